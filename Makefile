@@ -6,7 +6,7 @@ PYTEST_OPTIONS ?= -n auto --dist loadfile
 BENCH_OPTIONS ?=
 TEST_EXTRAS ?= test
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench map clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/python scripts/demo/demo.py
@@ -22,6 +22,9 @@ lint: $(VENV)/lint.done
 
 bench: $(VENV)/demo.done
 	$(BIN)/python scripts/bench/run.py $(BENCH_OPTIONS)
+
+map:
+	$(PYTHON) scripts/map.py
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed, this is " + sys.version'

@@ -40,8 +40,8 @@ def _birds() -> Any:
     """The three rows of a dataset that was built, read into memory."""
     import pyarrow
 
-    from datasets_core import Dataset
-    from datasets_core.store.places import standing_of_file
+    from datasets_core.dataset.dataset import Dataset
+    from datasets_core.store.pieces import standing_of_file
     from datasets_core.store.shard import MemoryShard
     from datasets_core.store.table import RowTable
 

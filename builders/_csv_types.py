@@ -6,15 +6,237 @@ booleans) the column is read again as text and judged here.
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasets_core.building.hooks import Reread
+from datasets_core.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from ._source import Grid, TextBytes
+
+# Where a csv record ends: blocks of bytes cut at borders that no quoted field crosses.
+
+
+_MAX_RECORD_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """How fields and records are told apart.
+
+    Attributes:
+        delimiter: one byte between fields.
+        quote: the byte that fields may stand in, or None.
+        escape: the byte that takes the meaning of the next, or None.
+        double_quote: whether two quotes inside a quoted field are one quote.
+        skip_space: whether blanks after a delimiter are left out, so that a quote may follow them.
+    """
+
+    delimiter: bytes = b","
+    quote: bytes | None = b'"'
+    escape: bytes | None = None
+    double_quote: bool = True
+    skip_space: bool = False
+
+    @cached_property
+    def record(self) -> re.Pattern[bytes]:
+        """One record with its line end."""
+        delimiter = re.escape(self.delimiter)
+        escape = re.escape(self.escape) if self.escape else None
+        plain = rb"[^\r\n%s%s]" % (delimiter, escape or b"")
+        if escape:
+            plain = rb"(?:%s|%s.)" % (plain, escape)
+        field = rb"%s*+" % plain
+        if self.quote:
+            quote = re.escape(self.quote)
+            inside = [rb"[^%s%s]" % (quote, escape or b"")]
+            if escape:
+                inside.append(rb"%s." % escape)
+            if self.double_quote:
+                inside.append(quote * 2)
+            field = rb"(?:%s(?:%s)*+%s)?+%s" % (quote, b"|".join(inside), quote, field)
+            # A field that opens a quote and never closes it must not be taken for a plain one.
+            field = rb"(?!%s(?:%s)*+\Z)%s" % (quote, b"|".join(inside), field)
+            if self.skip_space:
+                field = b" *+" + field
+        return re.compile(rb"%s(?:%s%s)*+(?:\r\n|\r|\n)" % (field, delimiter, field), re.DOTALL)
+
+    def border(self, data: bytes) -> tuple[int, bool]:
+        """The end of the last complete record in `data`, and whether a quoted field is open after it.
+
+        `data` begins where a record does.
+        """
+        if (self.escape is not None and self.escape in data) or (
+            self.skip_space and self.quote is not None and self.quote in data
+        ):
+            return self._walked(data)
+        if self.quote is None or self.quote not in data:
+            return _last_newline(data, len(data)), False
+        codes = np.frombuffer(data, np.uint8)
+        quotes = np.flatnonzero(codes == self.quote[0])
+        openers = quotes[::2]
+        before = codes[np.maximum(openers - 1, 0)]
+        fits = (before == self.delimiter[0]) | (before == 10) | (before == 13) | (openers == 0)
+        if self.double_quote:
+            doubled = np.zeros(len(openers), np.bool_)
+            doubled[1:] = openers[1:] == quotes[1::2][: len(openers) - 1] + 1
+            fits |= doubled
+        if not fits.all():
+            return self._walked(data)
+        end = len(data)
+        while end := _last_newline(data, end):
+            inside = int(np.searchsorted(quotes, end - 1))
+            if inside % 2 == 0:
+                return end, len(quotes) % 2 == 1
+            end = int(quotes[inside - 1])
+        return 0, len(quotes) % 2 == 1
+
+    def _walked(self, data: bytes) -> tuple[int, bool]:
+        end = max(self.ends(data), default=0)
+        rest = data[end:]
+        return end, bool(rest) and self.record.match(rest + b"\n") is None
+
+    def ends(self, data: bytes) -> Iterator[int]:
+        """The end of each complete record of `data`, which begins where a record does."""
+        at = 0
+        while found := self.record.match(data, at):
+            at = found.end()
+            yield at
+
+
+def _last_newline(data: bytes, end: int) -> int:
+    border = data.rfind(b"\n", 0, end) + 1
+    if not border and b"\n" not in data:  # old Mac files; the last \r may be half of \r\n
+        border = data.rfind(b"\r", 0, min(end, len(data) - 1)) + 1
+    return border
+
+
+class RecordBlocks:
+    """Blocks of whole records of one text file, with the place where each begins.
+
+    Attributes:
+        offset: byte of the text at which the block that was given out last begins.
+        to: byte up to which the text was read for that block, where it is read by a grid.
+        grid: up to which places the text is read; None: in blocks of about `block_bytes`.
+    """
+
+    def __init__(
+        self,
+        text: TextBytes,
+        grammar: Grammar,
+        block_bytes: int,
+        *,
+        encoding: str | None,
+        errors: str | None,
+        grid: Grid | None = None,
+    ) -> None:
+        self.text, self.grammar, self.block_bytes, self.grid = text, grammar, block_bytes, grid
+        self._encoding, self._errors = encoding, errors
+        self.offset, self.to = text.at, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._blocks() if self.grid is None else self._on_grid(self.grid)
+
+    def _on_grid(self, grid: Grid) -> Iterator[bytes]:
+        rest, begin = b"", self.offset
+        while True:
+            rest += self.text.read_to(grid.to)
+            has_ended = self.text.at < grid.to
+            end, is_open = (len(rest), False) if has_ended else self.grammar.border(rest)
+            if end or has_ended:
+                self.offset, self.to = begin, grid.to
+            if has_ended:
+                if rest:
+                    yield self._last(rest)
+                return
+            if end:
+                yield rest if end == len(rest) else rest[:end]
+                begin, rest = begin + end, rest[end:]
+            elif len(rest) > _MAX_RECORD_BYTES:
+                self.offset = begin
+                raise self._endless(rest, is_open)
+            grid.advance(0 if end else len(rest))
+
+    def _blocks(self) -> Iterator[bytes]:
+        rest = b""
+        begin = 0
+        wanted = self.block_bytes
+        data = self.text.read(wanted)
+        while data:
+            rest += data
+            data = self.text.read(wanted)
+            if not data:
+                self.offset = begin
+                yield self._last(rest)
+                return
+            end, is_open = self.grammar.border(rest)
+            if end:
+                self.offset = begin
+                yield rest if end == len(rest) else rest[:end]
+                begin, rest, wanted = begin + end, rest[end:], self.block_bytes
+            elif len(rest) > _MAX_RECORD_BYTES:
+                self.offset = begin
+                raise self._endless(rest, is_open)
+            else:
+                wanted = max(len(rest), self.block_bytes)  # doubling keeps the search linear
+
+    def _last(self, rest: bytes) -> bytes:
+        """The end of the file, whose last line may lack its newline."""
+        end, is_open = self.grammar.border(rest)
+        if is_open or (end < len(rest) and self.grammar.record.match(rest[end:] + b"\n") is None):
+            raise self.fault(
+                "a quoted field that begins here is never closed",
+                at=end + max(self._open_quote(rest[end:]), 0),
+                advice="Close the quote, or pass quoting=3 if quotes are plain characters",
+            )
+        return rest if rest.endswith((b"\n", b"\r")) else rest + b"\n"
+
+    def _open_quote(self, record: bytes) -> int:
+        """Where the field that is not closed opens in `record`."""
+        quote = re.escape(self.grammar.quote or b'"')
+        opened = [
+            found.start()
+            for found in re.finditer(rb"(?:^|(?<=[\r\n%s]))%s" % (re.escape(self.grammar.delimiter), quote), record)
+        ]
+        for start in opened:
+            if (
+                self.grammar.record.match(record[start:] + b"\n") is None
+                and record.count(self.grammar.quote or b'"', start) % 2
+            ):
+                return start
+        return opened[-1] if opened else 0
+
+    def _endless(self, rest: bytes, is_open: bool) -> FileFormatError:
+        size = _MAX_RECORD_BYTES >> 20
+        if is_open:
+            return self.fault(
+                f"a quoted field that begins here is not closed within {size} MB",
+                at=max(self._open_quote(rest[:1_000_000]), 0),
+                advice="Close the quote, or pass quoting=3 if quotes are plain characters",
+            )
+        return self.fault(f"a row is longer than {size} MB", at=0, advice="Check the line ends; wide data fits Parquet better")
+
+    def fault(self, reason: str, *, at: int | None, advice: str | None = None) -> FileFormatError:
+        """An error about byte `at` of the block that was given out last, with its line."""
+        return self.text.source.fault(reason, line=None if at is None else self.line(at), advice=advice)
+
+    def line(self, at: int) -> int:
+        """The number of the line that holds byte `at` of the block that was given out last."""
+        from ._source import line_at
+
+        return line_at(self.text.source, self.offset + at, encoding=self._encoding, errors=self._errors)
+
 
 DEFAULT_NULLS = (
     "",
@@ -300,3 +522,152 @@ def _all(mask: pa.Array) -> bool:
 
 def _any(mask: pa.Array) -> bool:
     return pc.any(mask).as_py() is True
+
+
+# The layout of csv files: the options, settled, and the columns that follow from them in one file.
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """How a csv file is laid out and read: the options, settled.
+
+    Attributes:
+        header: index of the record that names the columns, or None.
+        names: names that the user gives, or None.
+        prefix: what stands before the numbers of columns without names.
+        keep_columns: the columns to keep, as a function of all names; None keeps all.
+        index: names or numbers of columns that go to the end; False cuts surplus fields off.
+        skip_records: how many records, or which, are left out at the beginning.
+        num_rows: rows to read of each file, or None.
+        nulls: texts that are null; by column where it is a dict.
+        null_numbers: numbers that are null in a column of floats, likewise.
+        bad_rows: what to do with a row of the wrong length: "error", "warn" or "skip".
+        by_python: whether Python's csv module splits the fields, for what pyarrow's parser cannot.
+    """
+
+    grammar: Grammar = field(default_factory=Grammar)
+    rules: TextRules = field(default_factory=TextRules)
+    delimiter: str = ","
+    quote: str | None = '"'
+    escape: str | None = None
+    header: int | None = 0
+    names: tuple[str, ...] | None = None
+    prefix: str = ""
+    keep_columns: Any = None
+    index: tuple[int | str, ...] | bool | None = None
+    skip_records: Any = 0
+    skip_initial_space: bool = False
+    skip_blank: bool = True
+    num_rows: int | None = None
+    nulls: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
+    null_numbers: tuple[float, ...] | dict[str, tuple[float, ...]] = ()
+    bad_rows: str = "error"
+    encoding: str | None = None
+    encoding_errors: str = "strict"
+    by_python: bool = False
+
+    def split(self, text: str) -> Any:
+        """The records of `text`, each a list of fields; a blank line is an empty list."""
+        limit = csv.field_size_limit()  # of the whole process, so not ours to raise
+        if len(text) > limit:
+            ends = [0, *self.grammar.ends(text.encode())]
+            if len(ends) == 1 or max(end - begin for begin, end in itertools.pairwise(ends)) > limit:
+                return WideRecords(self, text)
+        return csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=self.delimiter,
+            quotechar=self.quote,
+            escapechar=self.escape,
+            doublequote=self.grammar.double_quote,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+            skipinitialspace=self.skip_initial_space,
+        )
+
+    def null_numbers_of(self, column: str) -> list[float]:
+        """The numbers that are null in `column`, however they are spelled there."""
+        return list(self.null_numbers.get(column, ()) if isinstance(self.null_numbers, dict) else self.null_numbers)
+
+    def nulls_of(self, column: str) -> frozenset[str]:
+        """The texts that are null in `column`."""
+        return frozenset(self.nulls.get(column, self.nulls[""]) if isinstance(self.nulls, dict) else self.nulls)
+
+
+class WideRecords:
+    """The records of a text as `csv.reader` splits them, with fields of any size.
+
+    Attributes:
+        line_num: how many lines have been read.
+    """
+
+    def __init__(self, form: CsvForm, text: str) -> None:
+        self.line_num = 0
+        self._text, self._delimiter, self._at = text, form.delimiter, 0
+        quote, escape = (re.escape(mark) if mark else None for mark in (form.quote, form.escape))
+        self._escaped = re.compile(f"{escape}(.)", re.DOTALL) if escape else None
+        self._doubled = form.quote * 2 if form.quote and form.grammar.double_quote else None
+        inside = [f"[^{quote}{escape or ''}]", f"{quote}{quote}" if self._doubled else "", f"{escape}." if escape else ""]
+        quoted = f"{quote}((?:{'|'.join(filter(None, inside))})*+){quote}" if quote else "((?!))"
+        plain = f"[^\r\n{re.escape(form.delimiter)}{escape or ''}]" + (f"|{escape}." if escape else "")
+        blanks = " *+" if form.skip_initial_space else ""
+        self._field = re.compile(f"{blanks}(?:{quoted})?+((?:{plain})*+)(\r\n|\r|\n)?+", re.DOTALL)
+
+    def __iter__(self) -> WideRecords:
+        return self
+
+    def __next__(self) -> list[str]:
+        if self._at >= len(self._text):
+            raise StopIteration
+        fields: list[str] = []
+        begin = self._at
+        while found := self._field.match(self._text, self._at):
+            self._at = found.end()
+            inside, after, line_end = found.groups()
+            if inside and self._doubled:
+                inside = inside.replace(self._doubled, self._doubled[0])
+            fields.append(self._plain(inside or "") + self._plain(after))
+            if line_end or not self._text.startswith(self._delimiter, self._at):
+                break
+            self._at += len(self._delimiter)
+        record = self._text[begin : self._at]
+        self.line_num += len(re.findall("\r\n|\r|\n", record)) or 1
+        return fields if record.strip("\r\n") else []
+
+    def _plain(self, part: str) -> str:
+        return self._escaped.sub(r"\1", part) if self._escaped else part
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one file.
+
+    Attributes:
+        fields: a name for each field of a record.
+        output: the columns to give out, in order; those that are not among `fields` are null.
+        must_be_empty: a field that stands after a trailing delimiter.
+    """
+
+    fields: tuple[str, ...]
+    output: tuple[str, ...]
+    must_be_empty: str | None = None
+
+    @property
+    def read(self) -> list[str]:
+        """The fields that are parsed into columns."""
+        wanted = set(self.output)
+        return [name for name in self.fields if name in wanted or name == self.must_be_empty]
+
+
+def mangled(header: list[str]) -> list[str]:
+    """Names as pandas makes them: `Unnamed: 3` for an empty one, `a.1` for the second `a`."""
+    names: list[str] = []
+    taken = {name for name in header if name}
+    counts: dict[str, int] = {}
+    seen: set[str] = set()
+    for number, given in enumerate(header):
+        name = unique = given or f"Unnamed: {number}"
+        while unique in seen or (unique != given and unique in taken):
+            counts[name] = counts.get(name, 0) + 1
+            unique = f"{name}.{counts[name]}"
+        seen.add(unique)
+        names.append(unique)
+    return names

@@ -18,26 +18,37 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, redact
+from datasets_core.features.arrow import (
+    list_array,
+    list_parts,
+    merge_schemas,
+    struct_array,
+    struct_parts,
+    validity,
+)
+from datasets_core.features.base import plain_array
 from datasets_core.features.cast import cast_table
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.media_paths import refuse_stray_link
-from datasets_core.features.merge import merge_schemas
-from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts, validity
-from datasets_core.features.plain import plain_array
+from datasets_core.features.media.media import refuse_stray_link
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import is_url, local_path
-from datasets_core.meta.data_files import DataFilesDict
-from datasets_core.meta.patterns import SPLIT_KEYWORDS, match
-from datasets_core.redact import redact
+from datasets_core.meta.data_files import SPLIT_KEYWORDS, DataFilesDict, match
 
-from ._folder_files import FolderFiles, Member
-from ._folder_metadata import METADATA_FILENAMES, PLACE, Locator, first_names, places, read_metadata
-from ._gather import gathered
+from ._folder_metadata import (
+    METADATA_FILENAMES,
+    PLACE,
+    FolderFiles,
+    Locator,
+    Member,
+    first_names,
+    gathered,
+    places,
+    read_metadata,
+)
 from ._source import Source
 from ._tables import FileBuilder, warn_left_out
 
@@ -407,7 +418,7 @@ class FolderBuilder(FileBuilder):
         return list_array(pa.list_(filled.type), lengths, valid, filled)
 
     def _media(self, array: pa.Array, most_bytes: int, downloads: Any) -> pa.Array:
-        from datasets_core.features.stored_media import STORAGE, binary_array
+        from datasets_core.features.media.media import STORAGE, binary_array
 
         local, stored = array.flatten()
         paths = local.to_pylist()

@@ -6,21 +6,143 @@ columns of lists; so they do inside structs and lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import FileFormatError
+from datasets_core.features.arrow import list_array, list_parts, merge_schemas, struct_array, struct_parts
+from datasets_core.features.base import bitmap, plain_array
 from datasets_core.features.cast import cast_table
-from datasets_core.features.merge import merge_schemas
-from datasets_core.features.nesting import list_array, list_parts, struct_array, struct_parts
-from datasets_core.features.plain import plain_array
+from datasets_core.features.media.media import refuse_stray_link
 from datasets_core.features.schema import Features
+from datasets_core.files import is_url
 
-from ._folder_files import FolderFiles, Member
 from ._source import Source
+
+# The files of a folder of media, by where they lie: what may be named by metadata, and what tells labels.
+
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.\w+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of the dataset.
+
+    Attributes:
+        path: the local file.
+        inner: its path as its metadata see it: within its archive, or as the user named it.
+        archive: the name of the archive that holds it; "" for a file that lies plainly there.
+        is_medium: whether its extension is one of the format.
+    """
+
+    path: str
+    inner: str
+    archive: str = ""
+    is_medium: bool = False
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return f"{self.inner} in {self.archive}" if self.archive else self.inner
+
+    @property
+    def folder(self) -> str:
+        """The folder that it lies in, within its archive."""
+        return self.inner.rpartition("/")[0]
+
+    @property
+    def label(self) -> str:
+        """The name of the folder that it lies in; for one at the top of an archive, that of the archive."""
+        return self.folder.rpartition("/")[2] or _ARCHIVE_SUFFIX.sub("", posixpath.basename(self.archive))
+
+    @property
+    def depth(self) -> int:
+        """How many folders lie above it."""
+        return self.inner.count("/")
+
+
+class FolderFiles:
+    """The files of one split, found by what metadata call them.
+
+    Args:
+        members: the files.
+        fetch: makes a file that is named by metadata alone a source of the build, and gives its local path.
+        root_of: the folder of the dataset, of which some folder is one.
+    """
+
+    def __init__(self, members: Iterable[Member], fetch: Callable[[str], Any], root_of: Callable[[str], str]) -> None:
+        self.members = list(members)
+        self._fetch, self._root_of = fetch, root_of
+        self._known = {(member.archive, member.inner): member for member in self.members}
+        self._archives = sorted({member.archive for member in self.members if member.archive})
+
+    def find(self, metadata: Member, name: str, *, row: int) -> Member | None:
+        """The file that row `row` of `metadata` calls `name`; None where there is none.
+
+        Hidden files are refused, whether they are to be stored or read by path later: what begins with a dot (`.git/config`,
+        `.env`) is the user's or a program's, lies in the folder without being of the dataset, and no listing takes it.
+
+        Raises:
+            FileFormatError: `name` leads out of the folder of the metadata, or to a hidden file.
+            UntrustedPathError: it is a link that leads out of the dataset.
+        """
+        below = _below(metadata, name, row)
+        inner = posixpath.join(metadata.folder, below)
+        found = self._known.get((metadata.archive, inner)) or self._in_archive_beside(metadata, below)
+        if found is None and not metadata.archive:
+            found = self._beside(metadata, inner)
+        return found
+
+    def knows(self, metadata: Member, name: str) -> bool:
+        """Whether what `metadata` calls `name` is among the files."""
+        inner = posixpath.normpath(posixpath.join(metadata.folder, name))
+        return (metadata.archive, inner) in self._known or self._in_archive_beside(metadata, name) is not None
+
+    def _in_archive_beside(self, metadata: Member, below: str) -> Member | None:
+        if metadata.archive:
+            return None
+        inside = (self._known.get((archive, below)) for archive in self._archives if _lies_in(archive, metadata.folder))
+        found = [member for member in inside if member is not None]
+        return found[0] if len(found) == 1 else None
+
+    def _beside(self, metadata: Member, inner: str) -> Member | None:
+        """A file that no extension tells to be of this kind, and that lies in the folder of its metadata all the same."""
+        if is_url(inner) or not os.path.isfile(inner):
+            return None
+        refuse_stray_link(inner, self._root_of(metadata.folder))
+        member = self._known[("", inner)] = Member(os.fspath(self._fetch(inner)), inner)
+        return member
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path.startswith(f"{folder}/") if folder else True
+
+
+def _below(metadata: Member, name: str, row: int) -> str:
+    path = posixpath.normpath(name.replace("\\", "/"))
+    leaves = path == ".." or path.startswith(("../", "/")) or _DRIVE.match(path) or "\0" in name
+    if leaves or is_url(name) or "::" in name:
+        advice = "Write paths that are relative to the metadata file and stay in its folder"
+        raise _fault(metadata, f"names {name!r}, which leads out of its folder and is not opened", row, advice)
+    if (path.startswith(".") and path != ".") or "/." in path:
+        advice = "Rename it if it is of the dataset, or take the row out"
+        raise _fault(metadata, f"names {name!r}, a hidden file, which is not opened", row, advice)
+    return posixpath.normpath(name)
+
+
+def _fault(metadata: Member, reason: str, row: int, advice: str) -> FileFormatError:
+    return Source(metadata.path, metadata.name).fault(reason, row=row, advice=advice)
+
 
 METADATA_FILENAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 # A file as it stands in a planned row: where it lies on this disk, and the path that is stored beside its bytes.
@@ -73,7 +195,7 @@ def _batches(source: Source, schema: pa.Schema | None, as_text: list[str]) -> It
     # Each of these takes milliseconds to import, and a folder without metadata does without.
     kind = _format(source)
     if kind == "csv":
-        from ._csv_read import read_csv
+        from ._csv_reader import read_csv
         from .csv import CsvConfig
 
         form = CsvConfig(sep="\t" if source.name.lower().endswith(".tsv") else ",").form()
@@ -221,3 +343,53 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     if isinstance(combined, pa.ChunkedArray):
         return combined.chunk(0) if combined.num_chunks else pa.nulls(0, column.type)
     return combined
+
+
+# The bytes of many small files as one column, read straight into the buffer that the column is made of.
+
+
+_MOST_BYTES = (1 << 31) - (1 << 16)  # what the offsets of one Arrow array can hold
+_POINTER = b"version https://git-lfs"
+
+
+def gathered(paths: Sequence[str | None], names: Sequence[str | None], most_bytes: int) -> pa.Array:
+    """A column of bytes, a file a row; null where there is no path.
+
+    Args:
+        paths: the local files.
+        names: what errors call them.
+        most_bytes: how much they hold together, as far as is known; there is room for more.
+
+    Raises:
+        FileFormatError: a file is larger than a value can be, or a Git-LFS pointer.
+    """
+    buffer = np.empty(most_bytes + 1, np.uint8)  # one more, so that the end of the last file is seen
+    view = buffer.data
+    offsets = np.zeros(len(paths) + 1, np.int64)
+    at = 0
+    for number, path in enumerate(paths):
+        if path is not None:
+            begun = at
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                while count := os.readv(handle, [view[at:]]):
+                    at += count
+                    if at == len(view):
+                        if at >= _MOST_BYTES:
+                            name = names[number] or path
+                            raise Source(path, name).fault(
+                                "is larger than 2 GB, and is not stored", advice="Pass embed_files=False"
+                            )
+                        buffer = np.concatenate([buffer, np.empty(min(len(buffer), _MOST_BYTES - at) + (1 << 16), np.uint8)])
+                        view = buffer.data
+            finally:
+                os.close(handle)
+            if buffer[begun : begun + len(_POINTER)].tobytes() == _POINTER:
+                raise Source(path, path).fault(
+                    "is a Git-LFS pointer and not the file itself",
+                    advice="Run 'git lfs pull' in its repository, or fetch the file by its URL",
+                )
+        offsets[number + 1] = at
+    valid = np.array([path is not None for path in paths], bool)
+    buffers = [None if valid.all() else bitmap(valid), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(buffer[:at])]
+    return pa.Array.from_buffers(pa.binary(), len(paths), buffers)

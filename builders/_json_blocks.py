@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._grid import Grid
-from ._source import Source, TextBytes, line_at
+from ._source import Grid, Source, TextBytes, line_at
 
 BLOCK_BYTES = 4 << 20
 MAX_DEPTH = 60

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import BuilderConfig
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, FileFormatError
-from datasets_core.features.plain import plain_array
+from datasets_core.features.base import plain_array
 from datasets_core.features.schema import Features
 
 from ._source import Source, TextBytes, line_at, text_reader
@@ -85,7 +85,7 @@ class SequenceBuilder(FileBuilder):
 
     def _features(self) -> Features:
         from datasets_core.features.base import Value
-        from datasets_core.features.science import BioSequence
+        from datasets_core.features.media.types import BioSequence
 
         record = BioSequence(format=self.name)
         return Features({name: record if name == "record" else Value(str(_TYPES[name])) for name in self._columns()})
@@ -153,7 +153,7 @@ def _batch(source: Source, records: list[Record], columns: Sequence[str]) -> pa.
 
 
 def _column(source: Source, records: list[Record], name: str) -> pa.Array:
-    from datasets_core.features.stored_media import binary_array, media_array
+    from datasets_core.features.media.media import binary_array, media_array
 
     if name == "record":
         return media_array([{"bytes": record.whole, "path": None} for record in records])

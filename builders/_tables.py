@@ -16,23 +16,52 @@ import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.building.live_marks import Mark
-from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError
-from datasets_core.features.merge import merge_types
+from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError, redact
+from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
-from datasets_core.fetch.remote import RemoteFile
-from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, kind_of
-from datasets_core.files import is_http, is_url
+from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_http, is_local_path, is_url, kind_of
+from datasets_core.meta.data_files import match
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.patterns import match
-from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.redact import redact
-
-from ._source import Source
 
 if TYPE_CHECKING:
-    from datasets_core.stream.block_files import BlockFile
+    from datasets_core.building.marks import Mark
+    from datasets_core.meta.row_blocks import RowBlocks
+    from datasets_core.stream.sources.block_reader import BlockFile
     from datasets_core.stream.steps import Step
+
+    from ._source import Source
+
+
+# Schemas that files bring along: looked at before their rows are, and rows that there are none of.
+
+
+def repeated(names: list[str]) -> str | None:
+    """The first name that stands twice."""
+    return next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+
+
+def look_at_names(fields: Iterable[pa.Field]) -> None:
+    """Look at all names of a schema, as those that are not UTF-8 raise only then.
+
+    Raises:
+        ValueError: one is not, or is that of a union, which no feature stores.
+    """
+    for field in fields:
+        name = field.name
+        if pa.types.is_union(field.type):
+            raise ValueError(f"{name!r} holds values of several types, a union, which no feature stores")
+        if pa.types.is_struct(field.type):
+            look_at_names(field.type.field(number) for number in range(field.type.num_fields))
+        elif pa.types.is_map(field.type):
+            look_at_names((field.type.key_field, field.type.item_field))
+        elif pa.types.is_nested(field.type) and not pa.types.is_run_end_encoded(field.type):
+            look_at_names((field.type.value_field,))
+
+
+def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
+    """No rows of `schema`."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +96,9 @@ class FileBuilder(ArrowBasedBuilder):
         local = dl_manager.download(named)
         splits = []
         for split, names in named.items():
-            pairs = list(zip(local[split], map(redact, names), strict=True))
-            is_packed = any(isinstance(path, RemoteFile) and not self._is_told(path, name) for path, name in pairs)
+            shown = (name if is_local_path(name) else redact(name) for name in names)
+            pairs = list(zip(local[split], shown, strict=True))
+            is_packed = any(_is_elsewhere(path) and not self._is_told(path, name) for path, name in pairs)
             pairs = [pair for path, name in pairs for pair in self._unpacked(name, path, dl_manager)]
             files = {"files": [path for path, _ in pairs], "names": [name for _, name in pairs]}
             splits.append(SplitGenerator(split, {**files, "dl_manager": dl_manager} if is_packed else files))
@@ -92,7 +122,7 @@ class FileBuilder(ArrowBasedBuilder):
         than reading them; what it is not is refused when it is read.  What is elsewhere while streaming is fetched and looked
         into only then.
         """
-        if isinstance(path, RemoteFile) or self._is_told(path, name):
+        if _is_elsewhere(path) or self._is_told(path, name):
             yield path, name
             return
         inside = {inner: member for member, inner in self._members_of(name, os.fspath(path), dl_manager)}
@@ -104,12 +134,14 @@ class FileBuilder(ArrowBasedBuilder):
 
     def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
         """Whether the name of a file says that it is of the format; of what is elsewhere, one that is compressed does too."""
-        is_undone = isinstance(path, RemoteFile) and not self.seeks
+        is_undone = _is_elsewhere(path) and not self.seeks
         name = re.split(r"[?#]", name, maxsplit=1)[0] if is_http(name) else name
         return (_plain_name(name) if is_undone else name.lower()).endswith(self._extensions)
 
     def _members_of(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
         """Pairs of local file and path in the archive `name`; of what is no archive the file itself, and ""."""
+        from ._source import Source  # here and below: 8 ms that a dataset which stands does without
+
         with open(path, "rb", buffering=0) as handle:
             kind = kind_of(handle.read(HEAD_BYTES))
         inner = name.lower().endswith((".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tar.lz4"))
@@ -131,6 +163,8 @@ class FileBuilder(ArrowBasedBuilder):
         Raises:
             FileFormatError: there are none.
         """
+        from ._source import Source
+
         visible = match("**", members)  # without hidden files, and what macOS puts into __MACOSX
         named = [member for member in visible if self._is_named_so(member)]
         left_out = [member for member in visible if member not in named and not _is_paper(member)]
@@ -157,12 +191,14 @@ class FileBuilder(ArrowBasedBuilder):
 
     def _reached(self, path: str | os.PathLike[str], name: str, dl_manager: Any = None) -> Iterator[Source]:
         """What is to be read for an entry of `files`: what is elsewhere is fetched, and an archive unpacked, now."""
+        from ._source import Source
+
         if dl_manager is None or self._is_told(path, name):
-            if isinstance(path, RemoteFile) and not self.streams:
+            if _is_elsewhere(path) and not self.streams:
                 self._say_that_fetched(name)
             yield Source.of(path, name, streams=self.streams)
             return
-        if isinstance(path, RemoteFile):
+        if _is_elsewhere(path):
             self._say_that_fetched(name)
         for local, inner in self._unpacked(name, os.fspath(path), dl_manager):
             yield Source(os.fspath(local), inner)
@@ -215,6 +251,8 @@ class FileBuilder(ArrowBasedBuilder):
             except DatasetsCoreError:
                 return None
             file.release()
+        from datasets_core.meta.row_blocks import RowBlocks
+
         return RowBlocks.joined([RowBlocks.of(index.rows, index.sizes, file_count=1) for index in found])
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
@@ -287,6 +325,15 @@ class FileBuilder(ArrowBasedBuilder):
         """The features that the user asked for, or that a record of the dataset gives."""
         features: Features | None = self.info.features if self.info.features is not None else self.config.features
         return features
+
+
+def _is_elsewhere(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a `RemoteFile`."""
+    if isinstance(path, str):
+        return False
+    from datasets_core.fetch.remote import RemoteFile
+
+    return isinstance(path, RemoteFile)
 
 
 def warn_left_out(what: str, files: Sequence[str], advice: str) -> None:

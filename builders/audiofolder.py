@@ -18,11 +18,14 @@ __all__ = ["EXTENSIONS", "AudioFolder", "companions"]
 class AudioFolder(FolderBuilder):
     """Sounds in folders."""
 
+    is_format = True
+    name = "audiofolder"
+    cache_version = "7c37abdc889dd211e341a464f3d87a93"
     BUILDER_CONFIG_CLASS = FolderConfig
     medium = "audio"
 
     def feature(self) -> Any:
         """See `FolderBuilder.feature`."""
-        from datasets_core.features.audio import Audio
+        from datasets_core.features.media.audio import Audio
 
         return Audio()

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import BuilderConfig
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.nesting import list_array
-from datasets_core.features.plain import plain_array
+from datasets_core.features.arrow import list_array
+from datasets_core.features.base import plain_array
 
 from ._source import Source, invalid_utf8, text_reader
 from ._tables import FileBuilder
@@ -61,6 +61,9 @@ class ConllConfig(BuilderConfig):
 class Conll(FileBuilder):
     """CoNLL files: a column of lists of text for each name."""
 
+    is_format = True
+    name = "conll"
+    cache_version = "ed46f4bef3845ffb99cba7bc993c7507"
     BUILDER_CONFIG_CLASS = ConllConfig
     streams = True
 

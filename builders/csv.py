@@ -6,24 +6,159 @@ where it is installed, for those that only it has.
 
 from __future__ import annotations
 
+import io
 import numbers
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.building.live_marks import Mark
-from datasets_core.errors import ConfigurationError
+from datasets_core.building.hooks import BuilderConfig
+from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.features.base import Value
-from datasets_core.features.labels import ClassLabel
+from datasets_core.features.types import ClassLabel
+from datasets_core.optional import needed
 
-from ._source import Source
 from ._tables import FileBuilder
 
 if TYPE_CHECKING:
-    from ._csv_form import CsvForm
+    from datasets_core.building.marks import Mark
+
+    from ._csv_types import CsvForm, Settled, TextRules
+    from ._source import Source, TextBytes
+
+
+# csv by pandas, for the options that only pandas has: it splits the fields, the types follow the same rules as
+# everywhere.
+
+
+_READ_BYTES = 1 << 18
+
+
+def read_csv_by_pandas(
+    source: Source,
+    options: dict[str, Any],
+    form: CsvForm,
+    schema: pa.Schema | None,
+    *,
+    option: str,
+    as_text: Sequence[str] = (),
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a csv file as `pandas.read_csv` splits them.
+
+    Args:
+        source: the file.
+        options: keyword arguments of `pandas.read_csv`.
+        form: how its text becomes values.
+        schema: types known from other files or from an earlier pass.
+        option: the option that needs pandas, for the message where it is missing.
+        as_text: columns that stay text because the features say so.
+
+    Raises:
+        MissingDependencyError: pandas is not installed.
+        FileFormatError: pandas cannot read the file.
+        Reread: a column needs a wider type than rows given out had.
+    """
+    from ._csv_types import Settled
+    from ._source import text_reader
+
+    pd = needed("pandas", f"The csv option {option}")
+    settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            with text_reader(source, "csv", encoding=options["encoding"], errors=options["encoding_errors"]) as text:
+                yielded = False
+                # pandas must see the end before it knows the footer, and gives no chunk where no row is wanted
+                whole = bool(options.get("skipfooter")) or options.get("nrows") == 0
+                ours: dict[str, Any] = {"encoding": "utf-8", "encoding_errors": "strict", "engine": _engine(options)}
+                ours |= {"chunksize": None} if whole else {}
+                found: Any = pd.read_csv(io.BufferedReader(_File(text)), dtype=str, iterator=not whole, **(options | ours))
+                for frame in [found] if whole else _frames(found):
+                    if yielded and not len(frame):
+                        continue
+                    yielded = True
+                    columns = _columns(frame, form.rules, settled, options.get("converters") or ())
+                    for name, column in columns.items():
+                        if settled.types.get(name) == pa.string() and column.type not in (pa.string(), pa.null()):
+                            raise source.fault(
+                                f"the converter of {name!r} gives text for some rows and {column.type} for others",
+                                advice="Let the converter give values of one type",
+                            )
+                    yield settled.batch(columns)
+        except FileFormatError:
+            raise
+        except Exception as error:  # pandas lets IndexError and others through, and converters raise what they like
+            reason = f"{type(error).__name__}: {error}"
+            raise source.fault(f"pandas cannot read it ({' '.join(reason.split())[:300]})") from error
+
+    return settled.pass_on(batches())
+
+
+def _engine(options: dict[str, Any]) -> str | None:
+    """The engine that reads these options: what pandas would fall back to, with a warning, is named at once."""
+    sep, quote = options.get("sep"), options.get("quotechar") or ""
+    is_python = (
+        sep is None
+        or (len(sep) > 1 and sep != r"\s+")
+        or not (sep + quote).isascii()
+        or bool(options.get("skipfooter"))
+        or callable(options.get("on_bad_lines"))
+    )
+    engine: str | None = options.get("engine")
+    return "python" if engine is None and is_python else engine
+
+
+def _frames(reader: Any) -> Iterator[Any]:
+    """The chunks of a reader, without its warning that converters go before the type of all columns, as they should."""
+    while True:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Both a converter and dtype")
+            frame = next(reader, None)
+        if frame is None:
+            return
+        yield frame
+
+
+class _File(io.RawIOBase):
+    """A text as the file that pandas wants."""
+
+    def __init__(self, text: TextBytes) -> None:
+        self._text, self._held = text, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = len(buffer)
+        data = self._held or self._text.read(_READ_BYTES)
+        buffer[: min(size, len(data))] = data[:size]
+        self._held = data[size:]
+        return min(size, len(data))
+
+
+def _columns(frame: Any, rules: TextRules, settled: Settled, converted: Collection[Any]) -> dict[str, pa.Array]:
+    """The columns of a frame, its index last unless it only counts the rows; those in `converted` have their types."""
+    columns = {str(name): frame[name] for name in frame.columns}
+    if type(frame.index).__name__ != "RangeIndex":
+        for level, name in enumerate(frame.index.names):
+            columns[str(name) if name is not None else f"__index_level_{level}__"] = frame.index.get_level_values(level)
+    found = {}
+    for number, (name, values) in enumerate(columns.items()):
+        column = pa.array(values, from_pandas=True)
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        if column.null_count == len(column):
+            column = pa.nulls(len(column))  # pandas has a type for it
+        if pa.types.is_large_string(column.type):
+            column = column.cast(pa.string())
+        if pa.types.is_string(column.type) and not settled.is_text(name) and not {name, number} & {*converted}:
+            column = rules.typed(column)
+        found[name] = column
+    return found
+
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
 
@@ -186,9 +321,11 @@ class CsvConfig(BuilderConfig):
 
     def form(self) -> CsvForm:
         """The layout that these options describe."""
-        from ._csv_form import CsvForm  # here and below: 25 ms, by pyarrow.compute, that a dataset which stands does without
-        from ._csv_records import Grammar
-        from ._csv_types import TextRules
+        from ._csv_types import (
+            CsvForm,
+            Grammar,
+            TextRules,
+        )
 
         sep = self.sep or ","
         quote = None if self.quoting == 3 else self.quotechar
@@ -251,6 +388,9 @@ class CsvConfig(BuilderConfig):
 class Csv(FileBuilder):
     """Files of separated values."""
 
+    is_format = True
+    name = "csv"
+    cache_version = "e86722281255b0e468f4929517b896b1"
     BUILDER_CONFIG_CLASS = CsvConfig
     streams = True
     rereads = True
@@ -269,7 +409,7 @@ class Csv(FileBuilder):
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """See `FileBuilder.read_live`; where pandas reads, there are no marks."""
-        from ._csv_read import csv_blocks
+        from ._csv_reader import csv_blocks
 
         config: CsvConfig = self.config
         if config.pandas_only is not None:
@@ -294,8 +434,7 @@ class Csv(FileBuilder):
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
-        from ._csv_pandas import read_csv_by_pandas
-        from ._csv_read import read_csv
+        from ._csv_reader import read_csv
 
         config: CsvConfig = self.config
         as_text = self._texts

@@ -16,6 +16,9 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
 class Fasta(SequenceBuilder):
     """FASTA files; lines that begin with `;` are comments."""
 
+    is_format = True
+    name = "fasta"
+    cache_version = "93b047120d2d7b3b9aec8f757e34330a"
     all_columns = ("id", "description", "sequence", "record")
 
     def records(self, source: Source, text: TextBytes) -> Iterator[Record]:

@@ -15,6 +15,9 @@ EXTENSIONS: dict[str, dict[str, Any]] = {".fq": {}, ".fastq": {}}
 class Fastq(SequenceBuilder):
     """FASTQ files; sequence and quality may span lines."""
 
+    is_format = True
+    name = "fastq"
+    cache_version = "a8b1842480141cb95900323f6ebbef16"
     all_columns = ("id", "description", "sequence", "quality", "record")
 
     def records(self, source: Source, text: TextBytes) -> Iterator[Record]:

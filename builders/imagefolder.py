@@ -19,11 +19,14 @@ __all__ = ["EXTENSIONS", "ImageFolder", "companions"]
 class ImageFolder(FolderBuilder):
     """Images in folders."""
 
+    is_format = True
+    name = "imagefolder"
+    cache_version = "a4fcff5a8f5aa95df5c7c166264895a1"
     BUILDER_CONFIG_CLASS = FolderConfig
     medium = "image"
 
     def feature(self) -> Any:
         """See `FolderBuilder.feature`."""
-        from datasets_core.features.image import Image
+        from datasets_core.features.media.types import Image
 
         return Image()

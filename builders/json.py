@@ -15,30 +15,31 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.building.hooks import Reread
-from datasets_core.building.live_marks import Mark, TextFile, packed, unpacked
+from datasets_core.building.hooks import BuilderConfig, Reread
+from datasets_core.building.marks import Mark, TextFile, packed, unpacked
 from datasets_core.errors import ConfigurationError, FileFormatError
 
-from ._grid import Grid
-from ._json_arrow import has_inexact_integers, is_utf8, loses_digits, read_lines
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
-from ._json_mixed import (
+from ._json_values import (
     BrokenRow,
     Path,
+    has_inexact_integers,
     is_json,
     is_text,
+    is_utf8,
     joined,
+    loses_digits,
     meet_as_floats,
     mixed_paths,
     parsed_rows,
     paths_of,
+    read_lines,
     shortest,
     spelled,
     typed_as_json,
     with_text,
 )
-from ._source import Source, line_at, text_reader
+from ._source import Grid, Source, line_at, text_reader
 from ._tables import FileBuilder
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".json": {}, ".jsonl": {}, ".ndjson": {}}
@@ -87,6 +88,9 @@ class JsonConfig(BuilderConfig):
 class Json(FileBuilder):
     """JSON files."""
 
+    is_format = True
+    name = "json"
+    cache_version = "b386d1f8e0906c79ecc7ea2080ed1c26"
     BUILDER_CONFIG_CLASS = JsonConfig
     streams = True
     rereads = True

@@ -14,11 +14,14 @@ __all__ = ["EXTENSIONS", "MeshFolder", "companions"]
 class MeshFolder(FolderBuilder):
     """Meshes of triangles in folders."""
 
+    is_format = True
+    name = "meshfolder"
+    cache_version = "98f3671485e58ff1b16c83a524b7f580"
     BUILDER_CONFIG_CLASS = FolderConfig
     medium = "mesh"
 
     def feature(self) -> Any:
         """See `FolderBuilder.feature`."""
-        from datasets_core.features.science import Mesh
+        from datasets_core.features.media.types import Mesh
 
         return Mesh()

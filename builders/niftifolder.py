@@ -14,11 +14,14 @@ __all__ = ["EXTENSIONS", "NiftiFolder", "companions"]
 class NiftiFolder(FolderBuilder):
     """NIfTI volumes in folders."""
 
+    is_format = True
+    name = "niftifolder"
+    cache_version = "3fcb68951d1ef1dd6fa8181be9f2126d"
     BUILDER_CONFIG_CLASS = FolderConfig
     medium = "nifti"
 
     def feature(self) -> Any:
         """See `FolderBuilder.feature`."""
-        from datasets_core.features.science import Nifti
+        from datasets_core.features.media.types import Nifti
 
         return Nifti()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import BuilderConfig
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
@@ -36,6 +36,9 @@ class PandasConfig(BuilderConfig):
 class Pandas(FileBuilder):
     """Files that `DataFrame.to_parquet` and `DataFrame.to_feather` write."""
 
+    is_format = True
+    name = "pandas"
+    cache_version = "f94f78d5b1eb71b79e9f73851ccb0222"
     BUILDER_CONFIG_CLASS = PandasConfig
     seeks = True
 

@@ -14,11 +14,14 @@ __all__ = ["EXTENSIONS", "PdfFolder", "companions"]
 class PdfFolder(FolderBuilder):
     """PDF documents in folders."""
 
+    is_format = True
+    name = "pdffolder"
+    cache_version = "b5d1dfb52276470e61d31dbafb8fa1af"
     BUILDER_CONFIG_CLASS = FolderConfig
     medium = "pdf"
 
     def feature(self) -> Any:
         """See `FolderBuilder.feature`."""
-        from datasets_core.features.pdf import Pdf
+        from datasets_core.features.media.types import Pdf
 
         return Pdf()

@@ -13,20 +13,20 @@ from typing import Any
 import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
-from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.errors import (
     CastError,
     CellCastError,
     ConfigurationError,
     DatasetGenerationError,
     DatasetsCoreError,
+    redact,
+    redact_text,
 )
 from datasets_core.features.codec import RowEncoder
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.optional import needed
-from datasets_core.redact import redact, redact_text
 
 _SQLITE = "sqlite:///"
 
@@ -73,6 +73,9 @@ class SqlConfig(BuilderConfig):
 class Sql(ArrowBasedBuilder):
     """The rows of a query, as one split `train`."""
 
+    is_format = True
+    name = "sql"
+    cache_version = "bcfb388b3e378cc8940547d16c94d7b2"
     BUILDER_CONFIG_CLASS = SqlConfig
     merge_columns = True
     reads_files = False

@@ -1,7 +1,7 @@
 """Plain text: one row a line, a paragraph or a document.
 
 Lines are found by numpy in blocks of bytes, and a column is made of the block's own bytes without their line ends: no line
-becomes a Python object.  As in Python's text files, `\\n`, `\\r\\n` and a lone `\\r` end a line and come out as `\\n`.
+becomes a Python object.  As in Python's text files, `\n`, `\r\n` and a lone `\r` end a line and come out as `\n`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.building.live_marks import Mark
+from datasets_core.building.hooks import BuilderConfig
+from datasets_core.building.marks import Mark
 from datasets_core.errors import ConfigurationError
 
-from ._grid import Grid
-from ._source import Source, TextBytes, invalid_utf8, text_reader
+from ._source import Grid, Source, TextBytes, invalid_utf8, text_reader
 from ._tables import FileBuilder
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".txt": {}}
@@ -60,6 +59,9 @@ class TextConfig(BuilderConfig):
 class Text(FileBuilder):
     """Text files: one column, `text`."""
 
+    is_format = True
+    name = "text"
+    cache_version = "fdb98129f01c78889590dfb5e1c18267"
     BUILDER_CONFIG_CLASS = TextConfig
     streams = True
     has_marks = True

@@ -14,11 +14,14 @@ __all__ = ["EXTENSIONS", "VideoFolder", "companions"]
 class VideoFolder(FolderBuilder):
     """Films in folders."""
 
+    is_format = True
+    name = "videofolder"
+    cache_version = "c7d05cf7ff28ea08ca966bd9454c47fa"
     BUILDER_CONFIG_CLASS = FolderConfig
     medium = "video"
 
     def feature(self) -> Any:
         """See `FolderBuilder.feature`."""
-        from datasets_core.features.video import Video
+        from datasets_core.features.media.types import Video
 
         return Video()

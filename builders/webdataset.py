@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import BuilderConfig
 from datasets_core.config import settings
 from datasets_core.errors import CastError, CellCastError
 from datasets_core.features.codec import RowEncoder
@@ -67,6 +67,9 @@ class WebDatasetConfig(BuilderConfig):
 class WebDataset(FileBuilder):
     """Tar archives of rows; columns that some rows lack are null there."""
 
+    is_format = True
+    name = "webdataset"
+    cache_version = "a878b179635aa4f5e76eb355a67d519a"
     BUILDER_CONFIG_CLASS = WebDatasetConfig
     streams = True
     merge_columns = True
@@ -200,9 +203,8 @@ _DECODERS = {extension: _BY_KIND[kind] for extension, kind in _KINDS.items()}
 def _media() -> dict[str, Any]:
     """The feature of each extension of a medium."""
     if not _found_media:
-        from datasets_core.features.audio import Audio
-        from datasets_core.features.image import Image
-        from datasets_core.features.video import Video
+        from datasets_core.features.media.audio import Audio
+        from datasets_core.features.media.types import Image, Video
 
         from . import audiofolder, imagefolder, videofolder
 
@@ -223,7 +225,7 @@ class _Encoder:
         self._row = 0
 
     def __call__(self, rows: list[dict[str, Any]]) -> pa.RecordBatch:
-        from datasets_core.features.stored_media import media_array
+        from datasets_core.features.media.media import media_array
 
         names = list(dict.fromkeys(name for row in rows for name in row))
         names = [name for name in names if not name.startswith("__")] + ["__key__", "__url__"]

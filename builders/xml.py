@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.building.builder_config import BuilderConfig
+from datasets_core.building.hooks import BuilderConfig
 
 from ._source import Source
 from ._tables import FileBuilder
@@ -35,6 +35,9 @@ class XmlConfig(BuilderConfig):
 class Xml(FileBuilder):
     """XML files: one column, `xml`, and one row a file."""
 
+    is_format = True
+    name = "xml"
+    cache_version = "b475f7a04bd9dabb87a41f8a182cf415"
     BUILDER_CONFIG_CLASS = XmlConfig
     streams = True
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from datasets_core._lazy import later
 from datasets_core.errors import ConfigurationError
 
 _TRUE = {"1", "true", "yes", "on"}
@@ -302,8 +302,103 @@ def is_caching_enabled() -> bool:
     return settings().caching
 
 
+# -- names of Hugging Face `datasets` ----------------------------------------------------------------------------------
+
+_OLD_VALUES: dict[str, Any] = {
+    "ARROW_READER_BATCH_SIZE_IN_DATASET_ITER": 10,
+    "DATASET_ARROW_FILENAME": "dataset.arrow",
+    "DATASET_INDICES_FILENAME": "indices.arrow",
+    "DATASET_INFO_FILENAME": "dataset_info.json",
+    "DATASETDICT_INFOS_FILENAME": "dataset_infos.json",
+    "DATASETDICT_JSON_FILENAME": "dataset_dict.json",
+    "DATASET_STATE_JSON_FILENAME": "state.json",
+    "DEFAULT_IN_MEMORY_MAX_SIZE": 0,
+    "DEFAULT_MAX_BATCH_SIZE": 1000,
+    "HF_DATASETS_MULTITHREADING_MAX_WORKERS": 16,
+    "HUB_DEFAULT_VERSION": "main",
+    "LICENSE_FILENAME": "LICENSE",
+    "MAX_ROW_GROUP_SIZE": "100MB",
+    "MAX_SHARD_SIZE": "500MB",
+    "MAX_TABLE_NBYTES_FOR_PICKLING": 4 << 30,
+    "METADATA_CONFIGS_FIELD": "configs",
+    "PARQUET_ROW_GROUP_SIZE_FOR_AUDIO_DATASETS": 100,
+    "PARQUET_ROW_GROUP_SIZE_FOR_BINARY_DATASETS": 100,
+    "PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS": 100,
+    "REPOCARD_FILENAME": "README.md",
+    "REPOYAML_FILENAME": ".huggingface.yaml",
+    "STREAMING_OPEN_MAX_RETRIES": 20,
+    "STREAMING_OPEN_RETRY_INTERVAL": 5,
+    "STREAMING_READ_MAX_RETRIES": 20,
+    "STREAMING_READ_RATE_LIMIT_RETRY_INTERVAL": 60,
+    "STREAMING_READ_RETRY_INTERVAL": 5,
+    "STREAMING_READ_SERVER_UNAVAILABLE_RETRY_INTERVAL": 20,
+    "TEMP_CACHE_DIR_PREFIX": "hf_datasets-",
+    "UPLOADS_MAX_NUMBER_PER_COMMIT": 50,
+}
+_OLD_PACKAGES = {
+    "BEAM": "apache_beam", "BIOPYTHON": "Bio", "DILL": "dill", "DUCKDB": "duckdb", "FSSPEC": "fsspec",
+    "HF_HUB": "huggingface_hub", "JAX": "jax", "LZ4": "lz4", "NIBABEL": "nibabel", "PANDAS": "pandas",
+    "PDFPLUMBER": "pdfplumber", "PIL": "PIL", "POLARS": "polars", "PY7ZR": "py7zr", "PYARROW": "pyarrow",
+    "RARFILE": "rarfile", "SQLALCHEMY": "sqlalchemy", "TF": "tensorflow", "TORCH": "torch", "TORCHCODEC": "torchcodec",
+    "TORCHVISION": "torchvision", "TRIMESH": "trimesh", "ZSTANDARD": "zstandard",
+}  # fmt: skip
+_OLD_NAMES: dict[str, Callable[[], Any]] = {
+    "DOWNLOADED_DATASETS_PATH": lambda: _path(settings().downloads_dir),
+    "EXTRACTED_DATASETS_PATH": lambda: _path(settings().extracted_dir),
+    "HF_CACHE_HOME": lambda: _path(settings().cache_dir).parent,
+    "HF_DATASETS_CACHE": lambda: _path(settings().cache_dir),
+    "HF_DATASETS_OFFLINE": lambda: settings().offline,
+    "HF_ENDPOINT": lambda: settings().hub_endpoint,
+    "HF_HUB_OFFLINE": lambda: settings().offline,
+    "HF_MODULES_CACHE": lambda: str(_path(settings().cache_dir).parent / "modules"),
+    "IN_MEMORY_MAX_SIZE": lambda: float(settings().max_memory_bytes),
+    "PY_VERSION": lambda: _parsed(".".join(map(str, sys.version_info[:3]))),
+}
+
+
+def old_names() -> list[str]:
+    """The settings that `datasets.config` has.
+
+    >>> "HF_DATASETS_CACHE" in old_names()
+    True
+    """
+    about = [f"{what}_{kind}" for what in _OLD_PACKAGES for kind in ("AVAILABLE", "VERSION")]
+    return sorted([*_OLD_VALUES, *_OLD_NAMES, *about])
+
+
 def __getattr__(name: str) -> Any:
     """A setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`; none is changed by it."""
-    if not name.isupper():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return later("datasets_core.scripting.old_settings", name)
+    if name in _OLD_VALUES:
+        return _OLD_VALUES[name]
+    if name in _OLD_NAMES:
+        return _OLD_NAMES[name]()
+    what, _, kind = name.rpartition("_")
+    if what in _OLD_PACKAGES and kind == "AVAILABLE":
+        from datasets_core.optional import is_installed
+
+        return is_installed(_OLD_PACKAGES[what])
+    if what in _OLD_PACKAGES and kind == "VERSION":
+        return _release(_OLD_PACKAGES[what])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _path(text: str) -> Any:
+    from pathlib import Path  # 10 ms
+
+    return Path(text)
+
+
+def _release(package: str) -> Any:
+    """The version of a package; "N/A" where it is not installed, as scripts expect it."""
+    import importlib.metadata  # 9 ms that only a script which asks for a version pays
+
+    try:
+        return _parsed(importlib.metadata.version(package))
+    except importlib.metadata.PackageNotFoundError:
+        return "N/A"
+
+
+def _parsed(text: str) -> Any:
+    from packaging.version import parse  # 5 ms that only a script which asks for a version pays
+
+    return parse(text)

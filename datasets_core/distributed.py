@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError
-from datasets_core.meta.even_splits import even_part
+from datasets_core.meta.row_blocks import even_part
 from datasets_core.optional import needed
+from datasets_core.store.rows.indices import at_least_one, whole_number
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.lane_places import ENDS, LANES
-from datasets_core.stream.rank_lanes import RankLanes
-from datasets_core.stream.streamed import at_least_one, whole_number
+from datasets_core.stream.order.shuffle import ENDS, LANES
+from datasets_core.stream.plan import RankLanes
 
 T = TypeVar("T", Dataset, IterableDataset)
 

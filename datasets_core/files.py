@@ -7,17 +7,18 @@ Local paths never touch fsspec, so that a plain build does not import it.  `http
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import errno
 import logging
 import os
 import posixpath
 import stat
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, Literal, NamedTuple, TypeVar
 
-from datasets_core import due
 from datasets_core.errors import (
     DatasetDiskError,
     DatasetsCoreError,
@@ -25,8 +26,177 @@ from datasets_core.errors import (
     FileInPlaceError,
     FileNotFoundDatasetsError,
     MissingDependencyError,
+    redact,
+    redact_text,
 )
-from datasets_core.redact import redact, redact_text
+
+# `done_by`: work that ends when its time is over, wherever it waits: for bytes, for a lock, for the next try.
+
+
+T = TypeVar("T")
+
+
+class Overdue(BaseException):
+    """The time of the work is over; nothing that tries again may take it for an error of the work."""
+
+
+class _Due(NamedTuple):
+    at: float
+    is_called_off: threading.Event
+
+
+_due: contextvars.ContextVar[_Due | None] = contextvars.ContextVar("datasets_core_due", default=None)
+
+
+def check() -> None:
+    """To be called by work now and then.
+
+    Raises:
+        Overdue: its time is over, or nobody waits for it any more.
+    """
+    due = _due.get()
+    if due is not None and (due.is_called_off.is_set() or time.monotonic() >= due.at):
+        raise Overdue
+
+
+def at_most(seconds: float) -> float:
+    """So many seconds, or what is left of the time where that is less.
+
+    >>> at_most(5.0)
+    5.0
+    """
+    due = _due.get()
+    return seconds if due is None else max(0.0, min(seconds, due.at - time.monotonic()))
+
+
+def done_by(at: float | None, work: Callable[[], T]) -> T:
+    """What the work returns.  Work that never looks at the time is left to itself when that is over.
+
+    Args:
+        at: by `time.monotonic`; None just calls it.
+        work: runs in a thread of its own, in the context of the caller.
+
+    Raises:
+        Overdue: it was not done in time.
+
+    >>> done_by(time.monotonic() + 60, lambda: at_most(5.0))
+    5.0
+    """
+    if at is None:
+        return work()
+    due, context, found = _Due(at, threading.Event()), contextvars.copy_context(), list[Any]()
+
+    def run() -> None:
+        _due.set(due)
+        try:
+            found.extend((work(), None))
+        except BaseException as error:  # raised where it is waited for
+            found.extend((None, error))
+
+    thread = threading.Thread(target=context.run, args=(run,), name="done_by", daemon=True)
+    thread.start()
+    try:
+        thread.join(max(0.0, at - time.monotonic()))
+    finally:
+        if thread.is_alive():
+            due.is_called_off.set()
+    if not found:
+        raise Overdue
+    if found[1] is not None:
+        raise found[1]
+    return found[0]  # type: ignore[no-any-return]
+
+
+# What a file is, told from its first bytes: the kinds of archive and compression, web pages, Git-LFS pointers.
+
+
+Kind = Literal["zip", "tar", "gz", "bz2", "xz", "zst", "lz4", "rar", "7z"]
+
+HEAD_BYTES = 1024
+"""Bytes from the beginning of a file that every question here needs at most."""
+
+COMPRESSIONS = frozenset({"gz", "bz2", "xz", "zst", "lz4"})
+"""Kinds that hold one stream of bytes (which may be a tar)."""
+
+_MAGIC: tuple[tuple[bytes, Kind], ...] = (
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),  # no member at all
+    (b"PK\x07\x08", "zip"),  # once spanned over disks
+    (b"\x1f\x8b", "gz"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zst"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+    (b"Rar!\x1a\x07", "rar"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+)
+_BLOCK = 512
+_CHECKSUM = slice(148, 156)
+
+
+def kind_of(head: bytes) -> Kind | None:
+    """The kind of archive or compression whose magic number `head` begins with, or None.
+
+    >>> kind_of(b"PK\\x03\\x04..."), kind_of(b"a,b\\n1,2\\n")
+    ('zip', None)
+    """
+    for magic, kind in _MAGIC:
+        if head.startswith(magic):
+            if kind == "bz2" and not head[3:4].isdigit():
+                return None
+            return kind
+    if _is_skippable_frame(head):
+        return kind_of(head[8 + int.from_bytes(head[4:8], "little") :])
+    return "tar" if is_tar(head) else None
+
+
+def _is_skippable_frame(head: bytes) -> bool:
+    # Both zstd and lz4 may begin with such a frame (pzstd writes one); what follows it tells them apart.
+    return len(head) >= 8 and head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F
+
+
+def is_tar(head: bytes) -> bool:
+    """Whether `head` is the header block of a tar: by its own checksum, which also the oldest kind carries."""
+    block = head[:_BLOCK]
+    if len(block) < _BLOCK or not block[0]:
+        return False
+    digits = block[_CHECKSUM].strip(b" \x00")
+    if not digits or any(digit not in b"01234567" for digit in digits):
+        return False
+    plain = sum(block) - sum(block[_CHECKSUM]) + 8 * ord(" ")
+    return int(digits, 8) == plain
+
+
+def is_empty_tar(head: bytes) -> bool:
+    """Whether `head` could begin a tar without members: nothing but zero bytes (as in many a file that is no tar)."""
+    return len(head) >= 2 * _BLOCK and not any(head)
+
+
+def looks_like_html(head: bytes) -> bool:
+    """Whether `head` begins a web page: what a server sends instead of data to whom it knows not.
+
+    >>> looks_like_html(b"\\n<!DOCTYPE html><title>Log in"), looks_like_html(b"<a>,<b>")
+    (True, False)
+    """
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:HEAD_BYTES].lower()
+    while start.startswith(b"<!--"):
+        _, closed, rest = start.partition(b"-->")
+        if not closed:
+            return False
+        start = rest.lstrip()
+    if start.startswith(b"<?xml"):
+        start = start.partition(b"?>")[2].lstrip()
+    return start.startswith((b"<!doctype html", b"<html", b"<head>", b"<head ", b"<body>", b"<body "))
+
+
+def is_lfs_pointer(head: bytes) -> bool:
+    """Whether `head` is the text that Git keeps in the place of a large file.
+
+    >>> is_lfs_pointer(b"version https://git-lfs.github.com/spec/v1\\noid sha256:00\\nsize 1\\n")
+    True
+    """
+    return head.startswith((b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/"))
+
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +256,15 @@ def is_url(path: str) -> bool:
 def is_http(path: str) -> bool:
     """Whether `path` is an `http` or `https` URL."""
     return path[:8].lower().startswith(("http://", "https://"))
+
+
+def is_local_path(path: str) -> bool:
+    """Whether `path` is absolute and of this machine, without a protocol: true of most files, and there may be thousands.
+
+    >>> is_local_path("/data/a.csv"), is_local_path("a.csv"), is_local_path("file:///data/a.csv")
+    (True, False, False)
+    """
+    return path[:1] == "/" and "://" not in path and "::" not in path
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
@@ -465,7 +644,7 @@ def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
     swept = 0
     while True:
         try:
-            lock.acquire(timeout=due.at_most(log_after_seconds))
+            lock.acquire(timeout=at_most(log_after_seconds))
             return
         except (FileNotFoundError, FileExistsError):
             swept += 1
@@ -475,5 +654,5 @@ def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
         except filelock.Timeout:
             if not os.path.exists(lock.lock_file):
                 raise DatasetDiskError(path, "no file can be made there") from None
-            due.check()
+            check()
             logger.warning("Waiting for another process that holds %s (%.0f s so far).", path, time.monotonic() - begun)

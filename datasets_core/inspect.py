@@ -9,8 +9,8 @@ from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import UnknownOptionError, UnknownVersionError
-from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
-from datasets_core.fetch.hub_url import hub_url, parse_hub_url
+from datasets_core.fetch.hub.repository import hub_url, parse_hub_url
+from datasets_core.fetch.options import DownloadConfig, DownloadMode
 from datasets_core.load import load_dataset_builder, request_of
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.info import DatasetInfo
@@ -224,7 +224,7 @@ def _split_names(
         return list(data_files)
     from datasets_core.building.live import LiveSplits  # 10 ms that recorded splits do without
     from datasets_core.building.options import BuildOptions
-    from datasets_core.rows.origin import paths_below
+    from datasets_core.store.source import paths_below
 
     options = BuildOptions.of(
         output_dir=builder.cache_dir,

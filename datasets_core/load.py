@@ -7,30 +7,29 @@ import inspect
 import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from datasets_core import logging
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
+from datasets_core.building.options import LOCK_NAME
+from datasets_core.engines import get_engine
 from datasets_core.engines.deadline import Deadline
-from datasets_core.engines.engine import get_engine
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownOptionError, UnknownSplitError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, LockDriftError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
-from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
-from datasets_core.files import local_path
+from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.options import DownloadConfig, DownloadMode
+from datasets_core.files import check_writable, local_path, write_atomically
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
-from datasets_core.meta.reference import split_version
-from datasets_core.meta.split import ReadInstruction, Split, parse_split
+from datasets_core.meta.splits import ReadInstruction, Split, parse_split
 from datasets_core.meta.version import Version
 from datasets_core.resolve.request import Request, checked_trust
-from datasets_core.resolve.resolve import resolve
-from datasets_core.stream.read_config import ReadConfig
+from datasets_core.resolve.resolve import asked_revision, resolve, root_of_builder
 
-logger = logging.get_logger(__name__)
+if TYPE_CHECKING:
+    from datasets_core.dataset.dataset import Dataset
+    from datasets_core.dataset.dataset_dict import DatasetDict
+    from datasets_core.stream.order.files import ReadConfig
 
 
 def load_dataset(
@@ -134,7 +133,8 @@ def load_dataset(
     ignore_verifications = config_kwargs.pop("ignore_verifications", False)
     checks = _verification(verification_mode, ignore_verifications, save_infos)
     mode = _download_mode(download_mode)
-    get_engine(num_proc=num_proc)  # refuses a number that means nothing
+    if num_proc is not None:
+        get_engine(num_proc=num_proc)  # refuses a number that means nothing
     wanted = None if split is None else parse_split(split)
     request = request_of(
         path,
@@ -153,7 +153,7 @@ def load_dataset(
         **config_kwargs,
     )
     if lock is not None and lock is not False:
-        from datasets_core.resolve.holding import pinned  # 10 ms that a dataset without a lock does without
+        from datasets_core.resolve.resolve import pinned  # 10 ms that a dataset without a lock does without
 
         request = pinned(request, lock)
     elif streaming:
@@ -210,7 +210,9 @@ def load_from_disk(
     ...     load_from_disk(folder)[1]
     {'a': 2}
     """
-    from datasets_core.exchange.saved_datasets import holds_group, load_group  # 5 ms that other reading does without
+    from datasets_core.dataset.dataset import Dataset
+    from datasets_core.dataset.dataset_dict import DatasetDict
+    from datasets_core.io.save_to_disk import holds_group, load_group  # 5 ms that other reading does without
 
     if holds_group(dataset_path, storage_options):
         return DatasetDict(load_group(Dataset, dataset_path, keep_in_memory, storage_options))
@@ -286,7 +288,7 @@ def _held(
 ) -> contextlib.AbstractContextManager[None]:
     if lock is None or lock is False:
         return contextlib.nullcontext()
-    from datasets_core.resolve.holding import held  # 10 ms that a dataset without a lock does without
+    from datasets_core.resolve.resolve import held  # 10 ms that a dataset without a lock does without
 
     return held(lock, builder, request, registers=registers, is_hashed=is_hashed)
 
@@ -296,7 +298,7 @@ def _hold_stream(lock: str | os.PathLike[str] | bool | None, builder: DatasetBui
         return
     if builder.commit_sha is None:
         _check_streamed(lock=lock)
-    from datasets_core.resolve.holding import hold_stream  # 10 ms that a dataset without a lock does without
+    from datasets_core.resolve.resolve import hold_stream  # 10 ms that a dataset without a lock does without
 
     hold_stream(lock, builder, request)
 
@@ -360,7 +362,7 @@ def request_of(
         options=config_kwargs,
         version=asked,
         revision=None if revision is None else str(revision),
-        timeout=Deadline.of(timeout),
+        timeout=None if timeout is None else Deadline.of(timeout),
     )
 
 
@@ -368,6 +370,10 @@ def _versioned(path: str, version: str | Version | None) -> tuple[str, str | Ver
     """The path, and the version that is asked for behind it or beside it."""
     if not isinstance(version, (str, Version, NoneType)):
         raise ArgumentTypeError(f"version is {version!r}. Give a version such as '1.0.0', or a pattern such as '1.*.*'.")
+    if ":" not in path:
+        return path, version
+    from datasets_core.meta.reference import split_version  # 2 ms that a path without a version does without
+
     place, suffix = split_version(path)
     if suffix is None or os.path.exists(local_path(path)):  # a colon may be part of a name
         return path, version
@@ -426,3 +432,91 @@ def _leaves(wanted: Any) -> Iterator[ReadInstruction]:
     elif wanted is not None:
         for inner in wanted.values() if isinstance(wanted, dict) else wanted:
             yield from _leaves(inner)
+
+
+# `lock_dataset`: what a dataset is made of, and what came of it, written into a file that `load_dataset` can be held
+# to.
+
+
+@dataclass(frozen=True, slots=True)
+class LockOutcome:
+    """What became of a lock.
+
+    Attributes:
+        path: the file.
+        moved: what is not what an earlier lock said, a line each; empty where there was none, or nothing moved.
+        is_written: whether the file was written.
+    """
+
+    path: str
+    moved: tuple[str, ...]
+    is_written: bool
+
+
+def lock_dataset(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    *,
+    lock: str | os.PathLike[str] = LOCK_NAME,
+    update: bool = False,
+    num_proc: int | None = None,
+    **reference: Any,
+) -> LockOutcome:
+    """Write down what a dataset is made of: `load_dataset(..., lock=)` then refuses anything else.
+
+    The lock names every file with its size and sha256 (paths relative to the folder of the dataset, so that it holds on another
+    machine), the script, config and options, the columns, the rows of each split with a sha256 of their values, and the
+    versions of the libraries.  The dataset is built where it does not stand yet.
+
+    Loading by a lock hashes every local source, every shard that stands in the cache, and its rows, each time: some seconds
+    for a gigabyte.  With `verification_mode="no_checks"` the cache is trusted, and its rows are counted.  A file that a script
+    opens by itself, and not as an argument of a split or by the download manager, is in no lock: that it changed shows in the
+    rows, once they are built anew.
+
+    Of a dataset on the Hub the lock names repository and commit, and loading by it loads that commit, wherever its branch has
+    moved: without a request, where it is in the cache.
+
+    Args:
+        path, name: as for `load_dataset`.
+        lock: the file to write.
+        update: replace a lock that says something else; otherwise it is refused.
+        num_proc: worker processes of a build.
+        reference: the other arguments of `load_dataset` that say which dataset is meant: `data_files`, `data_dir`, `version`,
+            `revision`, `token`, `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
+
+    Raises:
+        FileNotFoundDatasetsError: there is no folder for the file.
+        LockDriftError: the file says something else, and `update` is False; all that moved is named.
+
+    >>> import os, pathlib, tempfile
+    >>> from datasets_core import load_dataset
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data, lock = pathlib.Path(folder, "birds.csv"), os.path.join(folder, "dataset.lock")
+    ...     _ = data.write_text("name\\nalba\\n")
+    ...     _ = lock_dataset(data, lock=lock, cache_dir=folder)
+    ...     rows = load_dataset(data, split="train", lock=lock, cache_dir=folder, keep_in_memory=True)
+    ...     _ = data.write_text("name\\nbrno\\n")
+    ...     try:
+    ...         load_dataset(data, split="train", lock=lock, cache_dir=folder)
+    ...     except LockDriftError as error:
+    ...         print(rows[0], error.moved[0].partition(" (")[0])
+    {'name': 'alba'} birds.csv changed
+    """
+    from datasets_core.building.lock import differences, lock_of, read_lock
+
+    place = os.path.abspath(os.fspath(lock))
+    before = read_lock(place) if os.path.lexists(place) else None
+    if before is None or update:
+        check_writable(place)
+    builder = load_dataset_builder(path, name, **reference)
+    how = {key: reference[key] for key in ("download_config", "download_mode", "storage_options") if key in reference}
+    builder.download_and_prepare(num_proc=num_proc, **how)
+    request = request_of(path, name, **reference)
+    made = lock_of(builder, root_of_builder(request, builder), asked_revision(request))
+    moved = [] if before is None else differences(before, made)
+    if moved and not update:
+        raise LockDriftError(place, moved)
+    if before is not None and not moved:
+        return LockOutcome(place, (), is_written=False)
+    write_atomically(place, made.text().encode("utf-8", "surrogatepass"))
+    return LockOutcome(place, tuple(moved), is_written=True)

@@ -22,7 +22,7 @@ class _Silent:
         return None
 
 
-class _Switch:
+class Switch:
     """Whether bars are wanted; one per process, as the public functions promise."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class _Switch:
         self.lock = threading.Lock()
 
 
-_switch = _Switch()
+switch = Switch()
 
 
 def enable_progress_bars() -> None:
@@ -40,8 +40,8 @@ def enable_progress_bars() -> None:
     >>> are_progress_bars_disabled()
     False
     """
-    with _switch.lock:
-        _switch.enabled = True
+    with switch.lock:
+        switch.enabled = True
 
 
 def disable_progress_bars() -> None:
@@ -52,8 +52,8 @@ def disable_progress_bars() -> None:
     False
     >>> enable_progress_bars()
     """
-    with _switch.lock:
-        _switch.enabled = False
+    with switch.lock:
+        switch.enabled = False
 
 
 def are_progress_bars_disabled() -> bool:
@@ -64,7 +64,7 @@ def are_progress_bars_disabled() -> bool:
     True
     >>> enable_progress_bars()
     """
-    return not _switch.enabled
+    return not switch.enabled
 
 
 def is_progress_bar_enabled() -> bool:
@@ -74,7 +74,7 @@ def is_progress_bar_enabled() -> bool:
     >>> is_progress_bar_enabled()
     True
     """
-    return _switch.enabled
+    return switch.enabled
 
 
 enable_progress_bar = enable_progress_bars

@@ -35,8 +35,11 @@ from datasets_core.config import using  # noqa: E402
 from datasets_core.features.base import Value  # noqa: E402
 from datasets_core.features.schema import Features  # noqa: E402
 from datasets_core.meta.info import DatasetInfo  # noqa: E402
-from datasets_core.store.layout import JOURNAL_NAME, MANIFEST_NAME  # noqa: E402
-from datasets_core.store.manifest import read_manifest  # noqa: E402
+from datasets_core.store.manifest import (  # noqa: E402
+    JOURNAL_NAME,
+    MANIFEST_NAME,
+    read_manifest,
+)
 
 PARTS = 12
 ROWS = 20_000
@@ -185,7 +188,7 @@ def main() -> None:
     parser.add_argument("--build", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.build:
-        from datasets_core.building import build as _  # noqa: F401  # a build loads it, and is not begun before
+        from datasets_core.building.write import build as _  # noqa: F401  # a build loads it, and is not begun before
 
         print("ready", flush=True)
         sys.stdin.read()

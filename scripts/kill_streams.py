@@ -23,8 +23,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from datasets_core import IterableDataset, config, interleave_datasets, load_dataset, merge_states
+from datasets_core import config
+from datasets_core.dataset.combine import interleave_datasets
 from datasets_core.distributed import split_dataset_by_node
+from datasets_core.load import load_dataset
+from datasets_core.stream.audit import merge_states
+from datasets_core.stream.iterable import IterableDataset
 
 WORLDS = (1, 2, 3, 4, 8)
 ROWS = 6000

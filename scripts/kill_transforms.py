@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from datasets_core.config import using  # noqa: E402
 from datasets_core.dataset.dataset import Dataset  # noqa: E402
-from datasets_core.dataset.group import DatasetDict  # noqa: E402
+from datasets_core.dataset.dataset_dict import DatasetDict  # noqa: E402
 from datasets_core.errors import WorkerDiedError  # noqa: E402
 from datasets_core.load import load_from_disk  # noqa: E402
 

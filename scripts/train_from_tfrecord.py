@@ -20,8 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from datasets_core import Dataset, Features, Image, Value, slim
-from datasets_core.records import FixedLenFeature
+from datasets_core import slim
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.features.base import Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.records.specs.specs import FixedLenFeature
 
 CLASSES = ("disc", "square", "cross")
 SIDE, BATCH, EPOCHS, RATE = 24, 32, 6, 0.02

@@ -9,19 +9,12 @@ from typing import Any
 import pytest
 
 import datasets_core
-from datasets_core import (
-    Dataset,
-    ReadInstruction,
-    Split,
-    even_splits,
-    load_dataset,
-    load_dataset_builder,
-    split_for_jax_process,
-    split_for_process,
-    split_for_torch_process,
-)
-from datasets_core.distributed import split_dataset_by_node
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.distributed import split_dataset_by_node, split_for_jax_process, split_for_process, split_for_torch_process
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MissingDependencyError, RankError, StreamStateError
+from datasets_core.load import load_dataset, load_dataset_builder
+from datasets_core.meta.row_blocks import even_splits
+from datasets_core.meta.splits import ReadInstruction, Split
 
 DATASET = Dataset.from_dict({"a": list(range(11))})
 

@@ -45,7 +45,7 @@ BUILDERS_OWN = {
     *("pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.fs"),
     *("asyncio", "ssl", "http", "urllib.request", "zipfile", "tarfile", "lzma", "bz2", "pydoc", "zoneinfo"),
     *("importlib.metadata", "concurrent.futures", "multiprocessing", "secrets", "shutil"),
-    *("datasets_core.building.build", "datasets_core.fetch.download", "datasets_core.store.writer"),
+    *("datasets_core.building.write.build", "datasets_core.fetch.downloads", "datasets_core.store.writer"),
 }
 FILES = {
     "csv": "a,b\n1,x\n2,y\n3,z\n",
@@ -100,7 +100,7 @@ def test_a_dataset_that_stands_is_read_without_what_builds_it(name: str, tmp_pat
     data.write_text(FILES[name])
     load = f"load_dataset({name!r}, data_files={str(data)!r}, split='train', cache_dir={str(tmp_path)!r})"
     code = f"from datasets_core import load_dataset\nrows = {load}"
-    assert "datasets_core.building.build" in _modules_after(code)
+    assert "datasets_core.building.write.build" in _modules_after(code)
 
     reading = f"{code}\nassert rows[1] == list(rows)[1]\nassert len(rows[:2]) == len(rows[2])"
 

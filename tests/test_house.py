@@ -1,8 +1,10 @@
-"""The law of the house (ARCHITECTURE.md, §2): layers, no circles, one owner for each outside package, names."""
+"""The laws of the house (ARCHITECTURE.md): directions between packages, owners of outside packages, and sizes."""
 
 import ast
 import collections
+import functools
 import re
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 import pytest
@@ -10,77 +12,114 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 FLOORS = {
-    "errors": 0, "exceptions": 0, "config": 0, "_lazy": 0, "_version": 0, "files": 0, "redact": 0, "optional": 0, "due": 0,
-    "features": 1, "progress": 1, "logging": 1,
-    "meta": 2, "format": 2, "engines": 2, "fetch": 2,
-    "store": 3, "records": 3,
-    "rows": 4, "publish": 4,
-    "results": 5, "stream": 5,
-    "transforms": 6, "columns": 6, "selection": 6, "exchange": 6, "insight": 6, "search": 6,
-    "dataset": 7,
-    "building": 8,
-    "scripting": 9,
-    "confine": 10,
-    "resolve": 11, "builders": 11,
-    "load": 12, "locks": 12, "inspect": 12, "distributed": 12,
-    "cli": 13, "tfds": 13, "slim": 13, "__main__": 14,
+    "_lazy": 0, "_version": 0,
+    "errors": 1, "progress": 1,
+    "exceptions": 2, "optional": 2,
+    "config": 3, "files": 3, "logging": 3,
+    "engines": 4, "features": 4,
+    "fetch": 5, "meta": 5,
+    "records": 6, "store": 6,
+    "io": 7,
+    "stream": 8,
+    "dataset": 9,
+    "building": 10, "distributed": 10,
+    "builders": 11, "scripting": 11,
+    "resolve": 12,
+    "load": 13, "tfds": 13,
+    "inspect": 14, "slim": 14,
+    "cli": 15,
+    "__main__": 16,
 }  # fmt: skip
+
+DOOR = ("datasets_core.io.tables", "datasets_core.load")  # `Dataset.from_csv` and its kin call `load_dataset`
+NAME_TABLES = {"datasets_core.scripting.compat.tables"}  # what a script's own `import datasets` finds, at any floor
 
 OWNERS = {
     "fsspec": {"datasets_core.files"},
     "filelock": {"datasets_core.files"},
     "tqdm": {"datasets_core.progress"},
     "httpx2": {"datasets_core.fetch.http"},
-    "huggingface_hub": {"datasets_core.fetch.hub"},
+    "huggingface_hub": {"datasets_core.fetch.hub.client"},
     "yaml": {"datasets_core.meta.card"},
     "loky": {"datasets_core.engines.local"},
     "cloudpickle": {"datasets_core.engines.local"},
-    "obstore": {"datasets_core.fetch.obstore_ranges"},
-    "google_crc32c": {"datasets_core.records.crc32c"},
+    "obstore": {"datasets_core.fetch.ranges.stores"},
+    "google_crc32c": {"datasets_core.records.framing"},
 }
 
-EVERYWHERE_LAZY = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}
+OPTIONAL = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}
+
+MAX_FILES = 340
+MAX_LINES = 700
+MAX_SMALL = 10  # files under 150 lines with a single importer in their own package
+MAX_FLOORS = {"stream": 9, "building": 9}
 
 
-def _modules() -> tuple[dict[str, ast.Module], set[str]]:
-    found, packages = {}, set()
+def _sources() -> tuple[dict[str, Path], set[str]]:
+    """Every module of the library with its file, and the names of those that are packages."""
+    modules, packages = {}, set()
     for folder, package in (("datasets_core", "datasets_core"), ("builders", "datasets_core.builders")):
         for path in sorted((ROOT / folder).rglob("*.py")):
             parts = path.relative_to(ROOT / folder).with_suffix("").parts
             if folder == "datasets_core" and parts[0] == "builders":
-                continue  # the door
+                continue  # the door to the top-level folder
             name = ".".join((package, *parts)).removesuffix(".__init__")
             if parts[-1] == "__init__":
                 packages.add(name)
-            found[name] = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    return found, packages
+            modules[name] = path
+    return modules, packages
 
 
-MODULES, PACKAGES = _modules()
+FILES, PACKAGES = _sources()
+TREES = {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in FILES.items()}
+FACES = {name for name in PACKAGES if any(isinstance(node, ast.Name) and node.id == "attach" for node in ast.walk(TREES[name]))}
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node below that runs: imports for type checkers alone do not."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+            yield child
+            yield from _statements(child)
+
+
+def _named(name: str, node: ast.Import | ast.ImportFrom) -> set[str]:
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    base = node.module or ""
+    if node.level:
+        here = name.split(".") if name in PACKAGES else name.split(".")[:-1]
+        base = ".".join([*here[: len(here) - node.level + 1], *([base] if base else [])])
+    return {f"{base}.{alias.name}" if f"{base}.{alias.name}" in FILES else base for alias in node.names}
 
 
 def _imports(name: str, tree: ast.AST) -> set[str]:
-    """Full names of what the module imports, wherever in its text the import stands."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                here = name.split(".") if name in PACKAGES else name.split(".")[:-1]
-                kept = here[: len(here) - node.level + 1]
-                base = ".".join([*kept, base] if base else kept)
-            for alias in node.names:
-                full = f"{base}.{alias.name}"
-                found.add(full if full in MODULES else base)
-    return found
+    """Full names of the modules that a module imports at run time, at its top or inside a function."""
+    return {
+        found for node in _statements(tree) if isinstance(node, ast.Import | ast.ImportFrom) for found in _named(name, node)
+    }
 
 
-INNER = {
+def _texts(tree: ast.AST) -> set[str]:
+    """Modules of the library that a text constant names: `"datasets_core.load"`, `"datasets_core.load:load_dataset"`."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = {
+        node.value.partition(":")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    }
+    return {text for text in texts if text in FILES and text.count(".")}
+
+
+INNER: dict[str, set[str]] = {
     name: {found for found in _imports(name, tree) if found.split(".")[0] == "datasets_core"} - {name}
-    for name, tree in MODULES.items()
-    if name != "datasets_core"  # the face: it names everything and opens nothing
+    for name, tree in TREES.items()
+    if name != "datasets_core"  # the face of the library: it names everything and opens nothing
+}
+NAMED: dict[str, set[str]] = {
+    name: set() if name in FACES | NAME_TABLES or name == "datasets_core.store.recorded_names" else _texts(tree) - {name}
+    for name, tree in TREES.items()
+    if name in INNER
 }
 
 
@@ -88,8 +127,8 @@ def _room(name: str) -> str:
     return name.split(".")[1]
 
 
-def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    found, state, path = [], dict.fromkeys(graph, 0), []
+def _circles(graph: Mapping[str, Set[str]]) -> list[list[str]]:
+    found, state, path = [], dict.fromkeys(graph, 0), list[str]()
 
     def visit(node: str) -> None:
         state[node] = 1
@@ -108,64 +147,90 @@ def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
-def test_files_do_not_import_in_circles() -> None:
-    assert _circles(INNER) == []
+def _allowed(name: str, other: str) -> bool:
+    """A lower floor, or the own room."""
+    return _room(other) == _room(name) or FLOORS[_room(other)] < FLOORS[_room(name)] or (name, other) == DOOR
 
 
-def test_rooms_do_not_import_in_circles() -> None:
-    rooms = collections.defaultdict(set)
-    for name, others in INNER.items():
-        rooms[_room(name)] |= {_room(other) for other in others if other != "datasets_core"} - {_room(name)}
-    assert _circles(dict(rooms)) == []
-
-
-def _may_import(room: str, other: str) -> bool:
-    """A lower floor, the own room, or a single file beside a single file (circles are another test's matter)."""
-    if other == "datasets_core":
-        return False  # a file names the room that it needs, never the face
-    there = _room(other)
-    single = not {f"datasets_core.{room}", f"datasets_core.{there}"} & PACKAGES
-    return there == room or FLOORS[there] < FLOORS[room] or (single and FLOORS[there] == FLOORS[room])
+def test_every_room_has_a_floor() -> None:
+    assert {_room(name) for name in INNER} == set(FLOORS)
 
 
 @pytest.mark.parametrize("name", sorted(INNER))
 def test_a_file_imports_only_from_floors_below_or_its_own_room(name: str) -> None:
-    room = _room(name)
-    too_high = {other for other in INNER[name] if not _may_import(room, other)}
-    assert too_high == set()
+    assert "datasets_core" not in INNER[name]  # a file names the room that it needs, never the face
+    assert {other for other in INNER[name] | NAMED[name] if not _allowed(name, other)} == set()
 
 
-def test_every_room_has_a_floor() -> None:
-    assert {_room(name) for name in INNER} - set(FLOORS) == set()
+def test_one_call_goes_up_by_name() -> None:
+    callers = {
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "later"
+    }
+    assert callers == {DOOR[0]}
+
+
+def test_packages_beside_each_other_form_no_circle() -> None:
+    graph: dict[str, set[str]] = collections.defaultdict(set)
+    for name, others in INNER.items():
+        for other in others | NAMED[name]:
+            if (name, other) != DOOR:
+                for depth in (2, 3):
+                    here, there = (".".join(each.split(".")[:depth]) for each in (name, other))
+                    if here != there and {here, there} <= PACKAGES and here.rpartition(".")[0] == there.rpartition(".")[0]:
+                        graph[here].add(there)
+                        graph[there] |= set()
+    assert _circles(graph) == []
+
+
+@pytest.mark.parametrize("room", sorted(MAX_FLOORS))
+def test_floors_inside_a_room(room: str) -> None:
+    """The longest chain of imports inside a room, in which a sub-package is one step, and so is a circle of files."""
+    unit = functools.partial(_unit, room)
+    graph: dict[str, set[str]] = collections.defaultdict(set)
+    for name, others in INNER.items():
+        if _room(name) == room and name.count(".") > 1:
+            graph[unit(name)] |= {unit(other) for other in others if _room(other) == room and other.count(".") > 1} - {
+                unit(name)
+            }
+    assert _circles(graph) == []
+    heights: dict[str, int] = {}
+
+    def height(node: str) -> int:
+        if node not in heights:
+            heights[node] = 1 + max((height(other) for other in graph.get(node, ())), default=0)
+        return heights[node]
+
+    assert max(map(height, graph)) <= MAX_FLOORS[room]
+
+
+def _unit(room: str, name: str) -> str:
+    package = ".".join(name.split(".")[:3])
+    return package if package in PACKAGES else name
 
 
 @pytest.mark.parametrize("package", sorted(OWNERS))
 def test_an_outside_package_has_one_owner(package: str) -> None:
-    users = {name for name, tree in MODULES.items() if any(found.split(".")[0] == package for found in _imports(name, tree))}
+    users = {name for name, tree in TREES.items() if any(found.split(".")[0] == package for found in _imports(name, tree))}
     assert users - OWNERS[package] == set()
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
+@pytest.mark.parametrize("name", sorted(TREES))
 def test_optional_packages_are_imported_in_the_function_that_needs_them(name: str) -> None:
     top = {
         found.split(".")[0]
-        for node in MODULES[name].body
+        for node in TREES[name].body
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for found in _imports(name, ast.Module([node], []))
+        for found in _named(name, node)
     }
-    assert top & EVERYWHERE_LAZY == set()
+    assert top & OPTIONAL == set()
 
 
 def test_the_library_names_no_format() -> None:
-    users = {
-        name for name, others in INNER.items() for other in others if _room(other) == "builders" and _room(name) != "builders"
-    }
+    users = {name for name, others in INNER.items() for other in others if _room(other) == "builders" != _room(name)}
     assert users == set()
-
-
-def test_no_two_files_share_a_name() -> None:
-    names = collections.Counter(path.name for path in (ROOT / "datasets_core").rglob("*.py") if path.name != "__init__.py")
-    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_no_folder_has_a_name_that_says_nothing() -> None:
@@ -173,30 +238,33 @@ def test_no_folder_has_a_name_that_says_nothing() -> None:
     assert folders & {"utils", "common", "helpers", "build", "core"} == set()
 
 
-def _source_files() -> list[str]:
-    return sorted(name for name in MODULES if name not in PACKAGES and name != "datasets_core" and "._" not in name)
+def test_there_are_few_files_and_none_is_too_long() -> None:
+    paths = [path for place in ("datasets_core", "builders") for path in (ROOT / place).rglob("*.py")]
+    lines = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    assert len(lines) <= MAX_FILES
+    assert {name: count for name, count in lines.items() if count > MAX_LINES} == {}
 
 
-@pytest.mark.parametrize("name", _source_files())
-def test_every_file_has_a_twin_among_the_tests(name: str) -> None:
-    parts = name.split(".")[1:]
-    assert ROOT.joinpath("tests", *parts[:-1], f"test_{parts[-1]}.py").exists()
+def test_few_small_files_serve_one_file_of_their_own_package_alone() -> None:
+    users = collections.defaultdict(set)
+    for name, others in INNER.items():
+        for other in others:
+            users[other].add(name)
+    small = {
+        name
+        for name, found in users.items()
+        if name in FILES and name not in PACKAGES and len(found) == 1
+        and next(iter(found)).rpartition(".")[0] == name.rpartition(".")[0]
+        and len(FILES[name].read_text(encoding="utf-8").splitlines()) < 150
+    }  # fmt: skip
+    assert len(small) <= MAX_SMALL, sorted(small)
 
 
-def test_the_plan_of_the_house_lists_every_file_once_in_its_room() -> None:
-    plan = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    before, _, rooms = plan.partition("\n## 3. ")
-    row = re.compile(r"^\| `([\w/]+\.py)` \|", flags=re.MULTILINE)
-    assert row.findall(before) == []
-    _, *parts = re.split(r"^\*\*(?:`(\w+/)`|Single files)\*\*$", rooms, flags=re.MULTILINE)
-    found = [(room or "", name) for room, text in zip(parts[::2], parts[1::2], strict=True) for name in row.findall(text)]
-    assert [name for room, name in found if name.rpartition("/")[0] != room.rstrip("/")] == []
-    listed = [name for _, name in found]
-    assert [name for name, count in collections.Counter(listed).items() if count > 1] == []
-    there = {
-        path.relative_to(ROOT / "datasets_core" if "datasets_core" in path.relative_to(ROOT).parts else ROOT).as_posix()
-        for place in ("datasets_core", "builders")
-        for path in (ROOT / place).rglob("*.py")
-        if path.name != "__init__.py"
-    }
-    assert set(listed) == there
+def test_every_module_says_what_it_holds() -> None:
+    assert [name for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
+
+
+def test_every_path_that_the_architecture_names_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:datasets_core|builders|tests|scripts|docs)/[\w./-]+)`", text))
+    assert {name for name in named if not (ROOT / name).exists()} == set()

@@ -6,15 +6,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core import (
-    DownloadConfig,
-    get_dataset_config_info,
-    get_dataset_config_names,
-    get_dataset_default_config_name,
-    get_dataset_infos,
-    get_dataset_split_names,
-    inspect,
-)
+from datasets_core import inspect
 from datasets_core.errors import (
     ConfigurationError,
     DatasetNotFoundError,
@@ -22,6 +14,14 @@ from datasets_core.errors import (
     UnknownOptionError,
     UnknownVersionError,
     UntrustedScriptError,
+)
+from datasets_core.fetch.options import DownloadConfig
+from datasets_core.inspect import (
+    get_dataset_config_info,
+    get_dataset_config_names,
+    get_dataset_default_config_name,
+    get_dataset_infos,
+    get_dataset_split_names,
 )
 from datasets_core.resolve.request import Request, Source
 from datasets_core.resolve.resolve import source_of

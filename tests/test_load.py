@@ -10,20 +10,9 @@ from typing import Any
 import fsspec
 import pytest
 
-from datasets_core import (
-    Dataset,
-    DatasetDict,
-    Features,
-    IterableDataset,
-    ReadConfig,
-    ReadInstruction,
-    Split,
-    Value,
-    config,
-    get_dataset_config_names,
-    load_dataset,
-    load_dataset_builder,
-)
+from datasets_core import config
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import (
     ArgumentTypeError,
     ConfigurationError,
@@ -38,6 +27,13 @@ from datasets_core.errors import (
     UnknownVersionError,
     UntrustedScriptError,
 )
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.inspect import get_dataset_config_names
+from datasets_core.load import load_dataset, load_dataset_builder
+from datasets_core.meta.splits import ReadInstruction, Split
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.order.files import ReadConfig
 
 SCRIPT = """
 import datasets_core as datasets

@@ -11,7 +11,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from datasets_core import config, load_dataset
+from datasets_core import config
 from datasets_core.errors import (
     ArgumentTypeError,
     ConfigurationError,
@@ -22,7 +22,7 @@ from datasets_core.errors import (
     ManifestError,
     NonMatchingChecksumError,
 )
-from datasets_core.locks import lock_dataset
+from datasets_core.load import load_dataset, lock_dataset
 
 SCRIPT = """
 import datasets_core as datasets

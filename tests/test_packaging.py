@@ -1,4 +1,4 @@
-"""How `builders/` becomes `datasets_core.builders`, and what a wheel holds (ARCHITECTURE.md, §7)."""
+"""How `builders/` becomes `datasets_core.builders`, and what a wheel holds (ARCHITECTURE.md, "Decisions and reasons")."""
 
 import shutil
 import subprocess
@@ -21,8 +21,7 @@ def _run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
 
 
 def test_packages_are_listed_one_by_one() -> None:
-    folders = {"datasets_core"}
-    folders |= {f"datasets_core.{path.parent.name}" for path in (ROOT / "datasets_core").glob("*/__init__.py")}
+    folders = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "datasets_core").rglob("__init__.py")}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders
 
 

@@ -3,20 +3,220 @@
 from __future__ import annotations
 
 import abc
+import contextlib
+import heapq
+import inspect
+import itertools
 import logging
 import os
+import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, ClassVar, Literal
 
-from datasets_core.building.beam_rows import BeamRun, wants_pipeline
+import numpy as np
+
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.hooks import SplitGenerator
+from datasets_core.engines.local import sent_by_value
 from datasets_core.errors import ConfigurationError
 from datasets_core.files import is_url
-from datasets_core.store.layout import staging_path
+from datasets_core.optional import needed
+from datasets_core.store.manifest import staging_path
+
+# The rows that a pipeline of Apache Beam makes, kept on disk in the order of their keys, and read from there again.
+
+
+_RUN_BYTES = 64 << 20
+_MOST_RUNS = 200  # files that are open at the same time
+_NAMES = "names"
+_LOCAL_RUNNERS = (None, "DirectRunner", "PortableRunner", "BundleBasedDirectRunner", "FnApiRunner", "PrismRunner")
+
+Order = tuple[int, Any]
+
+
+class BeamRun:
+    """One pipeline, whose rows are kept in a folder.
+
+    Args:
+        folder: where rows are kept; on a runner of several machines, all of them see it.
+        runner: the name of a runner, or one; Beam's own choice by default.
+        options: `PipelineOptions`, or a dict of them.
+        needed_for: what needs Beam, as the subject of a sentence.
+
+    Raises:
+        MissingDependencyError: Apache Beam is not installed.
+    """
+
+    def __init__(self, folder: str, *, runner: Any = None, options: Any = None, needed_for: str = "This builder") -> None:
+        self.folder = folder
+        self._beam = beam_package(needed_for)
+        self._splits: list[str] = []
+        self.pipeline = _pipeline(self._beam, runner, options)
+
+    def keep(self, split: str, make: Callable[[Any], Any]) -> None:
+        """Have the pipeline keep the rows of a split.
+
+        Args:
+            split: its name.
+            make: is called with the beginning of the pipeline; returns a `PCollection` of pairs of key and row, or a
+                `PTransform` that makes one.
+        """
+        beam, folder = self._beam, os.path.join(self.folder, split)
+        os.makedirs(folder, exist_ok=True)
+        self._splits.append(split)
+
+        def expand(begin: Any) -> Any:
+            made = make(begin)
+            rows = begin | made if isinstance(made, beam.PTransform) else made
+            return (
+                rows
+                | "datasets_core: one window" >> beam.WindowInto(beam.window.GlobalWindows())
+                | "datasets_core: pickle" >> beam.Map(_pickled)
+                | "datasets_core: gather" >> beam.BatchElements(_RUN_BYTES, _RUN_BYTES, element_size_fn=_size)
+                | "datasets_core: write" >> beam.Map(_write_run, folder)
+                | "datasets_core: name" >> beam.io.WriteToText(os.path.join(folder, _NAMES))
+            )
+
+        _ = self.pipeline | split >> beam.ptransform_fn(expand)()
+
+    def run(self) -> dict[str, KeptRows]:
+        """Run the pipeline to its end; the rows of each split."""
+        with contextlib.suppress(ModuleNotFoundError):  # old ones have none of their own, and use what has been told
+            cloudpickle = needed("apache_beam.internal.cloudpickle.cloudpickle", "A pipeline of Apache Beam")
+            for module in sent_by_value():
+                cloudpickle.register_pickle_by_value(module)
+        result = self.pipeline.run()
+        result.wait_until_finish()
+        return {split: _merged(os.path.join(self.folder, split)) for split in self._splits}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRows:
+    """Pairs of key and row in the order of the keys: integers first, then texts, bytes, and what else there is.
+
+    They can be walked again, and sent to another process of this machine.  Rows of one key come in the order of their contents.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = [_write_run([_pickled((key, {"n": key})) for key in keys], folder) for keys in ([3, 1], [2])]
+    ...     list(KeptRows(tuple(runs)))
+    [(1, {'n': 1}), (2, {'n': 2}), (3, {'n': 3})]
+    """
+
+    runs: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        for _, pair in _walk(self.runs):
+            yield pickle.loads(pair)
+
+
+def beam_package(needed_for: str) -> Any:
+    """Apache Beam, imported.
+
+    Raises:
+        MissingDependencyError: it is not installed.
+    """
+    return needed("apache_beam", needed_for, install="datasets_core[beam]")
+
+
+def wants_pipeline(hook: Callable[..., Any]) -> bool:
+    """Whether `_split_generators` of an author takes the pipeline too."""
+    return "pipeline" in inspect.signature(hook).parameters
+
+
+def _pipeline(beam: Any, runner: Any, options: Any) -> Any:
+    kind = beam.options.pipeline_options.PipelineOptions
+    if options is None or isinstance(options, Mapping):
+        # Beam infers the type of a row from what makes it, and refuses rows of several.
+        options = kind.from_dictionary({"pipeline_type_check": False, **(options or {})})
+
+    class BeamPipeline(beam.Pipeline):  # type: ignore[misc]  # untyped
+        """A pipeline that knows whether files of this machine are seen where it runs."""
+
+        def is_local(self) -> bool:
+            """Whether it runs on this machine."""
+            return runs_here(runner, self._options)
+
+    return BeamPipeline(runner=runner, options=options)
+
+
+def runs_here(runner: Any, options: Any) -> bool:
+    """Whether a runner runs on this machine, as far as its name tells."""
+    known = runner if runner is not None else options.get_all_options().get("runner")
+    name = known.rpartition(".")[2] if isinstance(known, str) else None if known is None else type(known).__name__
+    return name in _LOCAL_RUNNERS
+
+
+# -- on the workers ----------------------------------------------------------------------------------------------------
+
+
+def _pickled(pair: tuple[Any, Any]) -> tuple[Order, bytes]:
+    key, _ = pair
+    return _order(key), pickle.dumps(pair, pickle.HIGHEST_PROTOCOL)
+
+
+def _order(key: Any) -> Order:
+    """What a key is ordered by: keys of all kinds stand in one order."""
+    if isinstance(key, (int, np.integer)):
+        return 0, int(key)
+    if isinstance(key, str):
+        return 1, key.encode("utf-8", "surrogatepass")
+    if isinstance(key, bytes):
+        return 2, key
+    return 3, pickle.dumps(key)
+
+
+def _size(row: tuple[Order, bytes]) -> int:
+    return len(row[1])
+
+
+def _write_run(rows: Iterable[tuple[Order, bytes]], folder: str) -> str:
+    path = os.path.join(folder, f"run-{os.urandom(8).hex()}")
+    with open(path, "wb") as file:
+        for row in sorted(rows):
+            pickle.dump(row, file, pickle.HIGHEST_PROTOCOL)
+    return path
+
+
+# -- where they are read -----------------------------------------------------------------------------------------------
+
+
+def _merged(folder: str) -> KeptRows:
+    """What the pipeline left in a folder, in few enough files."""
+    names = sorted(name for name in os.listdir(folder) if name.startswith(f"{_NAMES}-"))
+    runs: list[str] = []
+    for name in names:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            runs += file.read().splitlines()
+    while len(runs) > _MOST_RUNS:
+        group, runs = runs[:_MOST_RUNS], runs[_MOST_RUNS:]
+        path = os.path.join(folder, f"merged-{os.urandom(8).hex()}")
+        with open(path, "wb") as file:
+            for row in _walk(group):
+                pickle.dump(row, file, pickle.HIGHEST_PROTOCOL)
+        for each in group:
+            os.unlink(each)
+        runs.append(path)
+    return KeptRows(tuple(runs))
+
+
+def _walk(runs: Iterable[str]) -> Iterator[tuple[Order, bytes]]:
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(open(run, "rb")) for run in runs]
+        yield from heapq.merge(*map(_rows, files))
+
+
+def _rows(file: BinaryIO) -> Iterator[tuple[Order, bytes]]:
+    for _ in itertools.count():
+        try:
+            yield pickle.load(file)
+        except EOFError:
+            return
+
 
 logger = logging.getLogger(__name__)
 

@@ -11,45 +11,51 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from datasets_core.building.author_places import hook_place, row_place
-from datasets_core.building.builder_config import (
+from datasets_core.building.built import Built
+from datasets_core.building.cache_key import (
+    BuilderFiles,
+    builder_name,
+    checksums_path,
+    code_hash,
+    dataset_identity,
+    is_format,
+    keyed,
+    own_folders,
+    source_file,
+)
+from datasets_core.building.hooks import (
     BuilderConfig,
+    Encoded,
+    Part,
+    SplitGenerator,
     change_config,
     check_name,
     make_config,
     option_names,
 )
-from datasets_core.building.class_identity import builder_name, code_hash, keyed, source_file
-from datasets_core.building.file_origins import BuilderFiles
-from datasets_core.building.hooks import Encoded, Part, SplitGenerator
-from datasets_core.building.hub_builds import HubReference, remember
-from datasets_core.building.options import BuildOptions
+from datasets_core.building.options import BuildOptions, variant_folder
 from datasets_core.building.prepare import prepare
-from datasets_core.building.registration import checksums_path
-from datasets_core.building.row_chunks import encoded_rows, made_tables
-from datasets_core.building.sources import dataset_identity
-from datasets_core.building.versioned import Versioned
-from datasets_core.building.write_order import variant_folder
+from datasets_core.building.versions import NO_VERSIONS, Versioned
 from datasets_core.config import settings
+from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline
-from datasets_core.engines.engine import Engine
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
-from datasets_core.features.merge import merge_types
+from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
-from datasets_core.fetch.checksum import RegisteredFile, VerificationMode
-from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
+from datasets_core.fetch.checksums import RegisteredFile, VerificationMode
+from datasets_core.fetch.options import DownloadConfig, DownloadMode
 from datasets_core.files import is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.naming import camelcase_to_snakecase
-from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.meta.version import Version
-from datasets_core.rows.origin import paths_below
-from datasets_core.store.layout import dataset_folder
+from datasets_core.meta.reference import camelcase_to_snakecase
+from datasets_core.meta.version import NO_VERSION, Version
 from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.store.source import dataset_folder, paths_below
 
 if TYPE_CHECKING:
-    from datasets_core.building.live_marks import Mark
+    from datasets_core.building.marks import Mark
+    from datasets_core.building.prepare import HubReference
+    from datasets_core.meta.row_blocks import RowBlocks
 
 
 class _ConfigsByName:
@@ -75,6 +81,8 @@ class _ConfigsByName:
 
 def _named(cls: type, *hooks: str) -> str:
     """A class with the place of a hook of it, for messages."""
+    from datasets_core.building.failures import hook_place  # here and below: what reading does without
+
     place = hook_place(cls, *hooks, "_info", "_split_generators")
     return f"{cls.__name__} ({place})" if place else cls.__name__
 
@@ -122,6 +130,15 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     DEFAULT_CONFIG_NAME: ClassVar[str | None] = None
     DEFAULT_WRITER_BATCH_SIZE: ClassVar[int | None] = None
 
+    name: str = ""
+    """The name of the format, declared by a class with `is_format`; an instance has the name of any builder."""
+    is_format: ClassVar[bool] = False
+    """True for a reader of data files of one format: its streams have byte marks and file names, and resume in the middle of a
+    file.  Each class declares it itself: what derives from a format is a dataset, unless it says `is_format = True` too."""
+    cache_version: ClassVar[str | None] = None
+    """Stands for the code of a format in the cache key of its builds, instead of the hash of its source file.  Change it when
+    the same options and files give other rows.  A text of 32 hexadecimal digits is the key itself: such are the hashes of
+    source files, so that caches from before the declaration are found.  Each class declares it itself, like `is_format`."""
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
     reads_files: ClassVar[bool] = True
     """Whether the user names data files, where it is a format."""
@@ -167,7 +184,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     ) -> None:
         features = features if features is None or isinstance(features, Features) else Features(features)
         self.name = self.class_name()
-        self.dataset_name = camelcase_to_snakecase(dataset_name) if dataset_name else self.name
+        self.dataset_name = _snake_case(dataset_name) if dataset_name else self.name
         self.base_path = None if base_path is None else os.fspath(base_path)
         self.token, self.repo_id = token, repo_id
         self.storage_options = storage_options or {}
@@ -177,13 +194,18 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
         if data_files is not None:
             config_kwargs["data_files"] = self._resolved(data_files, self.base_path)
+        features = copy.deepcopy(features)  # the caller may change them while the builder is in use
         if data_dir is not None:
             config_kwargs["data_dir"] = os.fspath(data_dir)
         if features is not None and "features" in option_names(self.BUILDER_CONFIG_CLASS):
             config_kwargs["features"] = features
         self.config_kwargs = config_kwargs
         self.config, self.config_id = self._create_builder_config(config_name, features, config_id, **config_kwargs)
-        self._pick_version(version)
+        if version is None and self._says_nothing_of_versions():
+            self._versions, self._version = NO_VERSIONS, NO_VERSION
+        else:
+            self._pick_version(version)
+        notes = {} if self._versions is NO_VERSIONS else self.release_notes
 
         self.recorded = info.copy() if info is not None else DatasetInfo()
         described: Any = self._info()
@@ -196,7 +218,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         self.info.builder_name, self.info.dataset_name = self.name, self.dataset_name
         self.info.config_name = self.config.name
         self.info.version = self.version
-        self.info.release_notes = self.release_notes or self.info.release_notes
+        self.info.release_notes = notes or self.info.release_notes
         if features is not None:
             self.info.features = features
 
@@ -206,14 +228,13 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         self._output_dir = self._cache_dir
         self._output_storage_options: dict[str, Any] | None = None
         self._manifest: Manifest | None = None
-        is_format = type(self).__module__.startswith("datasets_core.builders.")
         self._file_origin = BuilderFiles(
-            self.name if is_format else "",
+            self.name if is_format(type(self)) else "",
             config_kwargs,
             self.config.data_files,
             base=self.base_path,
             repo_id=self.repo_id,
-            features=self.info.features,
+            features=copy.deepcopy(self.info.features),
         )
         self.info.files_origin = self._file_origin
 
@@ -235,6 +256,27 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     # -- what it is ----------------------------------------------------------------------------------------------------
 
     @property
+    def version(self) -> Version:
+        """The version that was picked."""
+        return self._version
+
+    def _says_nothing_of_versions(self) -> bool:
+        """Whether neither class nor config names a version, as for all formats: there is one, and it is not blocked."""
+        cls, config = type(self), self.config
+        is_silent = cls.VERSION is None and cls.RELEASE_NOTES is None and cls.BLOCKED_VERSIONS is None
+        return (
+            is_silent
+            and not (cls.SUPPORTED_VERSIONS or cls.requires_version)
+            and not (getattr(config, "supported_versions", None) or getattr(config, "release_notes", None))
+            and (config.version is None or str(config.version) == "0.0.0")
+            and cls._pick_version is DatasetBuilder._pick_version
+            and getattr(cls.blocks, "__func__", None) is getattr(DatasetBuilder.blocks, "__func__", None)
+        )
+
+    def _built(self) -> Manifest:
+        return Built._built(self) if self._versions is NO_VERSIONS else super()._built()
+
+    @property
     def cache_dir(self) -> str:
         """The folder of the finished dataset in the cache."""
         return self._cache_dir
@@ -252,7 +294,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     @property
     def reads_in_order(self) -> bool:
         """See `Hooks.reads_in_order`."""
-        return self.yields == "tables" and type(self).__module__.startswith("datasets_core.builders.")
+        return self.yields == "tables" and is_format(type(self))
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
         """See `Hooks.file_blocks`."""
@@ -279,6 +321,9 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     def get_imported_module_dir(cls) -> str:
         """The folder of the file that defines this class."""
         return os.path.dirname(source_file(cls) or "")
+
+    def _own_folders(self) -> Iterator[str]:
+        return own_folders(self)
 
     def with_schema(self, schema: pa.Schema) -> DatasetBuilder:
         """A copy that reads with `schema`."""
@@ -314,14 +359,20 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             first: takes the first key, or holds it when the rows are made again.
             copies: every row is copied as it comes.
         """
+        from datasets_core.building.write.generate import encoded_rows
+
         return encoded_rows(self, job, first=first, copies=copies)
 
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, object]:
         """The keys and tables of a part of a split: what a job writes."""
+        from datasets_core.building.write.generate import made_tables
+
         return made_tables(self, job)
 
     def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
         """`FILE, line N` of what yielded a row, as well as that is known, for messages."""
+        from datasets_core.building.failures import row_place
+
         return row_place(self, job, row, key)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
@@ -389,7 +440,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
             DatasetsCoreError: of the kind that says what is wrong.
         """
-        self._check_blocked()
+        if self._versions is not NO_VERSIONS:
+            self._check_blocked()
         if output_dir is None:
             self._cache_dir = variant_folder(
                 self._build_cache_dir(), self, disable_shuffling=disable_shuffling, max_rows=max_examples_per_split
@@ -417,7 +469,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             timeout=timeout,
             **download_and_prepare_kwargs,
         )
-        if self.is_preparable:
+        if self._versions is NO_VERSIONS or self.is_preparable:
             self._manifest = prepare(self, options)
         else:
             self._manifest = self._take_prepared(
@@ -426,6 +478,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             )
         self.info = self._built().info.copy()
         if output_dir is None and self.hub_reference is not None:
+            from datasets_core.building.prepare import remember
+
             remember(self._cache_dir_root, self.hub_reference, self.config.name, self._output_dir)
 
     def look_at_built(self) -> None:
@@ -480,7 +534,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         """
         from datasets_core.building.live import streamed_splits  # 10 ms that a build does without
 
-        self._check_blocked()
+        if self._versions is not NO_VERSIONS:
+            self._check_blocked()
         options = BuildOptions.of(
             output_dir=self._cache_dir,
             download_config=download_config,
@@ -490,10 +545,10 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             force_checksums_validation=force_checksums_validation,
             timeout=timeout,
         )
-        if not self.is_preparable:
-            self._take_prepared()
-            return streamed_splits(self, split)
-        return streamed_splits(self, split, options, paths_below(self._own_folders()))
+        if self._versions is NO_VERSIONS or self.is_preparable:
+            return streamed_splits(self, split, options, paths_below(self._own_folders()))
+        self._take_prepared()
+        return streamed_splits(self, split)
 
     # -- config and folder ---------------------------------------------------------------------------------------------
 
@@ -620,9 +675,15 @@ class ArrowBasedBuilder(DatasetBuilder):
 def _iterator(made: Any, builder: DatasetBuilder, hook: str) -> Iterator[tuple[Any, Any]]:
     if isinstance(made, Iterable) or hasattr(made, "__getitem__"):
         return iter(made)
+    from datasets_core.building.failures import hook_place
+
     place = hook_place(type(builder), hook)
     named = f"{hook} of {builder.label}{f' ({place})' if place else ''}"
     raise ConfigurationError(f"{named} returns {made!r}. Yield pairs, or return an iterable of them.")
+
+
+def _snake_case(name: str) -> str:
+    return name if name.islower() else camelcase_to_snakecase(name)
 
 
 def _folder(path: str | os.PathLike[str]) -> str:

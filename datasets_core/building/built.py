@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-import itertools
+import copy
+import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from datasets_core.building.file_origins import BuilderFiles
+import numpy as np
+
+from datasets_core.building.cache_key import BuilderFiles
 from datasets_core.config import settings
-from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
-from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetNotFoundError, ManifestError
-from datasets_core.fetch.hub_cache import HubCache
-from datasets_core.fetch.hub_url import without_commit
+from datasets_core.errors import (
+    ArgumentTypeError,
+    CastError,
+    ConfigurationError,
+    DatasetNotFoundError,
+    EmptySplitError,
+    ManifestError,
+)
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.schema import Features
 from datasets_core.files import join
-from datasets_core.meta.data_files import DataFilesDict
-from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.rows import RowRange, row_ranges
-from datasets_core.meta.split import ReadInstruction
-from datasets_core.rows.lineage import Lineage
-from datasets_core.rows.origin import folder_of, paths_below
-from datasets_core.store.file_structure import FileStructure
-from datasets_core.store.layout import MANIFEST_NAME
-from datasets_core.store.manifest import Manifest, read_manifest
-from datasets_core.store.source import open_rows, structure_of
+from datasets_core.meta.info import DatasetInfo, Deferred
+from datasets_core.meta.splits import ReadInstruction, RowRange, nested, row_ranges
+from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, read_manifest
+from datasets_core.store.pieces import FileStructure
+from datasets_core.store.rows.rows import Lineage
+from datasets_core.store.source import open_rows, paths_below, structure_of
 from datasets_core.store.table import RowTable
-from datasets_core.stream.read_config import ReadConfig
 
 if TYPE_CHECKING:
+    from datasets_core.dataset.dataset import Dataset
+    from datasets_core.dataset.dataset_dict import DatasetDict
+    from datasets_core.fetch.hub.client import CommitInfo
     from datasets_core.stream.iterable import IterableDataset
+    from datasets_core.stream.order.files import FileRows, ReadConfig
+    from datasets_core.stream.sources.tables import Order
+
+T = TypeVar("T")
 
 
 class Built:
@@ -46,10 +58,17 @@ class Built:
     _output_storage_options: dict[str, Any] | None
     _manifest: Manifest | None
     _file_origin: BuilderFiles = BuilderFiles()
+    is_read_only: ClassVar[bool] = False
+    """Whether the builder opens a folder that another program may have prepared, and builds nothing."""
+    """False for a folder that others may have written, whose description is compared with its shards at once."""
 
     @property
     def label(self) -> str:
         """The dataset as messages name it."""
+        raise NotImplementedError
+
+    def _own_folders(self) -> Iterable[str]:
+        """The folders of the dataset, below which paths among its values may be opened."""
         raise NotImplementedError
 
     def as_dataset(
@@ -80,6 +99,8 @@ class Built:
             DamagedShardError: a shard that is needed is cut or altered.
             ManifestError: what is recorded of the dataset does not fit its shards.
         """
+        from datasets_core.dataset.dataset_dict import DatasetDict
+
         manifest = self._built()
         if not shuffle_files and read_config is None:
             one: Callable[[Any], Any] = partial(self._as_dataset, manifest, in_memory)
@@ -98,7 +119,7 @@ class Built:
 
     def _take_sizes(self, manifest: Manifest) -> None:
         built = manifest.info
-        self.info.splits, self.info.dataset_size = built.splits, built.dataset_size
+        self.info.splits, self.info.dataset_size = copy.deepcopy(built.splits), built.dataset_size
         self.info.download_size, self.info.size_in_bytes = built.download_size, built.size_in_bytes
 
     def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
@@ -110,16 +131,16 @@ class Built:
         self, manifest: Manifest, rows: RowTable, shards: list[tuple[str, str]], split: str | ReadInstruction
     ) -> Dataset:
         """The dataset of rows that stand in shards with these digests."""
+        from datasets_core.dataset.dataset import Dataset
+
         spec = split if isinstance(split, str) else split.to_spec()
-        try:
-            dataset = Dataset(rows, info=manifest.info, split=split)
-        except CastError as error:
-            path = join(self._output_dir, MANIFEST_NAME)
-            raise ManifestError(
-                path, f"its features do not fit the shards: {error}", advice="Build the dataset again"
-            ) from error
-        dataset._lineage = Lineage("build", (shards, str(spec)))  # hashed when it is asked for: 5 ms for 1,000 shards
-        dataset._paths = paths_below(self._own_folders())
+        path = join(self._output_dir, MANIFEST_NAME)
+        lineage = Lineage("build", (shards, str(spec)))  # hashed when it is asked for: 5 ms for 1,000 shards
+        paths = paths_below(self._own_folders())
+        dataset = _fitting(path, lambda: Dataset._opened(rows, manifest.info, split, lineage, paths))
+        if not rows.has_schema:
+            later: Deferred = vars(dataset._info)["features"]
+            dataset._info.features = Deferred(lambda: _fitting(path, lambda: later.value))  # type: ignore[assignment]
         return self._processed(dataset, split)
 
     def _processed(self, dataset: Dataset, split: Any) -> Dataset:
@@ -153,7 +174,6 @@ class Built:
     def _stream(
         self, manifest: Manifest, in_memory: bool | None, config: ReadConfig, shuffles: bool, split: str | ReadInstruction
     ) -> IterableDataset:
-        from datasets_core.building.file_stream import Files, file_stream  # 5 ms that rows by number do without
 
         opened = partial(self._rows, manifest, in_memory, is_asked=False)  # of a stream that goes on, most files are behind
         files = Files(self.label, manifest, opened, paths_below(self._own_folders()))
@@ -176,47 +196,229 @@ class Built:
             in_memory=0 < size < settings().max_memory_bytes if in_memory is None else in_memory,
             storage_options=self._output_storage_options,
             is_asked=is_asked,
+            is_lazy=not self.is_read_only,
             structure=structure,
         )
 
-    def _own_folders(self) -> Iterator[str]:
-        """The folders of the dataset, below which paths among its values may be opened."""
-        data_files = self.config.data_files
-        if isinstance(data_files, DataFilesDict):
-            heads = {os.path.dirname(path) for path in itertools.chain.from_iterable(data_files.values())}
-            yield from sorted(folder_of(os.path.join(head, "file")) for head in heads)
-        if self.base_path and self.base_path != os.getcwd():  # where no folder is named, the present one stands for it
-            yield self.base_path
-            yield without_commit(self.base_path)  # its rows may name files of their repository as it is by now
-        if self.repo_id and self.commit_sha:
-            yield HubCache(settings().hub_cache_dir).folder(self.repo_id)
-        if self.config.data_dir:
-            yield self.config.data_dir
-        yield self.download_dir or settings().downloads_dir
-        yield settings().extracted_dir
+
+def _fitting(path: str, make: Callable[[], T]) -> T:
+    """What `make` makes of the features of a manifest and its shards.
+
+    Raises:
+        ManifestError: the features do not fit the shards.
+    """
+    try:
+        return make()
+    except CastError as error:
+        raise ManifestError(path, f"its features do not fit the shards: {error}", advice="Build the dataset again") from error
 
 
 def _streams(streams: dict[str, IterableDataset]) -> dict[str, IterableDataset]:
-    from datasets_core.stream.iterable_group import IterableDatasetDict  # 5 ms that rows by number do without
+    from datasets_core.stream.iterable_dict import IterableDatasetDict  # 5 ms that rows by number do without
 
     return IterableDatasetDict(streams)
 
 
-def nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> Any:
-    """What there is of each split of a nest of lists, tuples and dicts, in the same nest; of None, every split."""
-    if split is None:
-        return every()
-    if isinstance(split, Mapping):
-        return {name: nested(part, one, every) for name, part in split.items()}
-    if isinstance(split, (list, tuple)):
-        found = [nested(part, one, every) for part in split]
-        return found if isinstance(split, list) else tuple(found)
-    return one(split)
-
-
 def _checked(config: Any) -> ReadConfig:
+    from datasets_core.stream.order.files import ReadConfig
+
     if config is None:
         return ReadConfig()
     if not isinstance(config, ReadConfig):
         raise ArgumentTypeError(f"read_config={config!r} is no ReadConfig. Give one.")
     return config
+
+
+# Datasets that were built, pushed to the Hub as they stand on the disk.
+
+
+class BuiltPushing(Built):
+    """A built dataset and the repository that it is pushed to."""
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        config_name: str | None = None,
+        set_default: bool | None = None,
+        data_dir: str | None = None,
+        commit_message: str | None = None,
+        commit_description: str | None = None,
+        private: bool | None = None,
+        token: str | bool | None = None,
+        revision: str | None = None,
+        create_pr: bool | None = False,
+        max_shard_size: int | str | None = None,
+        num_shards: Mapping[str, int | None] | None = None,
+        embed_external_files: bool = True,
+        num_proc: int | None = None,
+    ) -> CommitInfo:
+        """Push all splits of the built dataset to a dataset repository of the Hub, by one commit.
+
+        The rows are read from the files of the build as they are written; they are never in memory all at once.
+
+        Args:
+            repo_id: `org/name`, or `name` for one of the user's own.
+            config_name: the config of the repository; None: that of the builder.
+            num_shards: number of files of each split; splits without one get as many as `max_shard_size` asks for.
+
+        Raises:
+            DatasetNotFoundError: it is not built: `download_and_prepare` was not called.
+            ConfigurationError, PushError, HubError: as for `DatasetDict.push_to_hub`, which tells of the other arguments too.
+        """
+        splits: DatasetDict = self.as_dataset(in_memory=False)
+        return splits.push_to_hub(
+            repo_id,
+            config_name or self.config.name,
+            set_default,
+            data_dir,
+            commit_message,
+            commit_description,
+            private,
+            token,
+            revision,
+            create_pr,
+            max_shard_size,
+            num_shards,
+            embed_external_files,
+            num_proc,
+        )
+
+
+# A split as a stream of the rows of its files, in the order that a `ReadConfig` asks for.
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a finished dataset.
+
+    Attributes:
+        dataset: as messages name it.
+        manifest: what there is.
+        opened: the rows of ranges as a table.
+        paths: which paths among the values may be opened.
+    """
+
+    dataset: str
+    manifest: Manifest
+    opened: Callable[[list[RowRange]], RowTable]
+    paths: MediaPaths
+
+
+def file_stream(files: Files, split: str | ReadInstruction, config: ReadConfig, *, shuffles: bool) -> IterableDataset:
+    """The rows of a split expression as a stream.
+
+    Args:
+        files: where they stand.
+        split: which rows.
+        config: in which order they are read.
+        shuffles: read the files in random order, another one in each epoch.
+
+    Raises:
+        EmptySplitError: the expression has no rows.
+        ConfigurationError: the order is not one for these files.
+    """
+    from datasets_core.stream.iterable import IterableDataset
+    from datasets_core.stream.order.files import FileRows, chosen_files
+    from datasets_core.stream.plan import Plan
+    from datasets_core.stream.sources.tables import RowsOfFiles
+
+    config.check()
+    cycle = _cycle(files, config, shuffles)
+    shards = files.manifest.split_shards()
+    ranges = row_ranges(split, files.manifest.split_lengths())
+    named = [FileRows(shards[name][shard].name, start, stop - start) for name, shard, start, stop in ranges]
+    read = chosen_files(named, config, {shard.name: shard.rows for shard in files.manifest.shards})
+    text = split if isinstance(split, str) else str(split.to_spec())
+    if not any(file.rows for file in read):
+        raise EmptySplitError(text, dataset=files.dataset)
+    table = files.opened(ranges if read == named else _ranges(read, shards))
+    columns = files.manifest.info.features or Features.from_arrow_schema(table.schema)
+    for name in config.id_columns:
+        if name in columns:
+            raise ConfigurationError(f"{files.dataset} has a column {name!r} already, and the ids of rows would be another.")
+    order = _order(config, cycle, shuffles)
+    used = tuple(shard for split in dict.fromkeys(found.split for found in ranges) for shard in shards[split])
+    identity = _Identity(
+        files.dataset, used, files.manifest.identity, text, tuple(named), tuple(read), order, config.id_columns
+    )
+    source = RowsOfFiles(table, tuple(read), order, columns, files.paths, identity.signed, config.id_columns)
+    return IterableDataset(Plan(source, (), sum(file.rows > 0 for file in read)), files.manifest.info, text)
+
+
+def _ranges(read: Iterable[FileRows], shards: Mapping[str, Sequence[ShardRecord]]) -> list[RowRange]:
+    places = {shard.name: (split, number) for split, each in shards.items() for number, shard in enumerate(each)}
+    return [RowRange(*places[name], skip, skip + rows) for name, skip, rows in read]
+
+
+def _cycle(files: Files, config: ReadConfig, shuffles: bool) -> int:
+    """How many files are open at a time, checked."""
+    is_ordered = files.manifest.disable_shuffling
+    cycle = config.cycle_length(is_ordered=is_ordered)
+    if is_ordered and (shuffles or cycle != 1):
+        asked = "shuffle_files=True" if shuffles else f"interleave_cycle_length={cycle}"
+        text = f"{files.dataset} was written in an order that is to be kept (disable_shuffling), and {asked} does not keep it."
+        if config.enable_ordering_guard:
+            raise ConfigurationError(f"{text} Leave that out, or give ReadConfig(enable_ordering_guard=False).")
+        warnings.warn(text, stacklevel=2)
+    return cycle
+
+
+def _order(config: ReadConfig, cycle: int, shuffles: bool) -> Order:
+    from datasets_core.stream.sources.tables import Order
+
+    is_endless = bool(config.repeat_filenames)
+    if not shuffles:
+        return Order(cycle, config.block_length, is_endless=is_endless)
+    is_drawn = config.shuffle_seed is None
+    seed = int(np.random.randint(2**31)) if config.shuffle_seed is None else int(config.shuffle_seed)
+    return Order(cycle, config.block_length, seed, is_drawn, config.reshuffles, is_endless)
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """What is read, and in which order; a value, so that it is hashed only when somebody asks."""
+
+    dataset: str
+    shards: tuple[ShardRecord, ...]
+    made_by: str
+    split: str
+    named: tuple[FileRows, ...]
+    read: tuple[FileRows, ...]
+    order: Order
+    id_columns: tuple[str, ...]
+
+    def signed(self) -> list[Any]:
+        """See `RowsByPlace.signed`."""
+        from datasets_core.stream.order.files import ID_COLUMNS
+
+        order = self.order
+        shuffle = [
+            f"shuffle_files={order.seed is not None}",
+            f"shuffle_seed={None if order.is_drawn else order.seed}",
+            f"shuffle_reshuffle_each_iteration={order.reshuffles}",
+        ]
+        fields = [
+            f"interleave_cycle_length={order.cycle}",
+            f"interleave_block_length={order.block}",
+            *shuffle[: 3 if order.seed is not None else 1],
+            f"repeat_filenames={order.is_endless}",
+            *(f"{field}={column in self.id_columns}" for field, column in ID_COLUMNS.items()),
+        ]
+        chosen = "as a sort function or input_context chose them" if self.read != self.named else "in their order"
+        parts = [
+            ["dataset", f"{self.dataset} with {sum(shard.rows for shard in self.shards)} rows", self._content()],
+            ["split", self.split, _digest(self.named)],
+            *(["read config", field, ""] for field in fields),
+            ["read config", f"files {chosen}", _digest(self.read)],
+        ]
+        return [f"{sum(file.rows for file in self.read)} rows", "", parts]
+
+    def _content(self) -> str:
+        """What tells the content of the shards: their digests, and where these were left out, what they were made by."""
+        known = [(shard.name, shard.rows, shard.size, shard.sha256 or self.made_by) for shard in self.shards]
+        return _digest(known)
+
+
+def _digest(values: Iterable[tuple[Any, ...]]) -> str:
+    # as plain tuples: named ones take ten times as long to be written
+    return hashlib.blake2b("\n".join(map(repr, map(tuple, values))).encode(), digest_size=8).hexdigest()

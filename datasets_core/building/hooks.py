@@ -1,24 +1,193 @@
-"""What an author writes: `_info`, `_split_generators`, `_generate_*`, and the `SplitGenerator`s between them."""
+"""What an author writes: `_info`, `_split_generators`, `_generate_*`, and the `SplitGenerator`s; how splits are divided."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+import inspect
+import itertools
+import json
+import os
+import stat
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
+from datasets_core.errors import ConfigurationError, UnknownOptionError
+from datasets_core.fetch.hub.repository import without_commit
+from datasets_core.files import is_local_path, is_url
+from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.split_info import SplitInfo
+from datasets_core.meta.version import Version
+from datasets_core.store.fingerprint import Hasher
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from datasets_core.building.builder_config import BuilderConfig
-    from datasets_core.building.live_marks import Mark
+    from datasets_core.building.marks import Mark
     from datasets_core.engines.deadline import Deadline
-    from datasets_core.features.order_free import Facts
-    from datasets_core.fetch.checksum import RegisteredFile
+    from datasets_core.features.schema import Features
+    from datasets_core.features.unordered import Facts
+    from datasets_core.fetch.checksums import RegisteredFile
     from datasets_core.meta.info import DatasetInfo
     from datasets_core.meta.row_blocks import RowBlocks
-    from datasets_core.meta.version import Version
+
+
+# `BuilderConfig`: one variant of a dataset, and the id that names its folder.
+
+
+_NO_VERSION = Version("0.0.0")
+_FORBIDDEN = frozenset('<>:/\\|?*"')
+_READABLE = 32  # characters of options that are spelled out in an id, as Hugging Face does
+_LONGEST = 255  # bytes of one folder name on the usual file systems
+
+
+@dataclasses.dataclass(eq=False)
+class BuilderConfig:
+    """One variant of a dataset: subclass it to add options.
+
+    Args:
+        name: what the user calls it.
+        version: its version; `0.0.0` stands for the version of the builder's class.
+        data_dir: folder of the user's files (manual downloads, or where data files are looked for).
+        data_files: the data files by split.
+        description: for people.
+        supported_versions: other versions that it has; none stands for those of the builder's class.
+        release_notes: what changed, by version; none stands for those of the builder's class.
+
+    >>> BuilderConfig("en", version="1.2.0").create_config_id({"lower": True})
+    'en-lower=True'
+    """
+
+    name: str = "default"
+    version: Version | str | None = _NO_VERSION
+    data_dir: str | None = None
+    data_files: Any = None
+    description: str | None = None
+    supported_versions: Iterable[Version | str] = dataclasses.field(default=(), kw_only=True)
+    release_notes: Mapping[str, str] | None = dataclasses.field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
+        """The name of this config's folder: its name, and a suffix of what the user changed.
+
+        Args:
+            config_kwargs: the options that the user gave.
+            custom_features: the features that the user gave.
+        """
+        suffix = _options_suffix(config_kwargs)
+        parts: list[Any] = [suffix] if suffix else []
+        if isinstance(self.data_files, DataFilesDict):
+            named = self.data_files.items()
+            # As one text: a file of thousands costs the hash a microsecond this way, and ten value by value.
+            # A commit that changes none of them is no part of it.
+            known = {
+                split: [(path if is_local_path(path) else without_commit(path), *rest) for path, *rest in files.identities]
+                for split, files in named
+            }
+            parts.append(json.dumps(known))
+        elif self.data_files is not None:
+            parts.append(self.data_files)
+        if custom_features is not None:
+            parts.append(custom_features.to_dict())
+        if len(parts) > (1 if suffix else 0):
+            suffix = Hasher.hash(parts)
+        if not suffix:
+            return self.name
+        readable = f"{self.name}-{suffix}"
+        return readable if len(readable.encode()) <= _LONGEST else f"{self.name[:100]}-{Hasher.hash([self.name, suffix])}"
+
+
+def check_name(name: object) -> None:
+    """Refuse a name that cannot be a folder's.
+
+    Raises:
+        ConfigurationError: `name` is no text, is empty, or holds a character that file systems refuse.
+    """
+    if not isinstance(name, str) or not name or name in {".", ".."}:
+        raise ConfigurationError(f"A config cannot be called {name!r}. Give it a name of letters, digits, '-', '_' or '.'.")
+    bad = sorted(_FORBIDDEN.intersection(name))
+    if bad:
+        raise ConfigurationError(
+            f"The config name {name!r} holds {bad[0]!r}, which no folder name may hold. Choose another name."
+        )
+
+
+def _options_suffix(config_kwargs: dict[str, Any]) -> str:
+    options = {
+        name: config_kwargs[name] for name in sorted(config_kwargs) if name not in {"name", "version", "data_files", "features"}
+    }
+    if options.get("data_dir") is None:
+        options.pop("data_dir", None)
+    else:
+        options["data_dir"] = os.path.normpath(options["data_dir"])
+    if not options:
+        return ""
+    if all(isinstance(value, (str, bool, int, float)) for value in options.values()):
+        from urllib.parse import quote_plus  # 3 ms that a config without options does without
+
+        spelled = ",".join(f"{name}={quote_plus(str(value))}" for name, value in options.items())
+        if len(spelled) <= _READABLE:
+            return spelled
+    return Hasher.hash(options)
+
+
+def option_names(config_class: type[BuilderConfig]) -> list[str]:
+    """The keyword arguments that a config class takes, its parents' included as far as it passes them on."""
+    found: dict[str, None] = {}
+    for parent in config_class.__mro__:
+        if "__init__" not in vars(parent) or parent is object:
+            continue
+        parameters = inspect.signature(vars(parent)["__init__"]).parameters.values()
+        plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        found.update(dict.fromkeys(p.name for p in parameters if p.kind in plain and p.name != "self"))
+        if not any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+            break
+    return list(found)
+
+
+def make_config(config_class: type[BuilderConfig], options: dict[str, Any], *, builder: str) -> BuilderConfig:
+    """A new config of `config_class`.
+
+    Raises:
+        UnknownOptionError: the class takes no such option.
+    """
+    try:
+        return config_class(**options)
+    except TypeError as error:
+        unknown = [name for name in options if "unexpected keyword argument" in str(error) and f"'{name}'" in str(error)]
+        if not unknown:
+            raise
+        raise UnknownOptionError(unknown[0], builder=builder, known=option_names(config_class)) from error
+
+
+def change_config(config: BuilderConfig, options: dict[str, Any], *, builder: str) -> BuilderConfig:
+    """A copy of `config` with the user's options in place of its own; None keeps the config's.
+
+    Raises:
+        UnknownOptionError: the config has no such attribute.
+    """
+    changed = _copy(config)
+    for name, value in options.items():
+        if not hasattr(changed, name):
+            known = dict.fromkeys([*option_names(type(config)), *(key for key in vars(config) if not key.startswith("_"))])
+            raise UnknownOptionError(name, builder=builder, known=known)
+        if value is not None:
+            setattr(changed, name, value)
+    return changed
+
+
+def _copy(config: BuilderConfig) -> BuilderConfig:
+    try:
+        return copy.deepcopy(config)
+    except TypeError:  # an attribute that has no copy, such as a module, is shared
+        return copy.copy(config)
 
 
 @dataclasses.dataclass
@@ -109,8 +278,7 @@ class Part(Protocol):
         ...
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(NamedTuple):
     """Rows as a batch.
 
     Attributes:
@@ -197,6 +365,8 @@ class Builder(Hooks, Protocol):
     storage_options: dict[str, Any]
     writer_batch_size: int | None
     download_dir: str | None
+    base_path: str | None
+    repo_id: str | None
     commit_sha: str | None
     locked_checksums: Mapping[str, RegisteredFile]
     is_stopped_by_timer: ClassVar[bool]
@@ -233,3 +403,160 @@ class Builder(Hooks, Protocol):
     def split_generators(self, dl_manager: Any) -> Any:
         """The `SplitGenerator`s of its splits."""
         ...
+
+
+def holds_once(value: Any) -> bool:
+    """Whether `value` is, or holds, an iterator or an open file: what it gave cannot be asked of it again.
+
+    >>> holds_once({"lines": iter([])}), holds_once({"lines": []})
+    (True, False)
+    """
+    if isinstance(value, str):  # asked first: there may be thousands
+        return False
+    if isinstance(value, Mapping):
+        return any(map(holds_once, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_once, value))
+    return isinstance(value, Iterator)
+
+
+# How a split is divided: by its `gen_kwargs` alone, never by the number of workers, so that the bytes do not depend on it.
+
+
+MAX_JOBS = 64
+TABLE_GROUP_BYTES = 16 << 20
+ROW_GROUP_BYTES = 4 << 20  # python reads a row in the time in which pyarrow reads about ten
+
+
+def divide(
+    gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES, count: int | None = None
+) -> list[dict[str, Any]]:
+    """The parts that a split is built in, in the order of its rows.
+
+    Lists of one common length are cut into contiguous parts: lists of local files where a part reaches `group_bytes`, other
+    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part; with `count` there are so many parts at
+    most, the first of which are longer by an item where they cannot be equal.  What may lose or repeat rows is not cut: lists
+    of different lengths; a list of plain values beside other data or another list (it is likely a parameter: names of
+    labels, languages, each of which goes with each); and anything that can be read only once, since a second part would begin
+    where the first one ended.
+
+    >>> divide({"shards": [0, 1], "lower": True})
+    [{'shards': [0], 'lower': True}, {'shards': [1], 'lower': True}]
+    >>> divide({"shards": [0, 1], "languages": ["en", "fr"]})
+    [{'shards': [0, 1], 'languages': ['en', 'fr']}]
+    """
+    lists = {name: value for name, value in gen_kwargs.items() if isinstance(value, list)}
+    lengths = {len(value) for value in lists.values()}
+    if len(lengths) != 1 or count == 1 or holds_once(gen_kwargs):
+        return [gen_kwargs]
+    (length,) = lengths
+    if length < 2:
+        return [gen_kwargs]
+    rest = [value for name, value in gen_kwargs.items() if name not in lists]
+    named = {"names"} if "files" in lists else set()  # what errors call the files
+    plain = [value for name, value in lists.items() if name not in named and not any(map(is_data, value[:1]))]
+    if plain and (len(lists) > 1 or any(map(is_data, rest))):
+        return [gen_kwargs]
+    sizes = _file_sizes(list(lists.values())) if group_bytes and count is None else None
+    if count is not None:
+        bounds = _evenly(length, count)
+    elif sizes is not None:
+        bounds = _by_bytes(sizes, group_bytes)
+    else:
+        bounds = _by_count(length, MAX_JOBS if group_bytes else length)
+    return [
+        {name: value[start:stop] if name in lists else value for name, value in gen_kwargs.items()} for start, stop in bounds
+    ]
+
+
+def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
+    """The file of that number among the arguments, by the name that the user knows; the first with how many follow."""
+    listed = gen_kwargs.get("names") or gen_kwargs.get("files")
+    if not isinstance(listed, list) or not listed or not all(isinstance(name, (str, os.PathLike)) for name in listed):
+        return None
+    if number is not None and 0 <= number < len(listed):
+        return os.fspath(listed[number])
+    return os.fspath(listed[0]) if len(listed) == 1 else f"{os.fspath(listed[0])} (and {len(listed) - 1} more)"
+
+
+def names_of_parts(split: str, gen_kwargs: dict[str, Any]) -> list[str]:
+    """What the parts of a split are called, item by item: by their files, or else by their numbers."""
+    parts = divide(gen_kwargs, group_bytes=0)
+    return [file_of(part) or f"{split}, part {index}" for index, part in enumerate(parts)]
+
+
+def is_data(value: Any) -> bool:
+    """Whether rows may be read out of `value`: an existing path, a URL, an iterable object, or a container of such."""
+    from datasets_core.fetch.remote import RemoteFile
+
+    if isinstance(value, RemoteFile):  # it would be fetched to be looked at
+        return True
+    if isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        return isinstance(path, str) and bool(path) and (is_url(path) or _exists(path))
+    if value is None or isinstance(value, (bytes, int, float, complex)):
+        return False
+    if isinstance(value, dict):
+        return any(map(is_data, value.values()))
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(map(is_data, value))
+    return hasattr(value, "__iter__") or hasattr(value, "read")
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.exists(path)
+    except ValueError:  # a text with a NUL is no path
+        return False
+
+
+def _file_sizes(lists: Sequence[list[Any]]) -> list[int] | None:
+    """Bytes of each position over all lists of local files; None if no list is of files alone."""
+    total: list[int] | None = None
+    for values in lists:
+        if values is not lists[0] and values == lists[0]:
+            continue  # the files, and their names, which are the same
+        sizes = list(_sizes(values))
+        if len(sizes) == len(values):
+            total = sizes if total is None else [a + b for a, b in zip(total, sizes, strict=True)]
+    return total
+
+
+def _sizes(values: list[Any]) -> Iterator[int]:
+    from datasets_core.fetch.remote import RemoteFile
+
+    for value in values:
+        if not isinstance(value, (str, os.PathLike)) or isinstance(value, RemoteFile):
+            return
+        try:
+            status = os.stat(value)
+        except (OSError, ValueError):
+            return
+        if stat.S_ISDIR(status.st_mode):
+            return
+        yield status.st_size
+
+
+def _by_bytes(sizes: Sequence[int], group_bytes: int) -> list[tuple[int, int]]:
+    wanted = max(group_bytes, -(-sum(sizes) // MAX_JOBS))
+    bounds, start, held = [], 0, 0
+    for position, size in enumerate(sizes):
+        held += size
+        if held >= wanted:
+            bounds.append((start, position + 1))
+            start, held = position + 1, 0
+    if start < len(sizes):
+        bounds.append((start, len(sizes)))
+    return bounds
+
+
+def _evenly(length: int, count: int) -> list[tuple[int, int]]:
+    parts = min(length, count)
+    sizes = [length // parts + (part < length % parts) for part in range(parts)]
+    return list(itertools.pairwise(itertools.accumulate(sizes, initial=0)))
+
+
+def _by_count(length: int, most: int) -> list[tuple[int, int]]:
+    parts = min(length, most)
+    edges = [length * part // parts for part in range(parts + 1)]
+    return list(itertools.pairwise(edges))

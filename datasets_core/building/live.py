@@ -6,46 +6,207 @@ Each part of a split is a job of the stream, and makes its rows in the order in 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from datasets_core.building.built import nested
-from datasets_core.building.fetched_first import unopened
-from datasets_core.building.hooks import Builder, SplitGenerator
-from datasets_core.building.jobs import divide, holds_once, names_of_parts
-from datasets_core.building.live_blocks import SplitBlocks, split_blocks
-from datasets_core.building.live_files import Begun, FileJob
-from datasets_core.building.live_job import LiveJob
-from datasets_core.building.live_marks import KeptMarks
-from datasets_core.building.live_tables import LiveTables
-from datasets_core.building.options import BuildOptions
+from datasets_core.building.cache_key import is_format
+from datasets_core.building.hooks import Builder, SplitGenerator, divide, holds_once, names_of_parts
+from datasets_core.building.live_jobs import Begun, FileJob, LiveJob, LiveTables
+from datasets_core.building.marks import KeptMarks
+from datasets_core.building.options import BuildOptions, download_manager, has_register, named_splits
 from datasets_core.building.registration import Register
-from datasets_core.building.split_names import download_manager, named_splits
 from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.local import packed, unpacked
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,
     DatasetsCoreError,
+    DeniedAccessError,
     UnknownSplitError,
+    UrlNotFoundError,
+    redact,
 )
-from datasets_core.features.media_paths import MediaPaths
-from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.fetch.disk_cache import IndexCache
+from datasets_core.fetch.streaming import StreamingDownloadManager
 from datasets_core.files import is_url, join
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split import ALL, ReadInstruction, SplitPart
-from datasets_core.redact import redact
+from datasets_core.meta.splits import ALL, ReadInstruction, SplitPart, nested
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.index_cache import IndexCache
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.iterable_group import IterableDatasetDict
+from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.plan import Plan
-from datasets_core.stream.rows_of_blocks import RowsOfBlocks
-from datasets_core.stream.rows_of_jobs import RowsOfJobs
-from datasets_core.stream.steps import Limit
+from datasets_core.stream.steps import Limit, Step
+
+if TYPE_CHECKING:
+    from datasets_core.stream.iterable_dict import IterableDatasetDict
+    from datasets_core.stream.sources.block_index import BlockIndex
+    from datasets_core.stream.sources.blocks import BlockPart
+
+# Streamed scripts that make a text of a path and open that: told from how they fail, since such a text cannot fetch
+# itself.
+
+
+# What Python, and packages that open paths in C, say of a place that is not on this disk.
+_NOT_HERE = re.compile(
+    r"FileNotFoundError|NotADirectoryError|No such file|does not exist|not found|rror opening|nable to open|OSError|"
+    r"cannot open|nrecognized filesystem",
+    re.IGNORECASE,
+)
+_NETWORK = ("connect to ", "look up ")
+
+
+def unopened(error: BaseException, given: Collection[str]) -> str | None:
+    """The URL whose text a streamed script took for the path of a file, so that it failed; None where it failed otherwise.
+
+    Args:
+        error: what the library says of the failure.
+        given: the URLs that the script was given as paths.
+
+    >>> failed = DatasetGenerationError("FileNotFoundError: No such file or directory: 'https://example.org/a.csv.txt'")
+    >>> unopened(failed, ["https://example.org/a.csv"])
+    'https://example.org/a.csv'
+    """
+    longest_first = sorted(given, key=len, reverse=True)
+    if isinstance(error, UrlNotFoundError):  # a name beside a given one is that of a file which the script would make
+        shown = {form: url for url in longest_first for form in (url, redact(url))}
+        return next((url for form, url in shown.items() if error.url.startswith(form) and error.url != form), None)
+    if isinstance(error, DeniedAccessError):
+        hosts = {urlsplit(url).hostname: url for url in longest_first}
+        is_network = error.tried.startswith(_NETWORK)
+        return next((url for host, url in hosts.items() if is_network and host and host in error.tried), None)
+    if not isinstance(error, DatasetGenerationError):
+        return None
+    words = str(error)
+    if not _NOT_HERE.search(words):
+        return None
+    return next((url for url in longest_first if any(form in words for form in _forms(url))), None)
+
+
+def _forms(url: str) -> tuple[str, ...]:
+    """A URL as it may stand in an error: as it is, as `pathlib` writes it, and as `repr` does."""
+    path = os.path.normpath(url)
+    return url, path, redact(url), repr(url)[1:-1]
+
+
+# The rows of a split expression by the blocks of its files, where the format has such: what is not asked is not read.
+
+
+@dataclass(frozen=True, slots=True)
+class SplitBlocks:
+    """The files of all splits of a dataset.
+
+    Attributes:
+        indexes: those of each split, in the order of the splits.
+        recorded: how many rows splits have, as far as that is on record.
+        label: the dataset as messages name it.
+        steps: what is done to the rows of the files, before they are those of the dataset.
+    """
+
+    indexes: Mapping[str, BlockIndex]
+    recorded: Mapping[str, int]
+    label: str
+    steps: tuple[Step, ...] = ()
+
+    def parts(self, instruction: ReadInstruction) -> tuple[BlockPart, ...]:
+        """The rows of a split expression.
+
+        Raises:
+            UnknownSplitError: no such split.
+        """
+        return tuple(found for part in instruction.parts for found in self._parts(part))
+
+    def _parts(self, part: SplitPart) -> Iterator[BlockPart]:
+        from datasets_core.stream.sources.blocks import BlockPart
+
+        if part.split not in self.indexes and part.split != ALL:
+            raise UnknownSplitError(part.split, known=list(self.indexes), dataset=self.label)
+        names = list(self.indexes) if part.split == ALL else [part.split]
+        is_plain = part.start is None and part.stop is None and not part.cuts
+        for name in names:
+            if is_plain:
+                yield BlockPart(self.indexes[name])
+            elif part.split != ALL and part.unit == "abs" and not part.cuts and min(part.start or 0, part.stop or 0) >= 0:
+                start, stop = int(part.start or 0), None if part.stop is None else int(part.stop)
+                yield BlockPart(self.indexes[name], Fixed(start, stop if stop is None else max(start, stop)))
+            else:
+                yield BlockPart(self.indexes[name], Bounds(self, part, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Rows that are told by their numbers."""
+
+    start: int
+    stop: int | None
+
+    def __call__(self) -> tuple[int, int | None]:
+        return self.start, self.stop
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Rows that are told by percent, from the end, by shards or as an even part: the files are asked, where no record tells.
+
+    Attributes:
+        splits: what there is.
+        part: what is wanted.
+        name: of which split.
+    """
+
+    splits: SplitBlocks
+    part: SplitPart
+    name: str
+
+    def __call__(self) -> tuple[int, int | None]:
+        known = self.__dict__.get("known")
+        if known is None:
+            found = ReadInstruction.from_parts((self.part,)).to_absolute(self._lengths())
+            known = next(((start, stop) for name, start, stop in found if name == self.name), (0, 0))
+            self.__dict__["known"] = known
+        return known
+
+    def _lengths(self) -> dict[str, Any]:
+        """Rows of each split that takes part; of each file, where shards are counted."""
+        splits, names = self.splits, list(self.splits.indexes)
+        asked = names if self.part.split == ALL else [self.name]
+        lengths: dict[str, Any] = {}
+        for name in asked:
+            if self.part.unit == "shard":
+                lengths[name] = splits.indexes[name].file_rows()
+            else:
+                known = splits.recorded.get(name)
+                lengths[name] = splits.indexes[name].whole() if known is None else known
+        return lengths
+
+
+def split_blocks(builder: Any, asked: Mapping[str, Mapping[str, Any]], recorded: Mapping[str, int]) -> SplitBlocks | None:
+    """The files of all splits by their blocks; None where one of them has no such.
+
+    Args:
+        builder: of a format.
+        asked: what it makes the rows of each split from.
+        recorded: how many rows splits have, as far as that is on record.
+    """
+    from datasets_core.stream.sources.block_index import BlockIndex
+
+    indexes: dict[str, BlockIndex] = {}
+    if not hasattr(builder, "block_files"):  # not all formats are of files alone
+        return None
+    for split, found in asked.items():
+        files = builder.block_files(found)
+        if files is None:
+            return None
+        indexes[split] = BlockIndex(files)
+    return SplitBlocks(indexes, recorded, str(builder.label), builder.block_steps()) if indexes else None
+
 
 logger = logging.getLogger(__name__)
 
@@ -62,10 +223,9 @@ class LiveSplits:
     def __init__(self, builder: Any, options: BuildOptions, paths: MediaPaths) -> None:
         self.builder, self._paths = builder, paths
         self._timeout = None if options.timeout is None else options.timeout.seconds
-        registered = Register.of(builder, options)
-        self._manager = registered.equip(
-            options.dl_manager or download_manager(builder, options, kind=StreamingDownloadManager)
-        )
+        self._manager = options.dl_manager or download_manager(builder, options, kind=StreamingDownloadManager)
+        if has_register(builder, options):
+            Register.of(builder, options).equip(self._manager)
         self._named: dict[str, SplitGenerator] | None = None
         self._unread: set[str] = set()  # of the splits, those that were not begun since they were named
         self.one_piece: dict[str, str | None] = {}
@@ -74,7 +234,14 @@ class LiveSplits:
         self.heads: dict[str, pa.Schema] = {}
         self.begun: dict[str, Begun] = {}
         self._divided: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
-        self.marks = KeptMarks(partial(_told, builder), _cache_of(builder))
+        self._marks: KeptMarks | None = None
+
+    @property
+    def marks(self) -> KeptMarks:
+        """The marks in the files of a format."""
+        if self._marks is None:
+            self._marks = KeptMarks(partial(_told, self.builder), _cache_of(self.builder))
+        return self._marks
 
     @property
     def names(self) -> list[str]:
@@ -84,7 +251,7 @@ class LiveSplits:
     @property
     def deadline(self) -> Deadline | None:
         """When the author's code is to have given more, from now."""
-        return Deadline.of(self._timeout)
+        return None if self._timeout is None else Deadline.of(self._timeout)
 
     def splits(self, *, again: bool = False) -> dict[str, SplitGenerator]:
         """The splits by name; with `again`, named once more, as those are which can be read once only."""
@@ -153,6 +320,8 @@ class LiveSplits:
         return self._blocks[0]
 
     def _stream_of_blocks(self, blocks: SplitBlocks, instruction: ReadInstruction, text: str) -> IterableDataset:
+        from datasets_core.stream.sources.blocks import RowsOfBlocks
+
         info: DatasetInfo = self.builder.shown_info()
         steps = blocks.steps
         if steps:  # which leave rows out: the numbers of a slice are those of the rows that stay
@@ -276,7 +445,7 @@ class LiveSplits:
     @property
     def is_format(self) -> bool:
         """Whether the builder is one of data files of a format."""
-        return type(self.builder).__module__.startswith("datasets_core.builders.")
+        return is_format(type(self.builder))
 
     @property
     def label(self) -> str:
@@ -296,7 +465,7 @@ class LiveSplits:
         self.builder, self._paths, self._timeout, self._manager, self._named, self.heads = unpacked(state["packed"])
         self.one_piece, self.tables, self._unread, self._blocks, self.begun = {}, {}, set(self._named or ()), [], {}
         self._divided = {}
-        self.marks = KeptMarks(partial(_told, self.builder), _cache_of(self.builder))
+        self._marks = None
 
 
 def _told(builder: Builder) -> str:
@@ -331,6 +500,8 @@ def streamed_splits(builder: Any, split: Any, options: BuildOptions | None = Non
         options: how to fetch and check; None reads the dataset that stands prepared.
         paths: which paths among the values may be opened.
     """
+    from datasets_core.stream.iterable_dict import IterableDatasetDict
+
     if options is None or paths is None:
         return nested(split, lambda part: builder.as_dataset(part).to_iterable_dataset(), lambda: _of_built(builder))
     live = LiveSplits(builder, options, paths)
@@ -338,4 +509,6 @@ def streamed_splits(builder: Any, split: Any, options: BuildOptions | None = Non
 
 
 def _of_built(builder: Any) -> IterableDatasetDict:
+    from datasets_core.stream.iterable_dict import IterableDatasetDict
+
     return IterableDatasetDict({name: rows.to_iterable_dataset() for name, rows in builder.as_dataset().items()})

@@ -2,23 +2,165 @@
 
 from __future__ import annotations
 
-import dataclasses
+import itertools
 import operator
-from typing import Any
+import os
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from datasets_core.engines.deadline import Deadline
-from datasets_core.engines.engine import Engine, get_engine
-from datasets_core.errors import ConfigurationError
-from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download_config import DownloadConfig, DownloadMode
-from datasets_core.rows.arguments import parse_size
-from datasets_core.store.layout import EXTENSIONS
+from datasets_core.building.hooks import Builder, Hooks, SplitGenerator
+from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.deadline import SERIAL, Deadline, stopped_at
+from datasets_core.errors import (
+    ConfigurationError,
+    DamagedShardError,
+    ExpectedMoreSplitsError,
+    ManualDownloadError,
+    NonMatchingSplitsSizesError,
+    UnexpectedSplitsError,
+    describe,
+)
+from datasets_core.fetch.checksums import Digest, VerificationMode, check_files
+from datasets_core.fetch.options import DownloadConfig, DownloadMode
+from datasets_core.files import is_local_path, join, open_binary
+from datasets_core.meta.data_files import DataFilesDict
+from datasets_core.meta.split_info import SplitInfo
+from datasets_core.meta.splits import is_split_name
+from datasets_core.store.manifest import EXTENSIONS, Manifest
+from datasets_core.store.rows.indices import parse_size
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.downloads import DownloadManager
+
+
+# Expected against recorded: which splits there are, how many rows and bytes each has, and what the downloads were.
+
+
+STRENGTH = {VerificationMode.NO_CHECKS: 0, VerificationMode.BASIC_CHECKS: 1, VerificationMode.ALL_CHECKS: 2}
+
+_BLOCK = 1 << 20
+
+LOCK_NAME = "dataset.lock"  # where `lock_dataset` writes a lock, and `load_dataset` finds it
+
+
+def check_splits(
+    expected: Mapping[str, SplitInfo] | None, found: Mapping[str, SplitInfo], *, dataset: str, mode: VerificationMode
+) -> None:
+    """Compare the splits that were built with those on record.
+
+    Args:
+        expected: the recorded splits; None where none are.
+        found: the splits that were built.
+        dataset: for messages.
+        mode: bytes are compared only under `all_checks`, since they depend on how the rows are stored.
+
+    Raises:
+        ExpectedMoreSplitsError: a recorded split was not built.
+        UnexpectedSplitsError: a split was built that is not on record.
+        NonMatchingSplitsSizesError: a split has another number of rows or bytes.
+    """
+    if not expected or mode is VerificationMode.NO_CHECKS:
+        return
+    missing = [name for name in expected if name not in found]
+    if missing:
+        raise ExpectedMoreSplitsError(
+            f"{dataset!r} was built without the splits {missing} that are on record (built: {list(found)}). "
+            "Mend the record or the data; verification_mode='no_checks' skips the comparison."
+        )
+    extra = [name for name in found if name not in expected]
+    if extra:
+        raise UnexpectedSplitsError(
+            f"{dataset!r} has the splits {extra} that are not on record (recorded: {list(expected)}). "
+            "Mend the record or the data; verification_mode='no_checks' skips the comparison."
+        )
+    wrong = [line for name in found for line in _differences(name, expected[name], found[name], mode)]
+    if wrong:
+        raise NonMatchingSplitsSizesError(
+            f"{dataset!r} differs from its record: {'; '.join(wrong)}. "
+            "Mend the record or the data; verification_mode='no_checks' skips the comparison."
+        )
+
+
+def _differences(name: str, expected: SplitInfo, found: SplitInfo, mode: VerificationMode) -> Iterable[str]:
+    wanted: dict[str, object] = {}
+    if expected.num_examples and expected.num_examples != found.num_examples:  # a recorded 0 is how old records say unknown
+        wanted["num_examples"] = expected.num_examples
+    if mode is VerificationMode.ALL_CHECKS and expected.num_bytes and not _about(expected.num_bytes, found.num_bytes or 0):
+        wanted["num_bytes"] = expected.num_bytes
+    if wanted:
+        real = {what: getattr(found, what) for what in wanted}
+        yield f"split {name!r} was expected with {describe(wanted)} and has {describe(real)}"
+
+
+def _about(expected: int, found: int) -> bool:
+    """Equal but for the offsets and bitmaps that each record batch adds: other writers make other batches."""
+    return abs(expected - found) * 100 <= expected
+
+
+def check_downloads(expected: Mapping[str, Any] | None, recorded: Mapping[str, Any] | None, mode: VerificationMode) -> None:
+    """Compare the downloads with those on record.
+
+    Raises:
+        ChecksumVerificationError: a file is missing, is not on record, or has other bytes.
+    """
+    if expected and recorded is not None:
+        check_files(expected, recorded, mode)
+
+
+def recorded_downloads(builder: Builder, mode: VerificationMode) -> Mapping[str, Any] | None:
+    """What is on record of the downloads of a builder; None where they are not compared.
+
+    Hugging Face `datasets` compared them under `all_checks` alone, and the files of many scripts changed since.
+    """
+    if builder.is_of_old_datasets and mode is not VerificationMode.ALL_CHECKS:
+        return None
+    return builder.recorded.download_checksums or None
+
+
+def check_manifest(builder: Builder, manifest: Manifest, downloads: Mapping[str, Any] | None, mode: VerificationMode) -> None:
+    """Compare a whole dataset, and the downloads that it was built from, with what its builder has on record.
+
+    A dataset of files that the user chose is a part of what is on record, and compared with nothing; of one that
+    holds the first rows of each split, only the downloads are.
+
+    Raises:
+        VerificationError: they differ.
+    """
+    if builder.is_partial:
+        return
+    check_downloads(recorded_downloads(builder, mode), downloads, mode)
+    if manifest.max_rows is None:
+        check_splits(builder.recorded.splits, manifest.info.splits or {}, dataset=builder.label, mode=mode)
+
+
+def check_shards(
+    folder: str,
+    manifest: Manifest,
+    on_bytes: Callable[[int], object] = lambda done: None,
+    storage_options: dict[str, Any] | None = None,
+) -> None:
+    """Hash every shard again, local or remote, and compare it with its record.
+
+    Raises:
+        DamagedShardError: one has other bytes.
+    """
+    for shard in manifest.shards:
+        path = join(folder, shard.name)
+        digest = Digest()
+        with open_binary(path, storage_options) as handle:
+            while block := handle.read(_BLOCK):
+                digest.update(block)
+        found = digest.hexdigest()
+        on_bytes(shard.num_bytes)
+        if found != shard.sha256:
+            raise DamagedShardError(path, f"has sha256 {found}, and {shard.sha256} is on record")
+
 
 _OLD_OPTIONS = {"ignore_verifications", "try_from_hf_gcs", "use_auth_token", "beam_runner", "beam_options", "disable_tqdm"}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class BuildOptions:
+class BuildOptions(NamedTuple):
     """How to build: the arguments of `download_and_prepare`, understood."""
 
     output_dir: str
@@ -93,17 +235,17 @@ class BuildOptions:
             dl_manager,
             base_path,
             file_format,
-            parse_size(max_shard_size),
+            None if max_shard_size is None else parse_size(max_shard_size),
             num_proc,
             storage_options,
-            get_engine(engine, num_proc=num_proc),
+            SERIAL if engine is None and num_proc is None else get_engine(engine, num_proc=num_proc),
             _count("num_shards", num_shards) or None,  # 0 is no wish, as elsewhere
             bool(disable_shuffling),
             _count("max_examples_per_split", max_examples_per_split),
             bool(register_checksums or downloads.register_checksums),
             demands,
             bool(check_version),
-            Deadline.of(timeout),
+            None if timeout is None else Deadline.of(timeout),
         )
 
 
@@ -117,3 +259,263 @@ def _count(name: str, given: Any) -> int | None:
     if count < 0:
         raise ConfigurationError(f"{name} is {given!r}. Give a whole number that is not negative, or leave it out.")
     return count
+
+
+# What a builder is asked before any row is made: who fetches its files, and which splits it names.
+
+
+def has_register(builder: Builder, options: BuildOptions) -> bool:
+    """Whether anything registers checksums of the downloads of a build, or is to."""
+    if options.registers_checksums or options.demands_checksums or builder.locked_checksums:
+        return True
+    path = builder.checksums_path
+    return path is not None and (options.dl_manager is not None or os.path.lexists(path))
+
+
+def takes_local_files(builder: Builder, options: BuildOptions) -> bool:
+    """Whether a build needs nothing of a download manager but that its files exist: local data files of a format.
+
+    Hashes (`all_checks`) and sizes on record are compared by a `DownloadManager`.
+    """
+    data_files = builder.config.data_files
+    return (
+        builder.reads_in_order
+        and options.dl_manager is None
+        and options.verification is not VerificationMode.ALL_CHECKS
+        and not getattr(options.download_config, "extract_compressed_file", False)
+        and (builder.is_partial or not builder.recorded.download_checksums)
+        and isinstance(data_files, DataFilesDict)
+        and data_files.is_local
+    )
+
+
+class LocalFiles:
+    """Local data files, given to their builder as they are, each looked at once.
+
+    What else the builder asks for, such as the members of an archive, comes from the download manager, made then.
+
+    Args:
+        manager: makes it.
+
+    Attributes:
+        local_paths: the files that were asked for.
+    """
+
+    is_streaming = False
+
+    def __init__(self, manager: Callable[[], Any]) -> None:
+        self._make = manager
+        self._manager: Any = None
+        self._sizes: dict[str, int | None] = {}
+        self.local_paths: set[str] = set()
+
+    def download(self, paths: Any) -> Any:
+        """Absolute local paths, by split or in a list, as they are.
+
+        Raises:
+            DataFilesNotFoundError: a file does not exist.
+        """
+        if self._manager is not None or not isinstance(paths, dict) or not all(map(_are_local, paths.values())):
+            return self._real.download(paths)
+        for path in dict.fromkeys(itertools.chain.from_iterable(paths.values())):
+            try:
+                found = os.stat(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return self._real.download(paths)  # says what is missing
+            is_file = stat.S_ISREG(found.st_mode)
+            self._sizes[path] = found.st_size if is_file else None
+            if is_file:
+                self.local_paths.add(path)
+        return {name: list(listed) for name, listed in paths.items()}
+
+    def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
+        """See `DownloadManager.get_recorded_sizes_checksums`."""
+        if self._manager is not None:
+            found: dict[str, dict[str, int | str | None]] = self._manager.get_recorded_sizes_checksums()
+            return found
+        return {path: {"num_bytes": size, "checksum": None} for path, size in self._sizes.items()}
+
+    @property
+    def cache_folders(self) -> tuple[str, ...]:
+        """See `DownloadManager.cache_folders`; local files are in none of them."""
+        folders: tuple[str, ...] = () if self._manager is None else self._manager.cache_folders
+        return folders
+
+    def manage_extracted_files(self) -> None:
+        """See `DownloadManager.manage_extracted_files`."""
+        if self._manager is not None:
+            self._manager.manage_extracted_files()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    @property
+    def _real(self) -> Any:
+        """The download manager, which knows what was asked for before."""
+        if self._manager is None:
+            self._manager = self._make()
+            if self._sizes:
+                self._manager.download(list(self._sizes))
+            self.local_paths = self._manager.local_paths
+        return self._manager
+
+
+def _are_local(paths: Any) -> bool:
+    return isinstance(paths, list) and all(type(path) is str and is_local_path(path) for path in paths)
+
+
+def download_manager(builder: Builder, options: BuildOptions, *, kind: type[DownloadManager] | None = None) -> Any:
+    """What fetches the files of a builder, as its user wants."""
+    from datasets_core.fetch.downloads import DownloadManager  # 20 ms that local files do without
+
+    if options.download_config is None:
+        config = DownloadConfig(cache_dir=builder.download_dir, token=builder.token, storage_options=builder.storage_options)
+    else:
+        config = options.download_config.copy()
+    if options.mode is DownloadMode.FORCE_REDOWNLOAD:
+        config.force_download = config.force_extract = True
+    manager = (kind or DownloadManager)(
+        dataset_name=builder.dataset_name,
+        data_dir=builder.config.data_dir,
+        download_config=config,
+        base_path=options.base_path,
+    )
+    manager.verification = options.verification
+    if not builder.is_partial:
+        manager.expected = recorded_downloads(builder, options.verification)
+    return manager
+
+
+def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None = None) -> list[SplitGenerator]:
+    """The splits that a builder names.
+
+    Args:
+        builder: whose.
+        dl_manager: fetches what it needs.
+        deadline: when its author's code is to be done; a builder that keeps it itself knows it already.
+
+    Raises:
+        ManualDownloadError: files have to be fetched by hand.
+        DatasetGenerationError, ScriptTimeoutError: the author's code failed, or was not done in time.
+        ConfigurationError: it returns something else than splits.
+    """
+    instructions = builder.manual_download_instructions
+    if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
+        raise ManualDownloadError(builder.label, str(instructions))
+
+    def name_them() -> tuple[Any, list[Any] | None]:
+        try:
+            named = builder.split_generators(dl_manager)
+            return named, list(named) if isinstance(named, Iterable) else None
+        except TypeError as error:
+            if getattr(dl_manager, "misses_manual_dir", False) and "None" in str(error):
+                from datasets_core.building.failures import missed_manual_dir  # here and below: only where code fails
+
+                raise missed_manual_dir(error) from error
+            raise
+
+    doing = "naming its splits"
+    timer = deadline if builder.is_stopped_by_timer else None
+    try:
+        named, splits = name_them() if timer is None else stopped_at(timer, name_them, doing=doing)
+    except BaseException as error:
+        from datasets_core.building.failures import fail_hook
+
+        fail_hook(error, builder, timer, doing=doing, label=builder.label)
+        raise
+    label = _HookLabel(builder)
+    if splits is None:
+        raise ConfigurationError(
+            f"_split_generators of {label} returns {named!r} ({type(named).__name__}). Return a list of SplitGenerators."
+        )
+    check_split_list(splits, label)
+    return splits
+
+
+class _HookLabel:
+    """The dataset with the place of its hook, found when a message needs it."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+
+    def __str__(self) -> str:
+        from datasets_core.building.failures import hook_place
+
+        place = hook_place(type(self._builder), "_split_generators")
+        return f"{self._builder.label} ({place})" if place else self._builder.label
+
+
+def check_split_list(splits: Sequence[Any], label: object) -> None:
+    """Refuse what is no list of `SplitGenerator`s.
+
+    Args:
+        splits: what the hook returned.
+        label: the dataset, as text or as an object that becomes text in messages.
+
+    Raises:
+        ConfigurationError: something else is in it, or names that mean nothing.
+    """
+    for split in splits:
+        if not isinstance(split, SplitGenerator):
+            raise ConfigurationError(
+                f"_split_generators of {label} returns {split!r} ({type(split).__name__}). Return a list of SplitGenerators."
+            )
+        if not isinstance(split.gen_kwargs, dict):
+            raise ConfigurationError(
+                f"gen_kwargs of split {split.name!r} of {label} is {split.gen_kwargs!r}. Give a dict of keyword arguments."
+            )
+    check_split_names([split.name for split in splits], label)
+
+
+def check_split_names(names: Sequence[str], label: object) -> None:
+    """Refuse names that no expression can mean.
+
+    Raises:
+        ConfigurationError: no split at all, a name twice, `all`, or a name that is not made of words and points.
+    """
+    if not names:
+        raise ConfigurationError(f"{label} names no splits. Return at least one SplitGenerator from _split_generators.")
+    for name in names:
+        if not is_split_name(name):
+            raise ConfigurationError(f"{label} calls a split {name!r}. Use letters, digits, '_' and '-', and '.' between them.")
+        if name.lower() == "all":
+            raise ConfigurationError(
+                f"{label} calls a split {name!r}, and 'all' means the union of the splits. Choose another name."
+            )
+        if names.count(name) > 1:
+            raise ConfigurationError(f"{label} has two splits called {name!r}. Give each split a name of its own.")
+
+
+# What the rows of a dataset are to be put in order by, and whether a dataset that stands is the one in that order.
+
+
+Order = Literal["source", "hash", "key"]
+
+
+def wanted_order(builder: Hooks, *, disable_shuffling: bool = False) -> Order:
+    """What rows are put in order by: nothing, the hash of their keys, or their keys, as far as these are integers."""
+    if not builder.shuffle_on_write:
+        return "source"
+    return "key" if disable_shuffling or builder.info.disable_shuffling else "hash"
+
+
+def is_wanted(manifest: Manifest, builder: Hooks, options: BuildOptions) -> bool:
+    """Whether a dataset that stands has the rows, their order and the number of shards that are asked for."""
+    wanted = wanted_order(builder, disable_shuffling=options.disable_shuffling)
+    orders = {"source": ("source",), "hash": ("hash",), "key": ("key", "source")}[wanted]
+    if manifest.write_order not in orders or manifest.disable_shuffling != (wanted == "key"):
+        return False
+    lengths = manifest.split_lengths().values()
+    return manifest.max_rows == options.max_rows and (
+        options.num_shards is None or all(len(rows) == options.num_shards or not sum(rows) for rows in lengths)
+    )
+
+
+def variant_folder(folder: str, builder: Hooks, *, disable_shuffling: bool, max_rows: int | None) -> str:
+    """The folder in the cache of what is built with other rows, or in another order, than the builder's own.
+
+    The dataset that stands in `folder` is left alone.
+    """
+    wanted = wanted_order(builder, disable_shuffling=disable_shuffling)
+    unshuffled = "-unshuffled" if wanted != wanted_order(builder) else ""
+    return f"{folder}{unshuffled}" + ("" if max_rows is None else f"-first{max_rows}")

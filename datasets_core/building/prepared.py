@@ -2,33 +2,293 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.building import checks
-from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.building.hooks import SplitGenerator
-from datasets_core.building.prepared_folders import the_one, versions_below, whole_builds
-from datasets_core.building.prepared_hub import folder_at_hub, is_at_hub
-from datasets_core.building.prepared_manifest import prepared_manifest
-from datasets_core.building.record_manifest import RecordManifest
-from datasets_core.building.record_reading import RecordReading
-from datasets_core.building.soundness import check_sound, check_whole
-from datasets_core.building.versions import NO_VERSION, Versions
+from datasets_core.building import options as checks
+from datasets_core.building.builder import ArrowBasedBuilder, DatasetBuilder
+from datasets_core.building.folders import check_sound, check_whole, prepared_manifest, the_one, versions_below, whole_builds
+from datasets_core.building.hooks import BuilderConfig, SplitGenerator
+from datasets_core.building.tfds_folders.description import Conversion
+from datasets_core.building.versions import Versions
+from datasets_core.config import settings
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError, ManifestError
-from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download_config import DownloadMode
+from datasets_core.features.schema import Features
+from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.hub.repository import parse_hub_url
+from datasets_core.fetch.options import DownloadMode
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.version import Version
-from datasets_core.store.layout import MANIFEST_NAME, located
-from datasets_core.store.manifest import Manifest
+from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.meta.splits import ReadInstruction, RowRange, ShardLengths, absolute, nested, row_ranges
+from datasets_core.meta.version import NO_VERSION, Version
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, located, read_manifest
+from datasets_core.store.shard import Shelf
+from datasets_core.store.source import open_rows, structure_of
+from datasets_core.store.table import RowTable
 
-_LISTED = 10  # folders in a message
+if TYPE_CHECKING:
+    from datasets_core.building.tfds_folders.folder import RecordManifest, TfdsManifest
+    from datasets_core.fetch.hub.client import Hub
+    from datasets_core.fetch.hub.repository import HubCommit
+
+
+# Rows of a folder of records as Arrow files in the cache: a split is converted once, when it is first read by row
+# number.
+
+
+_NAME = "tfds_folder"
+
+
+class ConvertedRecords(ArrowBasedBuilder):
+    """One split of a folder of records, as a dataset of the cache.
+
+    Args:
+        folder: where the records stand.
+        manifest: what they are.
+        split: which.
+        storage_options: for the folder.
+        cache_dir: the cache.
+    """
+
+    yields: ClassVar[Literal["rows", "tables"]] = "tables"
+
+    def __init__(
+        self,
+        folder: str,
+        manifest: TfdsManifest,
+        split: str,
+        storage_options: dict[str, Any] | None = None,
+        cache_dir: str | None = None,
+    ) -> None:
+        self._folder, self._records, self._split = folder, manifest, split
+        self._folder_options = storage_options
+        info = manifest.info
+        told = [part for part in (info.dataset_name, info.config_name, split) if part]
+        super().__init__(
+            cache_dir=cache_dir,
+            dataset_name=_NAME,
+            hash=Hasher.hash(["converted records", folder, manifest.identity, self._times()]),
+            config_id="-".join(told),
+            version=None,
+        )
+
+    @classmethod
+    def class_name(cls) -> str:
+        """See `DatasetBuilder.class_name`."""
+        return _NAME
+
+    @property
+    def label(self) -> str:
+        """The dataset as messages name it."""
+        return self._records.info.full_name or self._folder
+
+    def _shards(self) -> list[ShardRecord]:
+        return self._records.split_shards().get(self._split, [])
+
+    def _times(self) -> list[int | None]:
+        """When the local files were written."""
+        paths = [] if files.is_url(self._folder) else [os.path.join(self._folder, shard.name) for shard in self._shards()]
+        return [os.stat(path).st_mtime_ns if os.path.exists(path) else None for path in paths]
+
+    def _info(self) -> DatasetInfo:
+        return DatasetInfo(features=self._records.info.features)
+
+    def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+        return [SplitGenerator(self._split, {"numbers": list(range(len(self._shards())))})]
+
+    def _generate_tables(self, numbers: Sequence[int]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
+        from datasets_core.building.tfds_folders.folder import reader_of, record_shard
+
+        shards, reader, shelf = self._shards(), reader_of(self._records), Shelf(max_bytes=0)
+        for number in numbers:
+            shard = record_shard(self._folder, self._records, shards[number], reader, shelf, self._folder_options)
+            for index, batch in enumerate(shard.batches()):
+                yield (number, index), batch
+
+
+def converted_rows(
+    folder: str,
+    manifest: RecordManifest,
+    split: str | ReadInstruction,
+    how: Conversion,
+    *,
+    in_memory: bool | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> tuple[RowTable, list[tuple[str, str]]]:
+    """The rows of a split expression, and the digests of the files that they stand in.
+
+    Args:
+        folder: where the records stand.
+        manifest: what they are.
+        split: which rows.
+        how: they are converted.
+        in_memory: read the rows instead of mapping them.
+        storage_options: for the folder.
+
+    Raises:
+        SplitSyntaxError, UnknownSplitError: as `row_ranges`.
+        DamagedShardError, DamagedRecordError, ExampleError: a file cannot be converted.
+    """
+    from datasets_core.building.tfds_folders.folder import TfdsManifest, reader_of
+
+    assert isinstance(manifest, TfdsManifest)
+    schema = reader_of(manifest).schema
+    parts: list[RowTable] = []
+    digests: list[tuple[str, str]] = []
+    built: dict[str, tuple[str, Manifest]] = {}
+    for name, start, stop in absolute(split, manifest.split_lengths()):
+        if start >= stop:
+            continue
+        if name not in built:
+            built[name] = _converted(folder, manifest, name, how, storage_options)
+            digests += [(name, shard.sha256) for shard in built[name][1].shards]
+        place, own = built[name]
+        lengths = ShardLengths.of(shard.rows for shard in own.shards)
+        ranges = [RowRange(name, *piece) for piece in lengths.pieces(start, stop)]
+        parts.append(open_rows(place, own, ranges, in_memory=_in_memory(own, in_memory), has_ids=False))
+    found = parts[0] if len(parts) == 1 else RowTable.concat(parts) if parts else RowTable.from_shards([], [], schema=schema)
+    found.structure = structure_of(manifest, split)
+    return found, digests
+
+
+def _converted(
+    folder: str, manifest: TfdsManifest, split: str, how: Conversion, storage_options: dict[str, Any] | None
+) -> tuple[str, Manifest]:
+    """The folder in the cache, and what it contains."""
+    builder = ConvertedRecords(folder, manifest, split, storage_options, how.cache_dir)
+    mode = DownloadMode.FORCE_REDOWNLOAD if how.is_forced else DownloadMode.REUSE_DATASET_IF_EXISTS
+    builder.download_and_prepare(download_mode=mode, num_proc=how.num_proc)
+    found = read_manifest(builder.cache_dir)
+    assert found is not None
+    return builder.cache_dir, found
+
+
+def _in_memory(manifest: Manifest, asked: bool | None) -> bool:
+    return 0 < (manifest.info.dataset_size or 0) < settings().max_memory_bytes if asked is None else asked
+
+
+# A dataset that stands prepared in a repository of the Hub: its folder, fetched into the hub cache and read there.
+
+
+_LISTED = 10
+
+
+def is_at_hub(path: str) -> bool:
+    """Whether a path names something on the Hub, and not something in an archive there.
+
+    >>> is_at_hub("hf://datasets/org/name"), is_at_hub("/data"), is_at_hub("zip://a::hf://datasets/org/name/a.zip")
+    (True, False, False)
+    """
+    return path.startswith("hf://") and "::" not in path
+
+
+def fetched_folder(hub: Hub, commit: HubCommit, inner: str) -> str:
+    """A folder of a commit as one of this disk, with all its files.
+
+    Args:
+        hub: where from.
+        commit: whose folder.
+        inner: its path in the repository, which holds a description of a dataset; "" for the repository itself.
+
+    Raises:
+        DownloadError, OfflineError: a file cannot be fetched.
+    """
+    from datasets_core.fetch.hub.files import fetch_files  # 10 ms that folders of this disk do without
+
+    root = f"{inner}/" if inner else ""
+    places = fetch_files(hub, commit, [path for path in commit.files if path.startswith(root)])
+    return os.path.dirname(places[root + MANIFEST_NAME])
+
+
+def folder_at_hub(url: str, storage_options: Mapping[str, Any] | None = None) -> str:
+    """The folder of a dataset at an `hf://datasets/…` URL as one of this disk.
+
+    Args:
+        url: of the folder.
+        storage_options: its `token`.
+
+    Raises:
+        DatasetNotFoundError: no dataset stands prepared in it, or there is no such repository.
+        OfflineError, DownloadError: it cannot be fetched.
+    """
+    from datasets_core.fetch.hub.client import Hub  # 10 ms that folders of this disk do without
+
+    place = parse_hub_url(url)
+    if place is None:
+        raise DatasetNotFoundError(f"{url!r} names no dataset of the Hub. Write hf://datasets/org/name/folder.")
+    hub = Hub.of((storage_options or {}).get("token"))
+    commit = hub.commit(place.repo_id, place.revision)
+    root = f"{place.path}/" if place.path else ""
+    if root + MANIFEST_NAME in commit.files:
+        return fetched_folder(hub, commit, place.path)
+    below = [path for path in commit.files if path.startswith(root) and path.endswith(f"/{MANIFEST_NAME}")]
+    listed = [commit.url(os.path.dirname(path)) for path in below[:_LISTED]] + ["…"] * (len(below) > _LISTED)
+    if listed:
+        raise DatasetNotFoundError(f"{url} is not the folder of one version. Give one of those below it: {', '.join(listed)}.")
+    raise DatasetNotFoundError(f"No dataset stands prepared in {url}. Give the folder that holds its {MANIFEST_NAME}.")
+
+
+# `RecordReading`: a builder whose dataset may stand as records that TensorFlow Datasets wrote, read where they stand.
+
+
+class RecordReading(DatasetBuilder):
+    """Streams decode records when they are read; what is read by row number is converted once, into the cache.
+
+    Attributes:
+        conversion: how records are converted.
+        wanted: the features that the user asks for; None for those that are recorded.
+    """
+
+    conversion: Conversion = Conversion()
+    wanted: Features | None = None
+
+    def _built(self) -> Manifest:
+        if self._manifest is None:
+            self._manifest = prepared_manifest(self._output_dir, self._output_storage_options)
+        return super()._built()
+
+    def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
+        from datasets_core.building.tfds_folders.folder import RecordManifest
+
+        if not isinstance(manifest, RecordManifest):
+            return super()._as_dataset(manifest, in_memory, split)
+
+        folder, options = self._output_dir, self._output_storage_options
+        rows, digests = converted_rows(folder, manifest, split, self.conversion, in_memory=in_memory, storage_options=options)
+        found = self._dataset(manifest, rows, digests, split)
+        return found if self.wanted is None else found.cast(self.wanted)
+
+    def _streamed(self, split: Any) -> Any:
+        """The rows of a nest of split expressions as streams, in their order; of None, all splits: nothing is converted.
+
+        Raises:
+            DatasetNotFoundError, UnknownSplitError: as `as_dataset`.
+        """
+        from datasets_core.building.tfds_folders.folder import RecordManifest
+
+        manifest = self._built()
+
+        def one(part: str | ReadInstruction) -> Any:
+            if not isinstance(manifest, RecordManifest):
+                return self._as_dataset(manifest, None, part).to_iterable_dataset()
+            ranges = row_ranges(part, manifest.split_lengths())
+            rows = self._rows(manifest, False, ranges, structure=structure_of(manifest, part))
+            stream = self._dataset(manifest, rows, [(manifest.identity, "")], part).to_iterable_dataset()
+            return stream if self.wanted is None else stream.cast(self.wanted)
+
+        from datasets_core.stream.iterable_dict import IterableDatasetDict  # 5 ms that rows by number do without
+
+        return nested(split, one, lambda: IterableDatasetDict({name: one(name) for name in manifest.split_lengths()}))
 
 
 class ReadOnlyBuilder(RecordReading):
@@ -41,6 +301,8 @@ class ReadOnlyBuilder(RecordReading):
         manifest: what it contains.
         storage_options: for fsspec.
     """
+
+    is_read_only = True
 
     def __init__(self, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None = None) -> None:
         self.recorded, self.info = manifest.info.copy(), manifest.info.copy()
@@ -93,6 +355,8 @@ class ReadOnlyBuilder(RecordReading):
             DatasetBuildError: it is to be built anew, or elsewhere.
             DamagedShardError: a shard is missing, cut or altered.
         """
+        from datasets_core.building.tfds_folders.folder import RecordManifest
+
         forced = DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS) is not DownloadMode.REUSE_DATASET_IF_EXISTS
         manifest = self._built()
         is_converted = isinstance(manifest, RecordManifest)
@@ -206,3 +470,111 @@ def _nothing_in(folder: str, storage_options: dict[str, Any] | None) -> str:
         who = "neither by this library nor by TensorFlow Datasets"
         return f"The {MANIFEST_NAME} in {folder} was written {who}. Load the files with load_dataset(folder)."
     return f"No dataset stands prepared in {folder}. Give the folder that holds its {MANIFEST_NAME}."
+
+
+# `builder_from_directories`: several prepared folders read as one dataset, splits of the same name joined.
+
+
+def builder_from_directories(
+    paths: Iterable[str | os.PathLike[str]], storage_options: dict[str, Any] | None = None
+) -> ReadOnlyBuilder:
+    """The builder of several prepared datasets as one: a split has the rows of all folders, in their order.
+
+    What is recorded of the dataset is taken from the first folder; a version only where all have the same one.  Row ids name a
+    file by its path below the folder that holds all folders: they differ from those of one folder by itself, and an id of that
+    kind is none here.
+
+    Args:
+        paths: folders, or URLs, as for `builder_from_directory`.
+        storage_options: for fsspec.
+
+    Raises:
+        DatasetNotFoundError, ManifestError: no dataset stands in one of them, or a broken one.
+        ConfigurationError: no folder, one twice, or folders of different features, file formats or stores.
+
+    >>> import tempfile
+    >>> from datasets_core import load_dataset_builder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in "ab":
+    ...         _ = Dataset.from_dict({"x": [name]}).to_parquet(f"{folder}/{name}.parquet")
+    ...         made = load_dataset_builder("parquet", data_files=f"{folder}/{name}.parquet", cache_dir=folder)
+    ...         made.download_and_prepare(f"{folder}/{name}")
+    ...     builder_from_directories([f"{folder}/a", f"{folder}/b"]).as_dataset("train")["x"][:]
+    ['a', 'b']
+    """
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    builders = [builder_from_directory(path, storage_options) for path in paths]
+    if not builders:
+        raise ConfigurationError("No folder is given. Give the folders of prepared datasets.")
+    if len(builders) == 1:
+        return builders[0]
+    _check_alike(builders)
+    base = _common_folder([builder.cache_dir for builder in builders])
+    return ReadOnlyBuilder(base, _joined(builders, base), storage_options)
+
+
+def _check_alike(builders: Sequence[ReadOnlyBuilder]) -> None:
+    first, folders = builders[0], [builder.cache_dir for builder in builders]
+    twice = next((folder for folder in folders if folders.count(folder) > 1), None)
+    if twice is not None:
+        raise ConfigurationError(f"{twice} is given twice, and its rows would be there twice. Give each folder once.")
+    for other in builders[1:]:
+        if other.info.features != first.info.features:
+            what = "features"
+        elif other.prepared.file_format != first.prepared.file_format:
+            what = f"file formats ({first.prepared.file_format} and {other.prepared.file_format})"
+        else:
+            continue
+        raise ConfigurationError(
+            f"{first.cache_dir} and {other.cache_dir} have different {what}. Join folders that were prepared alike."
+        )
+
+
+def _common_folder(folders: Sequence[str]) -> str:
+    """The folder that holds all these folders."""
+    split = [folder.split("/") if files.is_url(folder) else folder.split(os.sep) for folder in folders]
+    kinds = {files.is_url(folder) for folder in folders}
+    length = next((place for place, parts in enumerate(zip(*split, strict=False)) if len(set(parts)) > 1), min(map(len, split)))
+    least = 3 if True in kinds else 1  # protocol:, nothing, bucket
+    if len(kinds) > 1 or length < least:
+        raise ConfigurationError(f"{folders[0]} and {folders[-1]} have no folder in common. Join folders of one store.")
+    shared = split[0][:length]
+    return "/".join(shared) if True in kinds else os.sep.join(shared) or os.sep
+
+
+def _joined(builders: Sequence[ReadOnlyBuilder], base: str) -> Manifest:
+    manifests = [builder.prepared for builder in builders]
+    by_split: dict[str, list[ShardRecord]] = {}
+    for builder in builders:
+        within = builder.cache_dir[len(base) :].strip("/" + os.sep).replace(os.sep, "/")
+        for shard in builder.prepared.shards:
+            named = shard._replace(name=f"{within}/{shard.name}" if within else shard.name)
+            by_split.setdefault(shard.split, []).append(named)
+    info = manifests[0].info.copy()
+    info.splits = SplitDict({name: _split_info(name, shards, info.dataset_name) for name, shards in by_split.items()})
+    for size in ("download_size", "dataset_size", "size_in_bytes"):
+        known = [getattr(manifest.info, size) for manifest in manifests]
+        setattr(info, size, None if None in known else sum(known))
+    if any(manifest.info.version != info.version for manifest in manifests):
+        info.version = None
+    return dataclasses.replace(
+        manifests[0],
+        info=info,
+        shards=tuple(shard for shards in by_split.values() for shard in shards),
+        sources=tuple(source for manifest in manifests for source in manifest.sources),
+        identity="+".join(manifest.identity for manifest in manifests),
+        blocks={},
+        files={},
+    )
+
+
+def _split_info(name: str, shards: Sequence[ShardRecord], dataset: str | None) -> SplitInfo:
+    return SplitInfo(
+        name,
+        num_bytes=sum(shard.num_bytes for shard in shards),
+        num_examples=sum(shard.rows for shard in shards),
+        shard_lengths=[shard.rows for shard in shards],
+        dataset_name=dataset,
+        shard_names=[shard.name for shard in shards],
+    )

@@ -9,31 +9,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from datasets_core.building.class_identity import source_file
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import BuildOptions
-from datasets_core.errors import ConfigurationError, ManifestError, MissingChecksumError
-from datasets_core.fetch.checksum import FileRecord, RegisteredFile, VerificationMode, check_registered
+from datasets_core.errors import ConfigurationError, ManifestError, MissingChecksumError, redact
+from datasets_core.fetch.checksums import (
+    CHECKSUMS_NAME,
+    FileRecord,
+    RegisteredFile,
+    VerificationMode,
+    check_registered,
+    checksums_text,
+    is_file_name,
+    parse_checksums,
+)
 from datasets_core.files import check_writable, disk_errors, is_url, write_atomically
-from datasets_core.meta.checksum_file import CHECKSUMS_NAME, checksums_text, is_file_name, parse_checksums
-from datasets_core.meta.small_files import UnfitFileError, small_bytes
-from datasets_core.redact import redact
+from datasets_core.meta.listings import UnfitFileError, small_bytes
 
 logger = logging.getLogger(__name__)
 
-_LIBRARY = __name__.partition(".")[0]
 _MAX_BYTES = 256 << 20
-
-
-def checksums_path(cls: type) -> str | None:
-    """Where the checksums of a builder are registered: beside the file that defines its class; None where there is none.
-
-    The formats of this library have no place of their own: what they read belongs to the user.
-    """
-    path = source_file(cls)
-    if path is None or not os.path.isfile(path) or cls.__module__.partition(".")[0] == _LIBRARY:
-        return None
-    return os.path.join(os.path.dirname(os.path.abspath(path)), CHECKSUMS_NAME)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownVersionError
-from datasets_core.meta.version import Version, as_version, check_pattern, highest
+from datasets_core.building.built import BuiltPushing
+from datasets_core.building.options import check_shards
+from datasets_core.errors import (
+    ArgumentTypeError,
+    BlockedVersionError,
+    ConfigurationError,
+    ExperimentalVersionWarning,
+    MissingVersionError,
+    UnknownVersionError,
+    UnpreparableVersionError,
+)
+from datasets_core.meta.version import NO_VERSION, Version, as_version, check_pattern, highest
+from datasets_core.store.manifest import Manifest
 
-NO_VERSION = Version("0.0.0")
 EXPERIMENTAL_LATEST = "experimental_latest"
 
 
@@ -98,6 +110,10 @@ class Versions:
         return found
 
 
+NO_VERSIONS = Versions(NO_VERSION)
+"""What a builder lists that says nothing of versions."""
+
+
 @dataclass(frozen=True, slots=True)
 class BlockedVersions:
     """The versions and configs that the author of a builder blocked, with the reasons (None where there is none).
@@ -146,3 +162,170 @@ class BlockedVersions:
                 if found.match(pattern):
                     return True, reason
         return False, None
+
+
+# `Versioned`: what a builder says about its versions, and what follows from the one that was picked.
+
+
+class Versioned(BuiltPushing):
+    """The versions of a builder.
+
+    Attributes:
+        VERSION: the canonical version.
+        SUPPORTED_VERSIONS: other versions that the code knows, above or below the canonical one.
+        RELEASE_NOTES: what changed, by version.
+        BLOCKED_VERSIONS: versions and configs that are refused, with the reasons.
+        requires_version: a builder without a version is refused; without this it has the version `0.0.0`.
+    """
+
+    VERSION: ClassVar[Version | str | None] = None
+    SUPPORTED_VERSIONS: ClassVar[Iterable[Version | str]] = ()
+    RELEASE_NOTES: ClassVar[Mapping[str, str] | None] = None
+    BLOCKED_VERSIONS: ClassVar[BlockedVersions | Mapping[str, Any] | Iterable[str] | None] = None
+    requires_version: ClassVar[bool] = False
+
+    dataset_name: str
+    _cache_dir: str
+    _versions: Versions
+    _version: Version
+
+    @property
+    def canonical_version(self) -> Version:
+        """The version that is meant where none is named: the config's, else the class's."""
+        return self._versions.canonical
+
+    @property
+    def supported_versions(self) -> list[Version]:
+        """The other versions: the config's, else the class's."""
+        return list(self._versions.supported)
+
+    @property
+    def versions(self) -> list[Version]:
+        """Every version, the canonical one first."""
+        return list(self._versions.all)
+
+    @property
+    def release_notes(self) -> dict[str, str]:
+        """What changed, by version: the descriptions of the versions, and above them the notes of the config, or the class."""
+        described = {str(version): version.description for version in self._versions.all if version.description}
+        notes = getattr(self.config, "release_notes", None) or self.RELEASE_NOTES or {}
+        return {**described, **{str(version): note for version, note in notes.items()}}
+
+    @property
+    def is_preparable(self) -> bool:
+        """Whether this code prepares the picked version: the canonical one, or the highest that is not blocked."""
+        return self._version in self._versions.preparable
+
+    @property
+    def is_available(self) -> bool:
+        """Whether the picked version can be had: this code prepares it, or it stands prepared."""
+        if self.is_preparable:
+            return True
+        try:
+            self._take_prepared()
+        except UnpreparableVersionError:
+            return False
+        return True
+
+    @classmethod
+    def blocks(cls, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
+        """Whether the author blocked a version, or a config in it, and why.
+
+        Args:
+            version: the version.
+            config: the name of the config.
+        """
+        return BlockedVersions.of(cls.BLOCKED_VERSIONS).is_blocked(version, config)
+
+    def _pick_version(self, requested: str | Version | None) -> None:
+        """Take the version that is asked for, of those that config and class list.
+
+        Raises:
+            UnknownVersionError, ReferenceSyntaxError: it is not listed, or no version.
+            MissingVersionError: there is none, and one is needed.
+        """
+        canonical = next((found for found in (self.config.version, self.VERSION) if _is_named(found)), None)
+        if canonical is None and self.requires_version:
+            raise MissingVersionError(self.dataset_name)
+        free = requested if canonical is None and Version.is_valid(requested) else None
+        if canonical is None and free is not None:  # what has no version is given one
+            self._versions = Versions.of(as_version(free))
+        else:
+            supported = getattr(self.config, "supported_versions", None) or self.SUPPORTED_VERSIONS
+            self._versions = Versions.of(canonical or NO_VERSION, supported if canonical is not None else ())
+        self._versions = self._versions.without(lambda version: self.blocks(version, self.config.name)[0])
+        try:
+            self._version = self._versions.pick(requested, dataset=self.dataset_name)
+        except UnknownVersionError:
+            if Version.is_valid(requested):  # blocked, and not listed any more: not to be read where it is prepared either
+                self._version = as_version(requested)  # type: ignore[arg-type]
+                self._check_blocked()
+            raise
+        if requested is not None:
+            self.config.version = self._version
+        self._warn_of_experimental(stacklevel=4)
+
+    def _warn_of_experimental(self, *, stacklevel: int) -> None:
+        if self._version > self.canonical_version:
+            warnings.warn(
+                f"Version {self._version} of {self.dataset_name!r} is experimental: it is above the canonical "
+                f"{self.canonical_version}, and may still change. Leave version= out for the canonical one.",
+                ExperimentalVersionWarning,
+                stacklevel=stacklevel,
+            )
+
+    def _check_blocked(self) -> None:
+        """Refuse a version or config that the author blocked.
+
+        Raises:
+            BlockedVersionError: it is blocked, with the reason.
+        """
+        is_blocked, reason = self.blocks(self._version, self.config.name)
+        if is_blocked:
+            config = f"/{self.config.name}" if self.config.name != "default" else ""
+            raise BlockedVersionError(f"{self.dataset_name}{config}/{self._version}", reason)
+
+    def _built(self) -> Manifest:
+        self._check_blocked()
+        if self._manifest is None and not self.is_preparable:
+            self._manifest = self._take_prepared()
+        return super()._built()
+
+    def _take_prepared(self, *, forced: bool = False, hashed: bool = False) -> Manifest:
+        """What other code prepared of a version that this code does not: in the output folder, or beside it in the cache.
+
+        Args:
+            forced: it is to be built anew.
+            hashed: every shard is hashed and compared with its record.
+
+        Raises:
+            DamagedShardError: a shard has other bytes.
+            UnpreparableVersionError: nothing stands there, or it is to be built anew.
+            ConfigurationError: several builds stand there, by other code.
+        """
+        from datasets_core.building.folders import the_one, whole_builds  # 10 ms that most do without
+
+        folder, options = self._output_dir, self._output_storage_options
+        version = os.path.dirname(folder)
+        in_cache = folder == self._cache_dir and os.path.basename(version) == str(self._version)
+        where = version if in_cache else folder  # in the cache the builds of other code stand beside this one's
+        if not forced:
+            own = [found for found in whole_builds(folder, self._version, options) if found.folder == folder]
+            found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name, options)
+            if found is not None and found.manifest.info.version in (None, self._version):
+                self._output_dir = found.folder
+                self._cache_dir = found.folder if in_cache else self._cache_dir
+                if hashed:
+                    check_shards(found.folder, found.manifest, storage_options=options)
+                return found.manifest
+        raise UnpreparableVersionError(
+            self._version,
+            dataset=self.dataset_name,
+            release=self._version.library_version_to_prepare,
+            known=self._versions.preparable,
+            where=None if forced else where,
+        )
+
+
+def _is_named(version: Version | str | None) -> bool:
+    return version is not None and as_version(version) != NO_VERSION

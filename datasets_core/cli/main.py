@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from datasets_core import _version, config
-from datasets_core.building.dataset_lock import LOCK_NAME
-from datasets_core.cli import croissant_file, housekeeping, look, provenance, scaffold
-from datasets_core.cli.wording import PlainFormatter, in_flags, say
+from datasets_core.building.options import LOCK_NAME
+from datasets_core.cli import datasets, maintenance
+from datasets_core.cli.maintenance import PlainFormatter, in_flags, say
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 
@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
 
     verify = commands.add_parser("verify", parents=[shared], help="hash every shard again and name what is bad")
     verify.add_argument("path", help="a finished dataset, a folder of them, or a name as `cache ls` prints it")
-    verify.set_defaults(command=lambda options: housekeeping.verify(options.path))
+    verify.set_defaults(command=lambda options: maintenance.verify(options.path))
 
     locking = commands.add_parser("lock", parents=[shared], help="write what a dataset is made of into a file")
     _add_reference(locking)
@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("--check", action="store_true", help="exit with 1 where the versions say less than what changed")
     diff.add_argument("--json", action="store_true", help="as JSON")
     diff.set_defaults(
-        command=lambda options: provenance.diff(
+        command=lambda options: datasets.diff(
             options.old, options.new, rows=options.rows, as_json=options.json, check=options.check
         )
     )
@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     cite = commands.add_parser("cite", parents=[shared], help="the name, the fingerprint and the citation, for a paper")
     _add_reference(cite)
     cite.add_argument("--json", action="store_true", help="as JSON")
-    cite.set_defaults(command=lambda options: provenance.cite(_reference(options), as_json=options.json))
+    cite.set_defaults(command=lambda options: datasets.cite(_reference(options), as_json=options.json))
 
     pushing = commands.add_parser("push", parents=[shared], help="bring a dataset to a repository of the Hub, by one commit")
     pushing.add_argument("path", help="a saved or built folder, or anything that `build` takes")
@@ -149,14 +149,14 @@ def _parser() -> argparse.ArgumentParser:
         required=True, metavar="ACTION"
     )
     listing = cache.add_parser("ls", parents=[shared], help="name, rows, size and age of each")
-    listing.set_defaults(command=lambda options: housekeeping.list_cache())
+    listing.set_defaults(command=lambda options: maintenance.list_cache())
     removal = cache.add_parser("rm", parents=[shared], help="remove finished datasets by name")
     removal.add_argument("name", help="as `cache ls` prints it: NAME, NAME/CONFIG, …")
     removal.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    removal.set_defaults(command=lambda options: housekeeping.remove(options.name, sure=options.yes))
+    removal.set_defaults(command=lambda options: maintenance.remove(options.name, sure=options.yes))
     collect = cache.add_parser("gc", parents=[shared], help="remove what dead processes left, and shards that nothing names")
     collect.add_argument("--dry-run", action="store_true", help="only say what would go")
-    collect.set_defaults(command=lambda options: housekeeping.collect(dry_run=options.dry_run))
+    collect.set_defaults(command=lambda options: maintenance.collect(dry_run=options.dry_run))
 
     health = commands.add_parser("doctor", parents=[shared], help="what this machine offers, and whether scripts run confined")
     health.add_argument("--json", action="store_true", help="as JSON")
@@ -165,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     new = commands.add_parser("new", help="write a dataset script with its test")
     new.add_argument("name", help="name of the dataset, snake_case")
     new.add_argument("--dir", default=".", help="where its folder is made (default: here)")
-    new.set_defaults(command=lambda options: scaffold.write(options.name, options.dir), cache_dir=None, verbose=0)
+    new.set_defaults(command=lambda options: maintenance.write(options.name, options.dir), cache_dir=None, verbose=0)
     return parser
 
 
@@ -249,7 +249,7 @@ def _reference(options: argparse.Namespace) -> dict[str, Any]:
 
 def _build(options: argparse.Namespace) -> int:
     reference = _reference(options)
-    return look.build(
+    return datasets.build(
         reference,
         timeout=reference.get("timeout"),
         output_dir=options.output_dir,
@@ -268,10 +268,8 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _push(options: argparse.Namespace) -> int:
-    from datasets_core.cli import sharing  # a tenth of a second, with what writes Parquet files
-
     branch, options.revision = options.revision, None  # that of the repository that is pushed to
-    return sharing.push(
+    return datasets.push(
         _reference(options),
         options.repository,
         config_name=options.config,
@@ -290,25 +288,23 @@ def _push(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from datasets_core.cli import doctor  # the whole cage, 30 ms that the other commands do without
-
-    return doctor.report(as_json=options.json)
+    return maintenance.report(as_json=options.json)
 
 
 def _lock(options: argparse.Namespace) -> int:
-    return provenance.lock(_reference(options), output=options.output, update=options.update, num_proc=options.num_proc)
+    return datasets.lock(_reference(options), output=options.output, update=options.update, num_proc=options.num_proc)
 
 
 def _croissant(options: argparse.Namespace) -> int:
     if options.config is not None and options.name not in (None, options.config):
         raise ConfigurationError(f"Two configs are named, {options.name!r} and {options.config!r}. Name one.")
     reference = {**_reference(options), "name": options.config or options.name}
-    return croissant_file.describe_files(reference, splits=options.split, output=options.output)
+    return datasets.describe_files(reference, splits=options.split, output=options.output)
 
 
 def _info(options: argparse.Namespace) -> int:
-    return look.describe(_reference(options), as_json=options.json)
+    return datasets.describe(_reference(options), as_json=options.json)
 
 
 def _head(options: argparse.Namespace) -> int:
-    return look.head(_reference(options), split=options.split, count=options.rows)
+    return datasets.head(_reference(options), split=options.split, count=options.rows)

@@ -2,29 +2,169 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa
 
-from datasets_core.dataset.alignment import aligned
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.interleaving import interleaved
+from datasets_core.dataset.selection import random_generator
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
-from datasets_core.features.schema import Features
-from datasets_core.features.union import joined_features
+from datasets_core.features.base import feature_to_arrow
+from datasets_core.features.formats.formats import RowFormat
+from datasets_core.features.schema import Features, joined_features, storage_type
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split import NamedSplit
-from datasets_core.rows.lineage import Lineage
-from datasets_core.store.beside import beside
-from datasets_core.store.table import Ints, RowTable
+from datasets_core.meta.splits import NamedSplit
+from datasets_core.store.derived import filled, spread
+from datasets_core.store.pieces import Ints
+from datasets_core.store.rows.indices import at_least
+from datasets_core.store.rows.rows import Lineage
+from datasets_core.store.table import RowTable, beside
+from datasets_core.stream.combine import Beside, Chain, Joining, Mixture, rows_of_streams
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.order.mixture import Stopping, Weights, checked_weights, turns_of
 
 if TYPE_CHECKING:
-    from datasets_core.stream.iterable import IterableDataset
-    from datasets_core.stream.mixture import Weights
+    from datasets_core.stream.order.mixture import Weights
+
+
+# The tables of several datasets with the columns that they have together: what one lacks is null.
+
+
+def aligned(tables: Sequence[RowTable], features: Features) -> list[RowTable]:
+    """The tables with the columns of `features`, all of one schema; nothing is opened or copied.
+
+    A table that has all of them already is left as it is.
+    """
+    if all(table.schema.equals(tables[0].schema) for table in tables) and tables[0].column_names == list(features):
+        return list(tables)
+    fields = []
+    for name, feature in features.items():
+        wanted = feature_to_arrow(feature)
+        found = {table.schema.field(name).type for table in tables if name in table.schema.names}
+        fields.append(pa.field(name, wanted if wanted in found else storage_type(wanted)))
+    schema = pa.schema(fields)
+    return [filled(_viewed(table, schema), schema) for table in tables]
+
+
+def _viewed(table: RowTable, schema: pa.Schema) -> RowTable:
+    """The table with extension types where the schema has them, and without them where it has not."""
+    fields = []
+    for field in table.schema:
+        wanted = schema.field(field.name).type
+        fields.append(field.with_type(wanted) if storage_type(wanted) == storage_type(field.type) else field)
+    seen = pa.schema(fields)
+    return table if seen.equals(table.schema) else spread(table, [(place,) for place in range(len(fields))], seen)
+
+
+# The order in which rows of several datasets take turns: one by one, or drawn by probabilities.
+
+
+_DRAWN = 1000  # draws of a block; other tools draw so many at once, which decides about the numbers of a seed
+_MOST_BLOCKS = 1 << 12
+
+
+def interleaved(lengths: Sequence[int], probabilities: Sequence[float] | None, seed: Any, strategy: str) -> Ints:
+    """Row numbers in what the datasets of `lengths` are together, one after the other.
+
+    Args:
+        lengths: rows of each dataset.
+        probabilities: how often each is drawn; None: they take turns.
+        seed: where chance begins; None: anywhere.
+        strategy: when the rows end: a `Stopping`, or its name.
+
+    >>> interleaved([1, 3], None, None, "all_exhausted").tolist()
+    [0, 1, 0, 2, 0, 3]
+
+    Raises:
+        ConfigurationError: an unknown strategy, probabilities that are none, or rows that would never come.
+    """
+    stopping, sizes = Stopping.of(strategy), np.array(lengths, dtype=np.int64)
+    first = np.cumsum(sizes) - sizes
+    if probabilities is None:
+        return _in_turn(sizes, first, stopping)
+    shares = _checked_shares(probabilities, sizes, stopping)
+    draws = _drawn(sizes, shares, random_generator(np.random.SeedSequence() if seed is None else seed, None), stopping)
+    times = _times_before(draws, len(sizes))
+    if not stopping.replaces:
+        kept = times < sizes[draws]
+        draws, times = draws[kept], times[kept]
+    elif len(draws):
+        ends = np.flatnonzero(times == sizes[draws] - 1)  # the draws that take the last row of a dataset
+        last = int(ends[0] if stopping is Stopping.FIRST_EXHAUSTED else ends[-1])
+        draws, times = draws[: last + 1], times[: last + 1]
+    return first[draws] + times % np.maximum(sizes[draws], 1)
+
+
+def _in_turn(sizes: Ints, first: Ints, stopping: Stopping) -> Ints:
+    if not stopping.replaces:
+        order: Ints = np.argsort(np.concatenate([np.arange(size) for size in sizes.tolist()]), kind="stable")
+        return order
+    rounds = np.arange(sizes.min() if stopping is Stopping.FIRST_EXHAUSTED else sizes.max())[:, None]
+    if len(rounds) and not sizes.all():
+        raise ConfigurationError(f"Dataset {int(np.argmin(sizes))} has no rows to begin again with. Leave it out.")
+    turns: Ints = first + rounds % np.maximum(sizes, 1)
+    return turns.ravel()
+
+
+def _checked_shares(probabilities: Sequence[float], sizes: Ints, stopping: Stopping) -> Any:
+    try:
+        shares = np.array(list(probabilities), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"probabilities={probabilities!r} are no numbers. Give one for each dataset.") from None
+    if shares.shape != sizes.shape:
+        raise ConfigurationError(f"There are {shares.size} probabilities for {sizes.size} datasets. Give one for each dataset.")
+    if not (shares >= 0).all():
+        raise ConfigurationError(f"probabilities={probabilities!r} hold one below 0. Give numbers from 0 to 1.")
+    if not math.isclose(math.fsum(shares), 1, abs_tol=1e-8):
+        raise ConfigurationError(f"probabilities={probabilities!r} sum up to {math.fsum(shares)}. They must sum up to 1.")
+    is_drawn = shares > 0
+    if stopping.replaces and not sizes[is_drawn].all():
+        empty = int(np.flatnonzero(is_drawn & (sizes == 0))[0])
+        raise ConfigurationError(f"Dataset {empty} has no rows to draw. Leave it out, or give it the probability 0.")
+    never_end = sizes[~is_drawn].any() if not stopping.replaces else not is_drawn.all()
+    if stopping is not Stopping.FIRST_EXHAUSTED and never_end:
+        never = int(np.flatnonzero(~is_drawn)[0])
+        raise ConfigurationError(
+            f"Dataset {never} has the probability 0, so that its rows never come. Leave it out, or use 'first_exhausted'."
+        )
+    return shares
+
+
+def _drawn(sizes: Ints, shares: Any, chance: Any, stopping: Stopping) -> Ints:
+    """Datasets by number, drawn until the last one that is needed has certainly come; perhaps more of them."""
+    wanted = sizes[shares > 0]
+    counts = np.zeros(len(sizes), np.int64)
+    drawn: list[Ints] = []
+    expected = wanted / shares[shares > 0]
+    most = float(expected.min() if stopping is Stopping.FIRST_EXHAUSTED else expected.max()) if len(wanted) else 0.0
+    blocks = min(int(most * 1.01) // _DRAWN + 1, _MOST_BLOCKS)
+    while True:
+        is_done = counts[shares > 0] >= wanted
+        if is_done.any() if stopping is Stopping.FIRST_EXHAUSTED else is_done.all():
+            break
+        # Blocks that are drawn at once are the same numbers: a choice takes one float of the generator.
+        draws = chance.choice(len(sizes), size=_DRAWN * blocks, p=shares)
+        counts += np.bincount(draws, minlength=len(sizes))
+        drawn.append(draws)
+        blocks = min(max(1, sum(map(len, drawn)) // (8 * _DRAWN)), _MOST_BLOCKS)
+    return np.concatenate(drawn) if drawn else np.zeros(0, np.int64)
+
+
+def _times_before(draws: Ints, count: int) -> Ints:
+    """For each draw, how often its dataset was drawn before it."""
+    narrow = np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.int64  # numpy sorts narrow ones faster
+    order = np.argsort(draws.astype(narrow), kind="stable")
+    counts = np.bincount(draws, minlength=count)
+    times = np.empty(len(draws), np.int64)
+    times[order] = np.arange(len(draws)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return times
+
 
 T = TypeVar("T", bound="Dataset | IterableDataset")
 
@@ -58,8 +198,6 @@ def concatenate_datasets(
     if axis not in (0, 1):
         raise ConfigurationError(f"axis={axis!r} is no direction. Give 0 for rows or 1 for columns.")
     if not isinstance(given[0], Dataset):
-        from datasets_core.dataset.combined_streams import concatenated  # 9 ms that rows by number do without
-
         return cast("T", concatenated(given, info, split, axis))
     datasets: list[Dataset] = [dataset for dataset in given if dataset.num_rows] or given[:1]
     return cast("T", _below(datasets, info, split) if axis == 0 else _side_by_side(datasets, info, split))
@@ -107,8 +245,6 @@ def interleave_datasets(
     """
     given = _checked(datasets, "interleave")
     if not isinstance(given[0], Dataset):
-        from datasets_core.dataset.combined_streams import taking_turns  # see concatenate_datasets
-
         return cast("T", taking_turns(given, probabilities, seed, info, split, stopping_strategy))
     if isinstance(probabilities, Mapping):
         raise ArgumentTypeError("probabilities= by row are for streams. Give one number for each dataset.")
@@ -151,7 +287,7 @@ def _is_stream(given: Any) -> bool:
 
 
 def _below(datasets: list[Dataset], info: DatasetInfo | None, split: str | NamedSplit | None) -> Dataset:
-    features = joined_features([dataset.features for dataset in datasets])
+    features = joined_features([dataset._features for dataset in datasets])
     is_indexed = any(dataset._index is not None for dataset in datasets)
     unique = list({id(dataset._table): dataset._table for dataset in datasets}.values()) if is_indexed else []
     tables = aligned(unique or [dataset._table for dataset in datasets], features)
@@ -188,7 +324,7 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
     index = _shared_index(datasets)
     if index is None:
         datasets = [dataset.flatten_indices() for dataset in datasets]
-    features = Features({name: feature for dataset in datasets for name, feature in dataset.features.items()})
+    features = Features({name: feature for dataset in datasets for name, feature in dataset._features.items()})
     table = reduce(beside, [dataset._table for dataset in datasets])
     return _made(datasets, table, index, features, info, split, "concatenate columns")
 
@@ -230,3 +366,41 @@ def _made(
     if all(dataset.format == datasets[0].format for dataset in datasets):
         made._format = datasets[0]._format
     return made
+
+
+# Several streams as one: one after the other, side by side, or taking turns.
+
+
+def concatenated(
+    streams: Sequence[IterableDataset], info: DatasetInfo | None, split: str | NamedSplit | None, axis: int
+) -> IterableDataset:
+    """The rows of streams, one after the other; with `axis=1` side by side: see `concatenate_datasets`."""
+    return _made_stream(streams, Beside() if axis else Chain(), info, split)
+
+
+def taking_turns(
+    streams: Sequence[IterableDataset],
+    probabilities: Weights | None,
+    seed: int | None,
+    info: DatasetInfo | None,
+    split: str | NamedSplit | None,
+    strategy: str,
+) -> IterableDataset:
+    """The rows of streams that take turns: see `interleave_datasets`."""
+    stopping = Stopping.of(strategy)
+    weights = checked_weights(probabilities, len(streams), stopping)
+    start = 0 if seed is None else at_least("seed", seed, 0)
+    turns_of(weights, len(streams), start, 0)  # complains of what cannot be drawn
+    return _made_stream(streams, Mixture(weights, start, stopping), info, split)
+
+
+def _made_stream(
+    streams: Sequence[IterableDataset], joining: Joining, info: DatasetInfo | None, split: str | NamedSplit | None
+) -> IterableDataset:
+    plan = rows_of_streams([stream._plan for stream in streams], joining)
+    if info is None:
+        info = DatasetInfo.from_merge([stream.info for stream in streams])
+    elif info.features is not None and plan.features is not None and info.features != plan.features:
+        raise CastError("info.features are not those of the streams together. Leave them out, or cast the streams first.")
+    shown = {stream._format.type for stream in streams}
+    return type(streams[0])(plan, info, split, RowFormat(shown.pop()) if len(shown) == 1 else None)

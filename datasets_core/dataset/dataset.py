@@ -5,21 +5,234 @@ What can be done to one stands in the files of its base classes, a file for each
 
 from __future__ import annotations
 
-from datasets_core.columns.column_changes import ColumnChanges
-from datasets_core.dataset.constructors import Constructors
-from datasets_core.dataset.streaming import Streaming
-from datasets_core.exchange.disk import Disk
-from datasets_core.exchange.export import Export
-from datasets_core.exchange.from_files import FromFiles
-from datasets_core.exchange.from_frames import FromFrames
-from datasets_core.exchange.pushing import Pushing
-from datasets_core.exchange.tf_dataset import ForTensorflow
-from datasets_core.insight.overview import Overview
-from datasets_core.rows.identified import Identified
-from datasets_core.search.queries import Queries
-from datasets_core.search.search import Search
-from datasets_core.selection.selection import Selection
-from datasets_core.transforms.transforms import Transforms
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from datasets_core.dataset.columns import ColumnChanges
+from datasets_core.dataset.insight.notebook import Overview
+from datasets_core.dataset.insight.search import Search
+from datasets_core.dataset.insight.sql import Queries
+from datasets_core.dataset.selection import Selection
+from datasets_core.dataset.sources import FromFiles, FromFrames
+from datasets_core.dataset.transforms.map import Transforms
+from datasets_core.errors import ArgumentTypeError
+from datasets_core.features.schema import Features
+from datasets_core.io.export import Export, ForTensorflow
+from datasets_core.io.push_parquet import Pushing
+from datasets_core.io.save_to_disk import Disk
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.splits import Split
+from datasets_core.meta.version import Version
+from datasets_core.store.rows import create
+from datasets_core.store.rows.indices import agreed, as_features
+from datasets_core.store.rows.row_ids import Identified
+from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.source import paths_of_files
+from datasets_core.store.table import RowTable
+
+if TYPE_CHECKING:
+    from datasets_core.stream.iterable import IterableDataset
+
+
+# Datasets made of Python values, generators, buffers and Arrow files.
+
+
+class Constructors(Tabled):
+    """What a dataset is made of: columns, rows, a generator, a file, a buffer."""
+
+    @classmethod
+    def from_dict(
+        cls,
+        mapping: Mapping[str, Any],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        on_mixed_types: str | None = None,
+    ) -> Self:
+        """A dataset of columns, in memory.
+
+        Args:
+            mapping: for each column a list, a numpy array (copied) or an Arrow array (shared: do not change its memory later).
+            features: what the columns are to be; None: what their values say.
+            info: what is known of the dataset; its features count if `features` is None.
+            split: the split that the rows are of.
+            on_mixed_types: "use_json" keeps a column whose values share no type as JSON; None is an error.
+
+        Raises:
+            CastError: columns of different lengths, or values that do not fit.
+
+        >>> Dataset.from_dict({"a": [1, None], "b": ["x", "y"]})[0]
+        {'a': 1, 'b': 'x'}
+        """
+        info, features = agreed(info, features)
+        return cls(create.columns_table(mapping, features, on_mixed_types), info=info, split=split)
+
+    @classmethod
+    def from_list(
+        cls,
+        mapping: Iterable[Mapping[str, Any]],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        on_mixed_types: str | None = None,
+    ) -> Self:
+        """A dataset of rows, in memory; a key that a row lacks is None.
+
+        >>> Dataset.from_list([{"a": 1}, {"a": 2, "b": "x"}])["b"][:]
+        [None, 'x']
+
+        Raises:
+            CastError: values that do not fit, with column and row.
+        """
+        info, features = agreed(info, features)
+        return cls(create.rows_table(mapping, features, on_mixed_types), info=info, split=split)
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Iterable[Mapping[str, Any]]],
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        gen_kwargs: Mapping[str, Any] | None = None,
+        num_proc: int | None = None,
+        split: str = Split.TRAIN,
+        fingerprint: str | None = None,
+        writer_batch_size: int | None = None,
+        *,
+        on_mixed_types: str | None = "use_json",
+        version: str | Version | None = None,
+        **options: Any,
+    ) -> Self:
+        """A dataset of the rows that a generator function yields, written to the cache in bounded memory.
+
+        The same function with the same arguments is not run again: what it closes over, its code and `gen_kwargs` are its
+        identity, unless `fingerprint` is given.
+
+        Args:
+            generator: gives an iterable of dicts, called with `gen_kwargs`.
+            features: what the columns are to be; None: what the values say, widened as more are seen.
+            cache_dir: the cache; that of the settings if None.
+            keep_in_memory: hold the rows in memory and write nothing.
+            gen_kwargs: arguments of the generator.
+            num_proc: worker processes; the lists among `gen_kwargs` are divided among them, in order.
+            split: the split that the rows are of.
+            fingerprint: the identity of the rows.
+            writer_batch_size: has no effect: batches are bounded by their bytes.
+            on_mixed_types: "use_json" keeps values that share no type, and dicts of different keys, as JSON; None refuses them.
+            version: of the dataset, for its info.
+            options: none; an argument of another name is refused.
+
+        Raises:
+            CastError: a value that does not fit the others of its column, or its feature.
+            DatasetGenerationError: the generator failed.
+            ArgumentTypeError: an argument that there is not.
+
+        >>> def squares(below):
+        ...     for number in range(below):
+        ...         yield {"number": number, "square": number**2}
+        >>> Dataset.from_generator(squares, gen_kwargs={"below": 4}, keep_in_memory=True)[3]
+        {'number': 3, 'square': 9}
+        """
+        from datasets_core.dataset.sources import generated  # 6 ms that reading does without
+        from datasets_core.store.rows.create import Recipe, named_arguments
+
+        kwargs = named_arguments(gen_kwargs)
+        if options:
+            raise ArgumentTypeError(
+                f"from_generator() has no argument {next(iter(options))!r}. Give the generator its own arguments in gen_kwargs."
+            )
+        create.check_mixed(on_mixed_types)
+        release = str(Version("0.0.0" if version is None else str(version)))
+        made = generated(
+            Recipe(generator, kwargs, as_features(features), str(split), on_mixed_types is not None, release),
+            cache_dir=None if cache_dir is None else os.fspath(cache_dir),
+            keep_in_memory=keep_in_memory,
+            num_proc=num_proc,
+            key=fingerprint,
+        )
+        dataset = cls(made.table, info=made.info, split=split, fingerprint=made.fingerprint)
+        dataset._paths = paths_of_files(())  # the user's own rows, wherever they are kept
+        return dataset
+
+    @classmethod
+    def from_file(
+        cls,
+        filename: str | os.PathLike[str],
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        indices_filename: str | os.PathLike[str] | None = None,
+        in_memory: bool = False,
+    ) -> Self:
+        """The rows of an Arrow file (file or stream format) or of a Parquet file, mapped.
+
+        Raises:
+            DamagedShardError: the file is cut, damaged or of another kind.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.parquet")
+        ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+        ...     Dataset.from_file(path)[1]
+        {'a': 2}
+        """
+        table = RowTable.from_file(os.fspath(filename), in_memory=in_memory)
+        index = None if indices_filename is None else RowTable.from_file(os.fspath(indices_filename)).to_table()
+        dataset = cls(table, info=info, split=split, indices_table=index)
+        dataset._paths = paths_of_files([os.fspath(filename)])
+        return dataset
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: pa.Buffer | bytes,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        indices_buffer: pa.Buffer | bytes | None = None,
+    ) -> Self:
+        """The rows of an Arrow file or stream that is in memory.
+
+        Raises:
+            DamagedShardError: the bytes are cut, damaged or of another kind.
+
+        >>> sink, table = pa.BufferOutputStream(), pa.table({"a": [1, 2]})
+        >>> with pa.ipc.new_stream(sink, table.schema) as writer:
+        ...     writer.write_table(table)
+        >>> Dataset.from_buffer(sink.getvalue())[1]
+        {'a': 2}
+        """
+        index = None if indices_buffer is None else create.buffer_table(indices_buffer)
+        return cls(create.buffer_table(buffer), info=info, split=split, indices_table=index)
+
+
+# A dataset as a stream of its rows.
+
+
+class Streaming(Tabled):
+    """Rows by number become rows one after the other."""
+
+    def to_iterable_dataset(self, num_shards: int = 1) -> IterableDataset:
+        """The rows as a stream, in their order and format; nothing is copied.
+
+        Rows that were built from data files come in the order in which `load_dataset(..., streaming=True)` gives them, shuffled
+        or divided among readers, too, as long as they are a run of rows of their split.
+
+        Args:
+            num_shards: into how many parts the rows divide among the workers of a loader; 1 takes the files that the rows were
+                built from, where they are known.  With another number these files have no say in the order.
+
+        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().take(2))
+        [{'a': 1}, {'a': 2}]
+
+        Raises:
+            ConfigurationError: more shards than rows, or rows whose format is a function.
+        """
+        from datasets_core.stream.iterable import IterableDataset  # 5 ms that rows by number do without
+
+        return IterableDataset._of_rows(self, num_shards)
 
 
 class Dataset(

@@ -8,10 +8,9 @@ import signal
 import sysconfig
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from datasets_core.errors import ConfigurationError
 
@@ -26,8 +25,7 @@ Place = tuple[str, int]
 """A file and a line in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(NamedTuple):
     """When something is to be done.
 
     Attributes:
@@ -81,13 +79,13 @@ def can_stop() -> bool:
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
-def stopped_at(deadline: Deadline | None, work: Callable[[], T], *, doing: str) -> T:
+def stopped_at(deadline: Deadline, work: Callable[[], T], *, doing: str) -> T:
     """What `work` returns; where its time is over first, it is interrupted wherever it is.
 
     The timer is that of the system (`SIGALRM`).  The handler that was there is put back.
 
     Args:
-        deadline: None calls `work` and nothing else.
+        deadline: when it is to be done.
         work: what may hang.  Code within a C function that never looks for signals is not interrupted.
         doing: what it does, for the messages of this function.
 
@@ -95,8 +93,6 @@ def stopped_at(deadline: Deadline | None, work: Callable[[], T], *, doing: str) 
         TimeUp: it was interrupted, also where it caught that and returned.
         ConfigurationError: this thread cannot be interrupted, or another timer of the process runs already.
     """
-    if deadline is None:
-        return work()
     timer = _Timer(deadline)
     timer.begin(doing)
     try:
@@ -183,3 +179,24 @@ def _tidies_up(frame: FrameType | None) -> bool:
             return False
         frame = frame.f_back
     return True
+
+
+# The engine that runs one job after the other, in the thread that asks.
+
+
+R = TypeVar("R")
+
+
+class SerialEngine:
+    """One job after the other, here."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = 1
+
+    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
+        """See `Engine.run`."""
+        for index, job in enumerate(jobs):
+            yield index, function(job)
+
+
+SERIAL = SerialEngine()

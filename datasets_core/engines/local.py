@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from datasets_core import config
-from datasets_core.engines.deadline import Deadline, TimeUp
-from datasets_core.engines.serial import SerialEngine
+from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
 
 T = TypeVar("T")
@@ -56,6 +55,38 @@ def packed(value: Any) -> bytes:
 def unpacked(data: bytes) -> Any:
     """The value that was packed."""
     return cloudpickle.loads(data)
+
+
+def met_by_pickling(value: Any) -> list[Any]:
+    """The functions, classes and modules that pickling a value meets, by value or by name; up to what cannot be pickled.
+
+    >>> met_by_pickling([len, 1])
+    [<built-in function len>]
+    """
+    observer = _Observer()
+    with contextlib.suppress(Exception):  # which the engine says when it sends the value
+        observer.dump(value)
+    return observer.met
+
+
+class _Observer(cloudpickle.Pickler):  # type: ignore[misc]
+    """Pickles to nowhere; large buffers are not copied."""
+
+    def __init__(self) -> None:
+        super().__init__(_Nowhere(), protocol=5, buffer_callback=lambda _: None)
+        self.met: list[Any] = []
+
+    def reducer_override(self, value: Any) -> Any:
+        """See `pickle.Pickler.reducer_override`."""
+        if hasattr(value, "__qualname__") or isinstance(value, ModuleType):
+            self.met.append(value)
+        return super().reducer_override(value)
+
+
+class _Nowhere:
+    def write(self, data: Any) -> int:
+        """Take bytes."""
+        return len(data)
 
 
 def _workers(count: int | None) -> int:

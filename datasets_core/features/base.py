@@ -1,18 +1,138 @@
-"""`Feature`, the kind of a column, and the kinds that only wrap Arrow's: `Value`, `List`, `LargeList`, `Sequence`."""
+"""`Feature`, the kind of a column, the kinds that only wrap Arrow's (`Value`, `List`, …), and columns of plain values."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
-from collections.abc import Mapping
+import re
+import sys
+from array import array
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from functools import cache
+from importlib.util import find_spec
+from itertools import accumulate
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
-from datasets_core._lazy import later
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
-from datasets_core.features.dtypes import MAX_DEPTH, canonical_name, name_from_type, type_from_name
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# The names of Arrow's types (`"int32"`, `"timestamp[us, tz=UTC]"`, …), in both directions.
+
+
+MAX_DEPTH = 60
+"""Levels of nesting that a feature, a type or a value may have; Arrow files hold no more than 64."""
+
+_PLAIN: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "bool": pa.bool_(),
+    "bool_": pa.bool_(),
+    **{f"{sign}int{bits}": getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "float16": pa.float16(),
+    "float32": pa.float32(),
+    "float64": pa.float64(),
+    "string": pa.string(),
+    "utf8": pa.string(),
+    "large_string": pa.large_string(),
+    "large_utf8": pa.large_string(),
+    "string_view": pa.string_view(),
+    "binary": pa.binary(),
+    "large_binary": pa.large_binary(),
+    "binary_view": pa.binary_view(),
+    "date32": pa.date32(),
+    "date64": pa.date64(),
+    "month_day_nano_interval": pa.month_day_nano_interval(),
+}
+_SAME = {"float": "float32", "double": "float64"}  # the only aliases that a feature replaces when it is made
+_BRACKETS = re.compile(r"^(time32|time64|duration|fixed_size_binary)\[(\w+)\]$")
+_TIMESTAMP = re.compile(r"^timestamp\[(s|ms|us|ns)(?:,\s*tz=([^\[\]\s]+))?\]$")
+_DECIMAL = re.compile(r"^(decimal128|decimal256)\((\d+),\s*(-?\d+)\)$")
+_UNITS = {"time32": ("s", "ms"), "time64": ("us", "ns"), "duration": ("s", "ms", "us", "ns")}
+_MAKERS: dict[str, Callable[[str], pa.DataType]] = {"time32": pa.time32, "time64": pa.time64, "duration": pa.duration}
+
+
+def canonical_name(dtype: str) -> str:
+    """`dtype` as a feature keeps it: `"float"` is `"float32"`, `"double"` is `"float64"`, all else stays.
+
+    >>> canonical_name("double")
+    'float64'
+    """
+    return _SAME.get(dtype, dtype)
+
+
+def type_from_name(dtype: str) -> pa.DataType:
+    """The Arrow type that `dtype` names.
+
+    >>> type_from_name("decimal128(10, 2)")
+    Decimal128Type(decimal128(10, 2))
+    >>> type_from_name("timestamp[us, tz=UTC]")
+    TimestampType(timestamp[us, tz=UTC])
+
+    Raises:
+        ConfigurationError: `dtype` names no type.
+    """
+    if not isinstance(dtype, str):
+        raise ConfigurationError(f"{dtype!r} is no dtype. Write its name, for example 'int64', 'string' or 'timestamp[us]'.")
+    plain = _PLAIN.get(_SAME.get(dtype, dtype))
+    if plain is not None:
+        return plain
+    if match := _BRACKETS.match(dtype):
+        kind, inner = match.groups()
+        if kind == "fixed_size_binary" and inner.isdecimal():
+            return pa.binary(int(inner))
+        if inner in _UNITS.get(kind, ()):
+            return _MAKERS[kind](inner)
+    if match := _TIMESTAMP.match(dtype):
+        return pa.timestamp(match[1], tz=match[2])
+    if match := _DECIMAL.match(dtype):
+        try:
+            return getattr(pa, match[1])(int(match[2]), int(match[3]))
+        except ValueError as error:
+            raise ConfigurationError(f"{dtype!r} is no dtype: {error}. Choose another precision.") from error
+    raise ConfigurationError(f"{dtype!r} is no dtype. {_advice(dtype)}")
+
+
+def _advice(dtype: str) -> str:
+    meant = {"str": "string", "int": "int64", "bytes": "binary", "list": "List", "date": "date32", "datetime": "timestamp[us]"}
+    if dtype in meant:
+        return f"Write {meant[dtype]!r}."
+    word = re.split(r"[\[(]", dtype)[0]
+    if word == "timestamp":
+        return "Write timestamp[unit] or timestamp[unit, tz=zone] with the unit s, ms, us or ns."
+    if word in _UNITS:
+        return f"Write {word}[unit] with the unit {', '.join(_UNITS[word])}."
+    if word.startswith("decimal"):
+        return "Write decimal128(precision, scale) or decimal256(precision, scale)."
+    more = "float, double, time32[unit], time64[unit], timestamp[unit], duration[unit], decimal128(p, s)"
+    return f"Known: {', '.join(_PLAIN)}, {more}."
+
+
+def name_from_type(arrow_type: pa.DataType) -> str | None:
+    """The name of a type without children, or None for a type that `Value` cannot hold.
+
+    >>> name_from_type(pa.large_string()), name_from_type(pa.list_(pa.int8()))
+    ('large_string', None)
+    """
+    name = _NAMES.get(arrow_type)
+    if name is not None:
+        return name
+    types = pa.types
+    if types.is_timestamp(arrow_type) or types.is_time(arrow_type) or types.is_duration(arrow_type):
+        return str(arrow_type)
+    if types.is_decimal128(arrow_type) or types.is_decimal256(arrow_type) or types.is_fixed_size_binary(arrow_type):
+        return str(arrow_type)
+    return None
+
+
+_NAMES: dict[pa.DataType, str] = {arrow_type: name for name, arrow_type in reversed(_PLAIN.items())}
+
 
 FeatureType: TypeAlias = "Feature | dict[str, FeatureType]"
 """A feature, or a dict of them: the kind of a column that holds dicts."""
@@ -25,6 +145,8 @@ class Feature:
     _type: ClassVar[str] = "Feature"
     needs_encoding: ClassVar[bool] = False
     """True if a value must pass `encode_example` before Arrow can store it."""
+    is_constant: ClassVar[bool] = False
+    """True if a caller can change nothing inside, so that datasets may share the feature with their callers."""
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -75,6 +197,7 @@ class Value(Feature):
     dtype: str
     id: str | None = None
     _type: ClassVar[str] = "Value"
+    is_constant: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         dtype: Any = self.dtype
@@ -213,10 +336,33 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
 
 def _ours(given: Any) -> FeatureType:
     """A feature of Hugging Face `datasets`, which packages that a script imports may use, as one of this library."""
-    kind = later("datasets_core.features", type(given).__name__)
+    from datasets_core.features.serialization import (
+        library_kind,  # which knows all kinds, and few features are of another library
+    )
+
+    kind = library_kind(type(given).__name__)
     known = inspect.signature(kind).parameters
     values = {field.name: getattr(given, field.name) for field in dataclasses.fields(given) if field.name in known}
     return as_feature(kind(**{name: value for name, value in values.items() if value is not None}))
+
+
+def own_copy(feature: FeatureType) -> FeatureType:
+    """The feature, with dicts and lists of names of its own; constant parts are shared.
+
+    >>> label = ClassLabel(names=["a"])
+    >>> own_copy({"x": label})["x"].names is label.names
+    False
+    """
+    if type(feature) is dict:
+        return {name: own_copy(inner) for name, inner in feature.items()}
+    if isinstance(feature, (List, LargeList)):
+        inner = own_copy(feature.feature)
+        if inner is feature.feature:
+            return feature
+        made = copy.copy(feature)
+        object.__setattr__(made, "feature", inner)
+        return made
+    return feature if isinstance(feature, Feature) and feature.is_constant else copy.deepcopy(feature)
 
 
 def feature_to_arrow(feature: FeatureType) -> pa.DataType:
@@ -243,3 +389,82 @@ def needs_decoding(feature: FeatureType) -> bool:
     if isinstance(feature, (List, LargeList)):
         return needs_decoding(feature.feature)
     return feature.needs_decoding
+
+
+# Columns of plain Python values: by `pa.array`, or, as long as that would import pandas, by buffers of our own.
+
+
+ALLOWANCE = 1_000_000
+"""How many values a process makes arrays of without pandas; for more, Arrow's greater speed is worth the import."""
+_taken = 0
+Mask: TypeAlias = "npt.NDArray[np.bool_]"
+
+# The kind of Python values, and the letter by which `array` writes them; it refuses numbers out of range, as Arrow does.
+_NUMBERS: dict[pa.DataType, tuple[type, str]] = {
+    pa.int8(): (int, "b"),
+    pa.uint8(): (int, "B"),
+    pa.int16(): (int, "h"),
+    pa.uint16(): (int, "H"),
+    pa.int32(): (int, "i"),
+    pa.uint32(): (int, "I"),
+    pa.int64(): (int, "q"),
+    pa.uint64(): (int, "Q"),
+    pa.float64(): (float, "d"),
+}
+
+
+def bitmap(valid: Mask | None) -> pa.Buffer | None:
+    """The validity buffer of a mask; None where nothing is null."""
+    return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+
+
+def plain_array(values: list[Any], arrow_type: pa.DataType | None) -> pa.Array:
+    """`pa.array(values, arrow_type)`, errors included; the first million of plain values imports no pandas.
+
+    >>> plain_array([1, None], pa.int8()).to_pylist()
+    [1, None]
+    """
+    if arrow_type is not None and _would_import_pandas() and _takes(len(values)):
+        try:
+            made = _from_buffers(values, arrow_type)
+        except (OverflowError, UnicodeEncodeError):
+            made = None  # Arrow finds the words for what it cannot store
+        if made is not None:
+            return made
+    return pa.array(values, arrow_type)
+
+
+def _would_import_pandas() -> bool:
+    return "pandas" not in sys.modules and _has_pandas()
+
+
+def _takes(count: int) -> bool:
+    global _taken
+    _taken += count
+    return _taken <= ALLOWANCE
+
+
+@cache
+def _has_pandas() -> bool:
+    return find_spec("pandas") is not None
+
+
+def _from_buffers(values: list[Any], arrow_type: pa.DataType) -> pa.Array | None:
+    """The array of values that are all of the one kind that `arrow_type` stores as it is, or None; else None."""
+    if pa.types.is_null(arrow_type):
+        return pa.nulls(len(values)) if values.count(None) == len(values) else None
+    kinds = set(map(type, values))
+    has_null = NoneType in kinds
+    kinds.discard(NoneType)
+    if pa.types.is_string(arrow_type) and kinds <= {str}:
+        texts = [b"" if value is None else value.encode() for value in values]
+        buffers = [pa.py_buffer(array("i", accumulate(map(len, texts), initial=0))), pa.py_buffer(b"".join(texts))]
+    elif pa.types.is_boolean(arrow_type) and kinds <= {bool}:
+        buffers = [bitmap(np.array(values, bool))]
+    elif arrow_type in _NUMBERS and kinds <= {_NUMBERS[arrow_type][0]}:
+        letter = _NUMBERS[arrow_type][1]
+        buffers = [pa.py_buffer(array(letter, [0 if value is None else value for value in values] if has_null else values))]
+    else:
+        return None
+    valid = np.array([value is not None for value in values], bool) if has_null else None
+    return pa.Array.from_buffers(arrow_type, len(values), [bitmap(valid), *buffers])

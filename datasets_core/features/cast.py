@@ -9,13 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError
-from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow
-from datasets_core.features.columns import ARROW_ERRORS, compile_column
-from datasets_core.features.dynamic import Json
-from datasets_core.features.fixed_shape import FixedShape
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.media import Media
-from datasets_core.features.nesting import (
+from datasets_core.features.arrow import (
     Misfit,
     list_array,
     list_parts,
@@ -25,8 +19,11 @@ from datasets_core.features.nesting import (
     struct_parts,
     validity,
 )
+from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow
+from datasets_core.features.encode import ARROW_ERRORS, compile_column
+from datasets_core.features.media.media import Media
 from datasets_core.features.schema import Features
-from datasets_core.features.translation import Translation, TranslationVariableLanguages
+from datasets_core.features.types import ClassLabel, FixedShape, Json, Translation, TranslationVariableLanguages
 from datasets_core.features.values import is_dict_of_lists, shown
 
 types = pa.types

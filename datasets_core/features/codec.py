@@ -10,18 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError, MediaError
+from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import needs_decoding
-from datasets_core.features.cast import cast_table
-from datasets_core.features.columns import Column, compile_column
-from datasets_core.features.inference import infer_column
-from datasets_core.features.media_paths import NOWHERE, MediaPaths
-from datasets_core.features.merge import merge_schemas, merge_types
-from datasets_core.features.mixed import infer_or_json
-from datasets_core.features.nesting import Misfit
+from datasets_core.features.encode import Column, compile_column
+from datasets_core.features.media.media import NOWHERE, MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.features.values import decode_value, shown
-
-__all__ = ["Decoder", "RowEncoder", "cast_table", "merge_schemas", "merge_types"]
 
 
 class RowEncoder:
@@ -41,6 +35,8 @@ class RowEncoder:
     """
 
     def __init__(self, features: Features | None, *, as_json: bool = False, is_loose: bool = False) -> None:
+        from datasets_core.features.inference import infer_column, infer_or_json
+
         self.features, self._is_loose = features, is_loose
         self._infer = infer_or_json if as_json else infer_column
         self._schema = None if features is None else features.arrow_schema
@@ -149,7 +145,7 @@ class Decoder:
         features: the kinds of the columns.
         paths: which paths among the values may be opened; none, where it is not said.
 
-    >>> from datasets_core.features.dynamic import Json
+    >>> from datasets_core.features.types import Json
     >>> decoder = Decoder(Features({"a": Json()}))
     >>> decoder.columns_to_decode, decoder.decode_value("a", '{"x": 1}')
     (frozenset({'a'}), {'x': 1})

@@ -17,8 +17,7 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
-from datasets_core.features.media import Media
-from datasets_core.features.media_paths import NOWHERE, MediaPaths
+from datasets_core.features.media.media import NOWHERE, Media, MediaPaths
 
 types = pa.types
 _EPOCH = datetime.date(1970, 1, 1)
@@ -322,8 +321,17 @@ def _scaled(nanos: int, unit: str, value: object, arrow_type: pa.DataType) -> in
 
 
 _ATTOSECONDS = {
-    **{unit: 10**power for unit, power in {"as": 0, "fs": 3, "ps": 6, "ns": 9, "us": 12, "ms": 15, "s": 18}.items()},
-    **{unit: seconds * 10**18 for unit, seconds in {"m": 60, "h": 3600, "D": 86400, "W": 604800}.items()},
+    "as": 1,
+    "fs": 10**3,
+    "ps": 10**6,
+    "ns": 10**9,
+    "us": 10**12,
+    "ms": 10**15,
+    "s": 10**18,
+    "m": 60 * 10**18,
+    "h": 3600 * 10**18,
+    "D": 86400 * 10**18,
+    "W": 604800 * 10**18,
 }
 
 
@@ -466,3 +474,81 @@ def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) 
     if isinstance(feature, Feature) and feature.needs_decoding:
         return feature.decode_example(value)
     return value
+
+
+# Values as Hugging Face `datasets` 1 to 3 took them: by the constructors of Python, whatever that leaves out.
+
+
+def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    """A function that makes of a value (never None) what those versions stored under `arrow_type`, or raises CastError.
+
+    >>> loose_coercer(pa.int8())(1.5), loose_coercer(pa.bool_())("False"), loose_coercer(pa.string())(b"a")
+    (1, True, "b'a'")
+    """
+    exact = coercer(arrow_type)
+    made: Callable[[Any], Any] | None = None
+    if types.is_string(arrow_type):
+        return lambda value: exact(str(value))
+    if types.is_boolean(arrow_type):
+        made = bool
+    elif types.is_integer(arrow_type):
+        made = int
+    elif types.is_floating(arrow_type):
+        made = float
+    elif types.is_temporal(arrow_type) and not types.is_timestamp(arrow_type) and not types.is_duration(arrow_type):
+        return _dates_and_times(arrow_type)
+
+    def coerce(value: Any) -> Any:
+        if is_missing(value):
+            return None
+        if made is None:
+            return exact(value)
+        if isinstance(value, np.ndarray) and value.size == 1:
+            value = value.item()  # numpy 1 made numbers of such arrays by itself
+        try:
+            plain = made(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise CastError(f"{shown(value)} ({type(value).__name__}) is no {arrow_type}.") from error
+        return plain if made is float else exact(plain)
+
+    return coerce
+
+
+def _dates_and_times(arrow_type: pa.DataType) -> Callable[[Any], Any]:
+    """Dates and times of day, also from moments; numbers count as Arrow stores them."""
+    exact = coercer(arrow_type)
+
+    def coerce(value: Any) -> Any:
+        if is_missing(value):
+            return None
+        try:
+            return exact(_day(value) if types.is_date(arrow_type) else value)
+        except CastError:
+            try:
+                found = pa.array([plain_scalar(value)]).cast(arrow_type)[0]
+                return found.as_py() if types.is_date(arrow_type) else found.value
+            except (pa.ArrowException, TypeError, ValueError, OverflowError):
+                pass  # the reason that was found first says more
+            raise
+
+    return coerce
+
+
+def _day(value: Any) -> Any:
+    value = plain_scalar(value)
+    if not isinstance(value, datetime.datetime):
+        return value
+    return value.date() if value.tzinfo is None else value.astimezone(datetime.UTC).date()
+
+
+def loose_elements(value: Any) -> list[Any]:
+    """The elements of whatever stands for a list: text is a list of letters, and a dict one of its keys.
+
+    Elements of arrays stay numpy's, whose text is numpy's.
+
+    >>> loose_elements("ab"), loose_elements({"a": 1})
+    (['a', 'b'], ['a'])
+    """
+    if isinstance(value, (str, Mapping)) or (isinstance(value, np.ndarray) and value.ndim):
+        return list(value)
+    return as_elements(value)

@@ -18,12 +18,10 @@ from typing import Any, BinaryIO, Literal, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetsCoreError, UnsafeArchiveError
-from datasets_core.fetch.checksum import Digest
-from datasets_core.fetch.decompress import decompressed
-from datasets_core.fetch.members import Budget, Member, MemberKind, safe_path
-from datasets_core.fetch.sniff import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
-from datasets_core.redact import redact
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetsCoreError, UnsafeArchiveError, redact
+from datasets_core.fetch.checksums import Digest
+from datasets_core.fetch.members import Budget, Member, MemberKind, decompressed, safe_path
+from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
 
 ArchiveKind = Literal["zip", "tar"]
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.engines.threads import Watch
 from datasets_core.errors import (
     ArchiveError,
     DatasetDiskError,
@@ -25,14 +26,13 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     OfflineError,
     UnsafeArchiveError,
+    redact,
 )
-from datasets_core.fetch.checksum import Digest, FileRecord, VerificationMode, check_file, differ, record_of
-from datasets_core.fetch.decompress import open_decompressed
+from datasets_core.fetch.checksums import Digest, FileRecord, VerificationMode, check_file, differ, record_of
+from datasets_core.fetch.disk_cache import discard, plain_of, read_json, sweep, temporary_of
 from datasets_core.fetch.http import closed_advice
-from datasets_core.fetch.parallel import Watch
-from datasets_core.fetch.temporaries import discard, plain_of, read_json, sweep, temporary_of
+from datasets_core.fetch.members import open_decompressed
 from datasets_core.fetch.transfer import Fetched, Source, can_continue
-from datasets_core.redact import redact
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, UrlNotFoundError
-from datasets_core.fetch.decompress import plain_name
-from datasets_core.fetch.range_file import LocalRanges, RangeFile
-from datasets_core.redact import redact
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, UrlNotFoundError, redact
+from datasets_core.fetch.members import plain_name
+from datasets_core.fetch.ranges.file import LocalRanges, RangeFile
 
 _COMPRESSED = re.compile(r"(?<!\.tar)\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNORECASE)
 

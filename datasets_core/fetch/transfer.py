@@ -14,19 +14,19 @@ from typing import Any, BinaryIO, NoReturn, Protocol, cast
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.engines.threads import Watch
 from datasets_core.errors import (
     DataFilesNotFoundError,
     DatasetDiskError,
     DatasetsCoreError,
     DownloadError,
     NonMatchingChecksumError,
+    redact,
+    redact_text,
 )
-from datasets_core.fetch.checksum import Digest, FileRecord, digest_of
-from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, Judge, TransientError
-from datasets_core.fetch.parallel import Watch
-from datasets_core.fetch.retry import RetryPolicy
-from datasets_core.fetch.temporaries import claim, discard, facts_of
-from datasets_core.redact import redact, redact_text
+from datasets_core.fetch.checksums import Digest, FileRecord, digest_of
+from datasets_core.fetch.disk_cache import claim, discard, facts_of
+from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, Judge, RetryPolicy, TransientError
 
 logger = logging.getLogger(__name__)
 

@@ -18,9 +18,8 @@ import yaml
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
 from datasets_core.features.schema import Features
-from datasets_core.meta.config_entries import Card, ConfigEntry, is_config_name
-from datasets_core.meta.info import DatasetInfo, info_of, parse_json, restated
-from datasets_core.meta.split import NamedSplit
+from datasets_core.meta.info import Card, ConfigEntry, DatasetInfo, info_of, is_config_name, parse_json, restated
+from datasets_core.meta.splits import NamedSplit
 from datasets_core.meta.version import Version
 
 MAX_TEXT = 32 << 20

@@ -2,15 +2,371 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 from datasets_core.features.schema import Features
-from datasets_core.meta.croissant_fields import FieldWriter
-from datasets_core.meta.croissant_splits import split_nodes
-from datasets_core.meta.croissant_terms import CONFORMS_TO, CONTEXT, Ids, plain_text
-from datasets_core.meta.dataset_files import TABLES, DatasetFile, DatasetFiles
+from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
+
+# The vocabulary of Croissant: its JSON-LD context, its versions, and how parts of a description are identified.
+
+
+CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
+
+# The standard context of version 1.1, with the terms that its reference implementation asks for.
+_OWN_TERMS = (
+    "annotation arrayShape citeAs column containedIn equivalentProperty excludes extract field fileObject fileProperty fileSet "
+    "format includes isArray isLiveDataset jsonPath key md5 parentField path readLines recordSet references regex repeated "
+    "replace samplingRate sdVersion separator source subField transform unArchive"
+)
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "description": {"@container": "@language"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
+    **{term: f"cr:{term}" for term in _OWN_TERMS.split()},
+}
+
+
+class Ids:
+    """Identifiers that are well-formed, and unique in one description.
+
+    >>> ids = Ids()
+    >>> ids.new("default", "a b"), ids.new("default", "a/b"), ids.new("default", "a b"), ids.new("..")
+    ('default/a%20b', 'default/a%2Fb', 'default/a%20b~2', '%2E%2E')
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def new(self, *parts: str) -> str:
+        """An identifier that shows a name, the last of `parts`, behind those that are identifiers already."""
+        *before, last = parts
+        return self._unique("/".join((*before, _segment(last))))
+
+    def of_path(self, path: str) -> str:
+        """An identifier that shows the path of a file.
+
+        >>> Ids().of_path("data/train set.csv")
+        'data/train%20set.csv'
+        """
+        return self._unique("/".join(map(_segment, path.split("/"))))
+
+    def _unique(self, wanted: str) -> str:
+        found, number = wanted, 1
+        while found in self._taken:
+            number += 1
+            found = f"{wanted}~{number}"
+        self._taken.add(found)
+        return found
+
+
+def _segment(text: str) -> str:
+    """One part of an identifier: dots alone would lead to another place, and an empty part nowhere."""
+    if not text.strip("."):
+        return "%2E" * len(text) or "_"
+    return quote(text, safe="~", errors="replace")
+
+
+def plain_text(text: str) -> str:
+    """A text as JSON-LD can hold it: halves of surrogate pairs, which are no text, become question marks.
+
+    >>> plain_text("a\\ud800b")
+    'a?b'
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# Features as fields of a Croissant record set: what each column holds, and where in its file it stands.
+
+
+_NUMBERS = {
+    "float16": "cr:Float16",
+    "float32": "cr:Float32",
+    "float64": "cr:Float64",
+    **{f"int{bits}": f"cr:Int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"cr:UInt{bits}" for bits in (8, 16, 32, 64)},
+}
+_FAMILIES: dict[str, str | list[str]] = {  # the type that every reader knows stands first
+    "bool": "sc:Boolean",
+    "timestamp": "sc:DateTime",
+    "date": "sc:Date",
+    "time": "sc:Time",
+    "duration": ["cr:Int64", "sc:Duration"],
+    "decimal": ["sc:Float", "sc:Number"],
+}
+_MEDIA: dict[str, Any] = {
+    "Image": "sc:ImageObject",
+    "Audio": "sc:AudioObject",
+    "Video": "sc:VideoObject",
+    "Pdf": ["sc:Text", "sc:DigitalDocument"],
+}
+_OTHER_MEDIA = ("Nifti", "Mesh", "BioSequence", "BioStructure")
+_FAMILY = re.compile(r"[a-z]+")
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where values stand: the column, and the way from its value to them.
+
+    Attributes:
+        column: the name.
+        paths: JSON paths, one for each list that is gone into, the last for what is inside it.
+    """
+
+    column: str
+    paths: tuple[str, ...] = ("",)
+
+    def below(self, key: str) -> _Place:
+        return replace(self, paths=(*self.paths[:-1], _stepped(self.paths[-1], key)))
+
+    def inside(self) -> _Place:
+        """In the elements of a list: paths apply to each of them, but for the list that the column itself is."""
+        return self if self.paths == ("",) else replace(self, paths=(*self.paths, ""))
+
+
+class FieldWriter:
+    """Makes the fields of one record set.
+
+    Args:
+        ids: the identifiers of the description.
+        record_set: the identifier of the record set.
+        source: the node that the columns stand in, as `{"fileSet": {"@id": …}}`.
+        is_json: its files are JSON arrays of rows, whose values are found by paths.
+
+    Attributes:
+        enumerations: record sets with the names of classes, to which fields refer.
+    """
+
+    def __init__(self, ids: Ids, record_set: str, source: Mapping[str, Any], *, is_json: bool = False) -> None:
+        self.enumerations: list[dict[str, Any]] = []
+        self._ids, self._record_set, self._source, self._is_json = ids, record_set, source, is_json
+
+    def fields(self, features: Features) -> list[dict[str, Any]]:
+        """One field for each column."""
+        forms: Mapping[str, Any] = features.to_dict()
+        return [
+            {**self._field(name, form, self._ids.new(self._record_set, name), _Place(name)), "description": _said(name, form)}
+            for name, form in forms.items()
+        ]
+
+    def _field(self, name: str, form: Any, node: str, place: _Place) -> dict[str, Any]:
+        field: dict[str, Any] = {"@type": "cr:Field", "@id": node, "name": plain_text(name)}
+        form, shape = _unwrapped(form)
+        if shape:
+            field |= {"isArray": True, "arrayShape": ",".join(map(str, shape))}
+            place = place.inside()
+        columns = _columns_of(form)
+        if columns:
+            field["subField"] = [
+                self._field(key, inner, self._ids.new(node, key), place.below(key)) for key, inner in columns.items()
+            ]
+            return field
+        kind = form.get("_type", "")
+        if kind in _MEDIA or kind in _OTHER_MEDIA:
+            field["dataType"] = _MEDIA.get(kind, ["sc:Text", "sc:MediaObject"])
+            return field | {"source": self._from(place.below("bytes"))}
+        if kind == "ClassLabel":
+            field["dataType"] = ["cr:Int64", "cr:Label"]
+            field["source"] = self._from(place)
+            if form.get("names"):
+                field["references"] = {"field": {"@id": self._enumerated(node, name, form["names"])}}
+            return field
+        return field | {"dataType": data_type(form), "source": self._from(place)}
+
+    def _from(self, place: _Place) -> dict[str, Any]:
+        column = plain_text(place.column)
+        extract = {"jsonPath": _stepped("$[*]", column)} if self._is_json else {"column": column}
+        source = {**self._source, "extract": extract}
+        steps = [{"jsonPath": path} for path in place.paths if path]
+        if steps:
+            source["transform"] = steps[0] if len(steps) == 1 else steps
+        return source
+
+    def _enumerated(self, node: str, name: str, names: Sequence[str]) -> str:
+        """Write down the names of classes; the identifier of the field that numbers them."""
+        record_set = self._ids.of_path(f"{node.replace('/', '_')}_labels")
+        number, label = self._ids.new(record_set, "index"), self._ids.new(record_set, "name")
+        self.enumerations.append(
+            {
+                "@type": "cr:RecordSet",
+                "@id": record_set,
+                "name": record_set,
+                "description": f"The classes of {plain_text(name)}.",
+                "dataType": "sc:Enumeration",
+                "key": {"@id": number},
+                "field": [
+                    {"@type": "cr:Field", "@id": number, "name": "index", "dataType": "cr:Int64"},
+                    {"@type": "cr:Field", "@id": label, "name": "name", "dataType": ["sc:Text", "sc:name"]},
+                ],
+                "data": [{number: index, label: plain_text(str(each))} for index, each in enumerate(names)],
+            }
+        )
+        return number
+
+
+def _stepped(path: str, key: str) -> str:
+    """A JSON path, and a key behind it."""
+    key = plain_text(key)
+    if _PLAIN_KEY.fullmatch(key):
+        return f"{path}.{key}" if path else key
+    return path + "['" + key.replace("\\", "\\\\").replace("'", "\\'") + "']"
+
+
+def data_type(form: Mapping[str, Any]) -> str | list[str]:
+    """The data type of values that are no lists, structs or media.
+
+    >>> data_type({"_type": "Value", "dtype": "uint8"}), data_type({"_type": "Value", "dtype": "timestamp[us, tz=UTC]"})
+    ('cr:UInt8', 'sc:DateTime')
+    """
+    dtype = str(form.get("dtype", "string"))
+    if dtype in _NUMBERS:
+        return _NUMBERS[dtype]
+    family = _FAMILY.match(dtype)
+    return _FAMILIES.get(family[0] if family else "", "sc:Text")
+
+
+def _unwrapped(form: Any) -> tuple[Mapping[str, Any], list[int]]:
+    """What lists hold inside, and their lengths, -1 where they may have any."""
+    shape: list[int] = []
+    while True:
+        if isinstance(form, list):
+            form, length = form[0], -1
+        elif form.get("_type") in ("List", "LargeList", "Sequence") and "feature" in form:
+            form, length = form["feature"], form.get("length", -1)
+        elif str(form.get("_type", "")).startswith("Array") and "shape" in form:
+            lengths = [-1 if each is None else each for each in form["shape"]]
+            return {"_type": "Value", "dtype": form["dtype"]}, shape + lengths
+        else:
+            return form, shape
+        shape.append(-1 if length is None else length)
+
+
+def _columns_of(form: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The features of a struct, by name; none where it is no struct."""
+    kind = form.get("_type")
+    text = {"_type": "Value", "dtype": "string"}
+    if kind == "Translation":
+        return dict.fromkeys(form["languages"], text)
+    if kind == "TranslationVariableLanguages":
+        return {key: {"_type": "List", "feature": text} for key in ("language", "translation")}
+    return {} if isinstance(kind, str) else form
+
+
+def _said(name: str, form: Any) -> str:
+    inner, shape = _unwrapped(form)
+    kind = inner.get("_type")
+    word = inner.get("dtype") if kind == "Value" else kind if isinstance(kind, str) else "struct"
+    return f"Column {plain_text(name)!r}: {'lists of ' if shape else ''}{word}."
+
+
+# How the split of a row is told in Croissant: by the path of its file, or by a constant.
+
+
+_DIGITS = re.compile(r"\d+")
+
+
+def split_nodes(
+    ids: Ids,
+    record_set: str,
+    splits: Sequence[str],
+    files: Sequence[DatasetFile],
+    source: Mapping[str, Any],
+    columns: Collection[str] = (),
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The record set that lists the splits, and the field that says of each row which of them it belongs to.
+
+    The field is a constant where there is one split, and a part of the path of the row's file where all paths tell it alike.
+    Else it is that path, by which the record set knows the split.
+
+    Args:
+        ids: the identifiers of the description.
+        record_set: that of the rows.
+        splits: their names, at least one.
+        files: those of the rows, each of one split; none where they are still to be written.
+        source: the node that stands for the files.
+        columns: the names of the columns, none of which the field is called.
+    """
+    called = next(word for number in range(len(columns) + 1) if (word := "split" + "_name" * number) not in columns)
+    node = ids.of_path(f"{record_set}_splits")
+    name = ids.new(node, "split_name")
+    listed: dict[str, Any] = {
+        "@type": "cr:RecordSet",
+        "@id": node,
+        "name": node,
+        "description": f"The splits of {record_set}.",
+        "dataType": "cr:Split",
+        "key": {"@id": name},
+        "field": [{"@type": "cr:Field", "@id": name, "name": "split_name", "dataType": "sc:Text"}],
+        "data": [{name: split} for split in splits],
+    }
+    field: dict[str, Any] = {
+        "@type": "cr:Field",
+        "@id": ids.new(record_set, called),
+        "name": called,
+        "description": "The split that the row belongs to.",
+        "dataType": "sc:Text",
+    }
+    if files and len(splits) == 1:
+        return listed, field | {"dataType": ["sc:Text", "cr:Split"], "value": splits[0]}
+    field["source"] = {**source, "extract": {"fileProperty": "fullpath"}}
+    pattern = split_pattern(files) if files else f"^data/({'|'.join(map(re.escape, splits))})-.+\\.parquet$"
+    if pattern is not None:
+        field["source"]["transform"] = {"regex": pattern}
+        return listed, field | {"references": {"field": {"@id": name}}}
+    file = ids.new(node, "file")
+    listed["key"] = {"@id": file}
+    listed["field"].append({"@type": "cr:Field", "@id": file, "name": "file", "dataType": "sc:Text"})
+    listed["data"] = [{name: each.splits[0], file: plain_text(each.name)} for each in files]
+    return listed, field | {"references": {"field": {"@id": file}}}
+
+
+def split_pattern(files: Sequence[DatasetFile]) -> str | None:
+    """A regular expression whose group is the split of each file, told from its name; None where no single one does.
+
+    >>> split_pattern([DatasetFile(f"data/{name}-00000-of-00001.parquet", splits=(name,)) for name in ("train", "test")])
+    '^data/(train|test)\\\\-\\\\d+\\\\-of\\\\-\\\\d+\\\\.parquet$'
+    """
+    if any(len(file.splits) != 1 for file in files):
+        return None
+    shared: set[tuple[str, str]] = set()
+    for number, file in enumerate(files):
+        frames = set(_frames(file.name, file.splits[0]))
+        shared = frames if number == 0 else shared & frames
+        if not shared:
+            return None
+    names = "|".join(map(re.escape, dict.fromkeys(file.splits[0] for file in files)))
+    for before, after in sorted(shared, key=lambda frame: (len(frame[0]), frame)):
+        pattern = f"^{before}({names}){after}$"
+        found = re.compile(pattern)
+        if all((match := found.match(file.name)) is not None and match[1] == file.splits[0] for file in files):
+            return pattern
+    return None
+
+
+def _frames(path: str, split: str) -> Iterator[tuple[str, str]]:
+    """What stands before and after each mention of `split`, as patterns: numbers in it may differ, and further mentions."""
+    at = path.find(split)
+    while at >= 0:
+        yield _loosely(path[:at], split), _loosely(path[at + len(split) :], split)
+        at = path.find(split, at + 1)
+
+
+def _loosely(text: str, split: str) -> str:
+    return ".+".join(r"\d+".join(map(re.escape, _DIGITS.split(part))) for part in text.split(split))
+
 
 _NO_FILES = "Files that the rows may be written to, as a push to the Hub lays them out. None of them is there yet."
 

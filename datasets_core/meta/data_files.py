@@ -9,22 +9,211 @@ import itertools
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from datasets_core import files
-from datasets_core.errors import (
-    ConfigurationError,
-    DataFilesNotFoundError,
-    DataFilesWarning,
-)
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DataFilesWarning, redact, redact_text
 from datasets_core.files import FileEntry
-from datasets_core.meta import patterns
-from datasets_core.meta.extensions import RECORD_INDEX
-from datasets_core.meta.listings import Listing, entry_at, list_folder, member, paths_in
-from datasets_core.meta.split import is_split_name
-from datasets_core.redact import redact, redact_text
+from datasets_core.meta.listings import FORMATS, RECORD_INDEX, Listing, entry_at, list_folder, member, paths_in
+from datasets_core.meta.splits import is_split_name
+
+# Which files of a listing a glob names, and which split a file belongs to by its name.
+
+
+SPLIT_KEYWORDS = {
+    "train": ("train", "training"),
+    "validation": ("validation", "valid", "dev", "val"),
+    "test": ("test", "testing", "eval", "evaluation"),
+}
+DEFAULT_SPLITS = tuple(SPLIT_KEYWORDS)
+EXCLUDED_NAMES = frozenset(
+    (
+        *("README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json"),
+        "croissant.json",  # what describes the data is none of it
+    )
+)
+
+_WILDCARDS = re.compile(r"[*?\[]")
+_BORDER = "[-._ 0-9]"
+_SHARDED = re.compile(r"data/([^/]*)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*")
+
+
+def is_pattern(path: str) -> bool:
+    """Whether `path` holds a wildcard (`*`, `?`, `[`).
+
+    >>> is_pattern("data/*.csv"), is_pattern("data/a.csv")
+    (True, False)
+    """
+    return _WILDCARDS.search(path) is not None
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
+
+    Raises:
+        ConfigurationError: `**` beside other characters, or a range in brackets that runs backwards.
+    """
+    parts = pattern.split("/")
+    last = len(parts) - 1
+    text = ""
+    for position, part in enumerate(parts):
+        if part == "**":
+            text += ".+" if position == last else "(?:[^/]+/)*"
+        elif "**" in part:
+            raise ConfigurationError(
+                f"The pattern {pattern!r} has '**' beside other characters. Write '**/{part.replace('**', '*')}'."
+            )
+        else:
+            text += _part_regex(part) + ("" if position == last else "/")
+    try:
+        return re.compile(text, re.DOTALL)
+    except re.error as error:
+        raise ConfigurationError(
+            f"The pattern {pattern!r} means nothing ({error.msg}). Write '[a-z]' from low to high, or '[[]' for a bracket."
+        ) from error
+
+
+def _part_regex(part: str) -> str:
+    if part == "*":
+        return "[^/]+"
+    out, position = "", 0
+    while position < len(part):
+        char = part[position]
+        position += 1
+        if char == "*":
+            out += "[^/]*"
+        elif char == "?":
+            out += "[^/]"
+        elif char == "[" and (end := part.find("]", position + 1 + (part[position : position + 1] == "!"))) > 0:
+            members = part[position:end]
+            negated = members.startswith("!")
+            members = (
+                members.removeprefix("!").replace("\\", "\\\\").replace("^", "\\^").replace("[", "\\[").replace("]", "\\]")
+            )
+            out += f"[^/{members}]" if negated else f"[{members}]"
+            position = end + 1
+        else:
+            out += re.escape(char)
+    return out
+
+
+def _hidden_parts(path: str) -> int:
+    return sum(part.startswith(".") and part.strip(".") != "" for part in path.split("/"))
+
+
+def _special_folders(path: str) -> int:
+    return sum(part.startswith("__") for part in path.split("/")[:-1])
+
+
+def _visible_to(pattern: str) -> Callable[[str], bool]:
+    """The test that `pattern` puts to a path: no more hidden or `__` parts than it spells out itself, no excluded name."""
+    hidden, special, name = _hidden_parts(pattern), _special_folders(pattern), pattern.rpartition("/")[2]
+
+    def visible(path: str) -> bool:
+        # The substring tests are true for few paths, and spare the others the splitting.
+        if (hidden or path.startswith(".") or "/." in path) and _hidden_parts(path) != hidden:
+            return False
+        if (special or path.startswith("__") or "/__" in path) and _special_folders(path) != special:
+            return False
+        last = path.rpartition("/")[2]
+        return last not in EXCLUDED_NAMES or last == name
+
+    return visible
+
+
+def match(pattern: str, paths: Iterable[str]) -> list[str]:
+    """The relative paths that `pattern` names, in the order given.
+
+    Hidden files, files below hidden folders or folders that begin with `__`, and `EXCLUDED_NAMES` are named only by a pattern
+    that spells that part out.
+
+    Raises:
+        ConfigurationError: `**` beside other characters.
+    """
+    matches, visible = compiled(pattern).fullmatch, _visible_to(pattern)
+    return [path for path in paths if matches(path) and visible(path)]
+
+
+def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
+    """Relative paths by the split that their names tell; the first rule that any file follows decides for all.
+
+    The rules: sharded names (`data/<split>-00000-of-00003.csv`, any split name), a keyword as a folder's name, a keyword in
+    the file's name, and else everything is `train`.  A keyword ends at one of `-._`, a blank, a digit or the name's border.
+    A file that two keywords of one split name is listed once.
+
+    Raises:
+        ConfigurationError: a sharded name whose split no split can be called.
+    """
+    visible = _visible_to("**")
+    seen = [path for path in paths if visible(path)]
+    return (
+        _by_shards(seen)
+        or _by_keyword(seen, rf"(?:^|/|{_BORDER})(?:{_WORDS})(?:{_BORDER}[^/]*)?/", _FOLDER_TEMPLATES)
+        or _by_keyword(seen, rf"(?:^|/|{_BORDER})(?:{_WORDS}){_BORDER}[^/]*\Z", _NAME_TEMPLATES)
+        or ({"train": seen} if seen else {})
+    )
+
+
+def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        if path.startswith("data/") and (shard := _SHARDED.fullmatch(path)) and not _ends_in_extension(shard[1]):
+            if not is_split_name(shard[1]):
+                raise ConfigurationError(
+                    f"{path!r} is named like a shard of a split {shard[1]!r}, which is no name of a split. "
+                    "Use letters, digits, '_' and '-' in it, or name the files with data_files=."
+                )
+            found.setdefault(shard[1], []).append(path)
+    known = [split for split in DEFAULT_SPLITS if split in found]
+    return {split: found[split] for split in [*known, *sorted(found.keys() - set(known))]}
+
+
+def _ends_in_extension(name: str) -> bool:
+    """Whether the number of a shard stands behind an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
+    return "." in name and f".{name.rpartition('.')[2].lower()}" in FORMATS
+
+
+_WORDS = "|".join(word for keywords in SPLIT_KEYWORDS.values() for word in keywords)
+_FOLDER_TEMPLATES = (r"(?:^|/){}/", rf"(?:^|/){{}}{_BORDER}[^/]*/", rf"{_BORDER}{{}}/", rf"{_BORDER}{{}}{_BORDER}[^/]*/")
+_NAME_TEMPLATES = (rf"(?:^|/){{}}{_BORDER}[^/]*\Z", rf"{_BORDER}{{}}{_BORDER}[^/]*\Z")
+
+
+@cache
+def _rules(templates: tuple[str, ...]) -> dict[str, list[re.Pattern[str]]]:
+    """For each split one expression for every (keyword, borders), in the order of their rank: 10 ms to compile."""
+    return {
+        split: [re.compile(template.format(word), re.DOTALL) for word in words for template in templates]
+        for split, words in SPLIT_KEYWORDS.items()
+    }
+
+
+def _by_keyword(paths: Sequence[str], any_keyword: str, templates: tuple[str, ...]) -> dict[str, list[str]]:
+    anything = re.compile(any_keyword, re.DOTALL).search
+    candidates = [path for path in paths if anything(path)]
+    if not candidates:
+        return {}
+    found = {split: _ranked(candidates, expressions) for split, expressions in _rules(templates).items()}
+    return {split: files for split, files in found.items() if files}
+
+
+def _ranked(candidates: list[str], expressions: list[re.Pattern[str]]) -> list[str]:
+    """The candidates that any expression finds, those of the first expression first, each once."""
+    found: list[str] = []
+    left = candidates
+    for expression in expressions:
+        if not left:
+            break
+        hits = [path for path in left if expression.search(path)]
+        if hits:
+            found += hits
+            taken = set(hits)
+            left = [path for path in left if path not in taken]
+    return found
+
 
 Identity = tuple[str, int, str]
 DataFiles = str | os.PathLike[str] | Sequence[Any] | Mapping[str, Any]
@@ -82,6 +271,11 @@ class DataFilesDict(dict[str, DataFilesList]):
     def identities(self) -> tuple[Identity, ...]:
         """The identities of all files, split by split."""
         return tuple(identity for found in self.values() for identity in found.identities)
+
+    @property
+    def is_local(self) -> bool:
+        """True if all files are named by absolute paths of this machine."""
+        return all(files.is_local_path(path) for found in self.values() for path in found)
 
 
 # -- what the user wrote -----------------------------------------------------------------------------------------------
@@ -187,8 +381,12 @@ def infer_data_files(
         DataFilesNotFoundError: the folder holds no data file, or one that cannot be read, or not all shards of a set.
     """
     base = os.fspath(base_path)
-    entries = dict(zip(paths_in(base, listing), listing, strict=True))
-    splits = patterns.infer_splits(list(entries))
+    if files.is_local_path(base):
+        cut = len(base) if base.endswith(os.sep) else len(base) + 1
+        entries = {entry.path[cut:]: entry for entry in listing}
+    else:
+        entries = dict(zip(paths_in(base, listing), listing, strict=True))
+    splits = infer_splits(list(entries))
     if not splits:
         raise DataFilesNotFoundError(f"{redact(base)} holds no data file. There is: {_shown(sorted(entries))}.")
     found = {split: [entries[path] for path in paths] for split, paths in splits.items()}
@@ -234,7 +432,7 @@ def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str |
         wanted = range(1, count + 1) if count in numbers else range(count)
         names = {number: f"{head}{number:05d}-of-{total}" for number in wanted if number not in numbers}
         mark = next(iter(numbers.values()))
-        missing = [name + tail for name in names.values() if pattern is None or patterns.match(pattern, [name + mark + tail])]
+        missing = [name + tail for name in names.values() if pattern is None or match(pattern, [name + mark + tail])]
         if missing:
             told = (
                 f"{redact(folder)} holds {len(numbers)} of the {count} shards of {head.rstrip('-.')}{tail}; there is no "
@@ -293,16 +491,12 @@ class _Search:
         if files.is_url(self.base) and not os.path.isabs(local):
             return files.join(self.base, local.removeprefix("./"))
         joined = os.path.join(self.base, local)
-        return (
-            os.path.realpath(joined)
-            if ".." in local.split("/") and not patterns.is_pattern(local)
-            else os.path.normpath(joined)
-        )
+        return os.path.realpath(joined) if ".." in local.split("/") and not is_pattern(local) else os.path.normpath(joined)
 
     def _literal(self, path: str, name: str) -> FileEntry | None:
         """The one file at `path`; None where `path` is a pattern."""
         head, chain, _ = path.partition("::")
-        wild = patterns.is_pattern(head)
+        wild = is_pattern(head)
         known = self._known(path)
         if known is not None:
             return self._listed(known, path, name, wild)
@@ -346,12 +540,12 @@ class _Search:
     def _matches(self, path: str, name: str) -> list[FileEntry]:
         head, chain, outer = path.partition("::")
         parts = head.split("/")
-        first = next(position for position, part in enumerate(parts) if patterns.is_pattern(part))
+        first = next(position for position, part in enumerate(parts) if is_pattern(part))
         root, rest = "/".join(parts[:first]) + ("/" if head.startswith("/") and first == 1 else ""), "/".join(parts[first:])
         if chain or files.is_url(head):
             root = root + "/" if root.endswith("/") else root
         listing = self._listing(root + chain + outer, rest)
-        matches = patterns.match(rest, listing)
+        matches = match(rest, listing)
         found = [listing[match] for match in matches]
         if not found:
             there = _shown(sorted(listing)) if listing or chain or files.is_url(head) else _there(root)

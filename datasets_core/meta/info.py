@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import abc
 import copy
 import dataclasses
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
 from datasets_core.errors import (
@@ -18,10 +22,13 @@ from datasets_core.errors import (
     ManifestError,
     UnknownSplitError,
 )
-from datasets_core.features.schema import Features
-from datasets_core.meta.dataset_files import FilesOrigin
+from datasets_core.features.base import Value
+from datasets_core.features.schema import PLAIN_DTYPES, Features
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.meta.version import Version, as_version
+
+if TYPE_CHECKING:
+    from datasets_core.meta.listings import FilesOrigin
 
 INFO_FILE = "dataset_info.json"
 LICENSE_FILE = "LICENSE"
@@ -55,6 +62,58 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "disable_shuffling": (bool,),
     "release_notes": (Mapping,),
 }
+
+
+class Deferred:
+    """A value that is made when it is asked for first.
+
+    Args:
+        make: makes it.
+
+    >>> deferred = Deferred(lambda: 6 * 7)
+    >>> deferred.value
+    42
+    """
+
+    __slots__ = ("_make", "_value")
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make: Callable[[], Any] | None = make
+        self._value: Any = None
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+        make = self._make
+        if make is not None:
+            self._value = make()
+            self._make = None
+        return self._value
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(self.value, memo)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _same, (self.value,)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+class _FeaturesField:
+    """`DatasetInfo.features`: plain columns of a stored form become `Features` when they are looked at."""
+
+    def __get__(self, info: Any, owner: type | None = None) -> Any:
+        if info is None:
+            return None  # the default of the field
+        found = info.__dict__["features"]
+        if type(found) is Deferred:
+            found = info.__dict__["features"] = found.value
+        return found
+
+    def __set__(self, info: Any, features: Any) -> None:
+        info.__dict__["features"] = features
 
 
 class _OfFiles:
@@ -100,11 +159,13 @@ class DatasetInfo(_OfFiles):
     def __post_init__(self) -> None:
         # What a script or a stored form gives may be of another type than what is kept.
         self.disable_shuffling = bool(self.disable_shuffling)
-        features: Any = self.features
-        if not (features is None or isinstance(features, Features) or hasattr(features, "__iter__")):
+        features: Any = vars(self)["features"]
+        is_known = features is None or isinstance(features, (Features, Deferred))
+        if not (is_known or hasattr(features, "__iter__")):
             raise ConfigurationError(f"features of the info is {features!r}. Give Features, or a dict of column to feature.")
-        if features is not None and not isinstance(features, Features):
-            self.features = Features.from_dict(features) if _is_stored(features) else Features(features)
+        if not is_known:
+            given: Any = features
+            self.features = Features.from_dict(given) if _is_stored(given) else Features(given)
         version: Any = self.version
         if isinstance(version, str):
             self.version = as_version(version)
@@ -181,6 +242,8 @@ class DatasetInfo(_OfFiles):
         for name, kinds in _KINDS.items():
             if not isinstance(values.get(name), (*kinds, type(None))):
                 raise ConfigurationError(f"{name} is {values[name]!r}. Record {_kind_names(kinds)}, or null for unknown.")
+        if (dtypes := _plain_dtypes(values.get("features"))) is not None:
+            values["features"] = Deferred(partial(_plain_features, dtypes))
         return cls(**values)
 
     def to_yaml_dict(self) -> dict[str, Any]:
@@ -304,6 +367,28 @@ class DatasetInfo(_OfFiles):
         return merged
 
 
+DatasetInfo.features = _FeaturesField()  # type: ignore[assignment]
+
+
+def _plain_dtypes(form: Any) -> dict[str, str] | None:
+    """The dtypes by column of a stored form whose columns are all plain values; None of others."""
+    if type(form) is not dict or not form:
+        return None
+    found: dict[str, str] = {}
+    for name, column in form.items():
+        if type(name) is not str or type(column) is not dict or len(column) != 2 or column.get("_type") != "Value":
+            return None
+        dtype = column.get("dtype")
+        if type(dtype) is not str or dtype not in PLAIN_DTYPES:
+            return None
+        found[name] = dtype
+    return found
+
+
+def _plain_features(dtypes: Mapping[str, str]) -> Features:
+    return Features({name: Value(dtype) for name, dtype in dtypes.items()})
+
+
 def infos_to_croissant(
     infos: Sequence[DatasetInfo], folder: str | os.PathLike[str] | None = None, splits: Iterable[str] | None = None
 ) -> dict[str, Any]:
@@ -359,7 +444,13 @@ def _copied(value: Any) -> Any:
         return {key: item if type(item) in _UNCHANGING else _copied(item) for key, item in value.items()}
     if kind is list:
         return [item if type(item) in _UNCHANGING else _copied(item) for item in value]
+    if kind is Deferred:
+        return Deferred(partial(_copy_of, value))
     return value if kind in _UNCHANGING else copy.deepcopy(value)
+
+
+def _copy_of(deferred: Deferred) -> Any:
+    return copy.deepcopy(deferred.value)
 
 
 _UNCHANGING = frozenset((str, int, float, bool, bytes, type(None), Version))
@@ -466,3 +557,115 @@ def restated(error: DatasetsCoreError, *, path: str, where: str = "") -> Manifes
 def _kind(value: Any) -> str:
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
     return names.get(type(value), "null")
+
+
+# What a card says, as values: its configs, and what it records of each.
+
+
+_CONFIG_NAME = re.compile(r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}")
+
+
+_OPTIONS = (
+    "batch_size block_size chunksize coerce_float column_names columns comment comment_prefix compression "
+    "compression_type con converters date_format decimal decode_num_threads delimiter dialect doublequote drop_labels "
+    "drop_metadata embed_files encoding encoding_errors engine error_bad_lines escapechar false_values features field "
+    "filters float_precision fragment_scan_options header index_col keep_default_na keep_linebreaks lineterminator "
+    "low_memory mangle_dupe_cols max_batch_bytes memory_map message metadata_filenames na_filter na_values names "
+    "newlines_in_values nrows on_bad_files on_bad_lines on_mixed_types params parse_agent_traces parse_dates prefix "
+    "quotechar quoting sample_by sep sequence_spec skip_blank_lines skip_docstart skipfooter skipinitialspace skiprows "
+    "spec sql thousands true_values use_threads usecols verbose verify warn_bad_lines"
+)
+BUILDER_OPTIONS = frozenset(_OPTIONS.split())
+"""What an entry says to the builders of this library of how files are read: of other files it would say something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """One item of `configs:`.
+
+    Attributes:
+        name: the config's name.
+        data_files: patterns by split, relative to the repository; None where the card names none.
+        data_dir: folder inside the repository, if one is named.
+        default: whether the card calls it the default.
+        version: version, if one is named.
+        options: everything else, for the builder's config; `features` as a `Features`.
+    """
+
+    name: str
+    data_files: dict[str, list[str]] | None = None
+    data_dir: str | None = None
+    default: bool = False
+    version: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card: its configs in their order, and what it records by config name."""
+
+    configs: list[ConfigEntry] = field(default_factory=list)
+    infos: Mapping[str, DatasetInfo] = field(default_factory=dict)
+
+    @property
+    def default_config(self) -> str | None:
+        """The config that is meant where none is named: the one marked so, one called `default`, or the only one."""
+        marked = [entry.name for entry in self.configs if entry.default]
+        named = [entry.name for entry in self.configs if entry.name == "default"]
+        only = [entry.name for entry in self.configs] if len(self.configs) == 1 else []
+        return next(iter(marked + named + only), None)
+
+    def merge(self, other: Card) -> Card:
+        """Both cards as one; where both speak of a config, `other` has the word."""
+        configs = {entry.name: entry for entry in [*self.configs, *other.configs]}
+        return Card(list(configs.values()), joined(self.infos, other.infos))
+
+
+class LazyInfos(Mapping[str, DatasetInfo]):
+    """Infos by config, each made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, DatasetInfo | None] = {}
+
+    @abc.abstractmethod
+    def one(self, name: str) -> DatasetInfo | None:
+        """The info of one config; None where there is none."""
+
+    @abc.abstractmethod
+    def every(self) -> dict[str, DatasetInfo]:
+        """All of them."""
+
+    def __getitem__(self, name: str) -> DatasetInfo:
+        if name not in self._made:
+            self._made[name] = self.one(name)
+        found = self._made[name]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.every())
+
+    def __len__(self) -> int:
+        return len(self.every())
+
+
+def is_config_name(name: object) -> bool:
+    """Whether a card may call a config so: the name becomes that of a folder.
+
+    >>> is_config_name("en-1.0"), is_config_name("a/b"), is_config_name(".."), is_config_name("a\\nb")
+    (True, False, False, False)
+    """
+    return isinstance(name, str) and _CONFIG_NAME.fullmatch(name) is not None
+
+
+def joined(*infos: Mapping[str, DatasetInfo]) -> Mapping[str, DatasetInfo]:
+    """Several infos by config as one; where two speak of a config, the last one has the word, and no other is looked at.
+
+    >>> from datasets_core import DatasetInfo
+    >>> joined({"a": DatasetInfo("x"), "b": DatasetInfo("y")}, {"a": DatasetInfo("z")})["a"].description
+    'z'
+    """
+    if all(isinstance(each, dict) for each in infos):
+        return {name: info for each in infos for name, info in each.items()}
+    return ChainMap(*(each for each in reversed(infos)))  # type: ignore[arg-type]  # nothing is written into it

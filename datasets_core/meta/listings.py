@@ -3,14 +3,181 @@
 from __future__ import annotations
 
 import contextlib
+import mimetypes
 import os
+import re
+import stat
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Protocol
 
 from datasets_core import files
-from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileFormatError
+from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileFormatError, redact, redact_text
 from datasets_core.files import FileEntry
-from datasets_core.redact import redact, redact_text
+
+# Files of a dataset as other tools are told of them: where each lies, what it holds, and the splits that it belongs to.
+
+
+TABLES = {
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".jsonl": "application/jsonlines",
+    ".ndjson": "application/jsonlines",
+    ".json": "application/json",
+    ".parquet": "application/x-parquet",
+    ".geoparquet": "application/x-parquet",
+    ".gpq": "application/x-parquet",
+    ".arrow": "application/vnd.apache.arrow.file",
+}
+"""The media types of files whose columns are those of the rows, by extension."""
+
+_PACKED = {
+    "gzip": "application/gzip",
+    "bzip2": "application/x-bzip2",
+    "xz": "application/x-xz",
+    "br": "application/x-brotli",
+    "compress": "application/x-compress",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFile:
+    """One file.
+
+    Attributes:
+        name: its path in the dataset, with `/`; unique among the files of the dataset.
+        url: where it is fetched from; None for a file beside the description, at `name`.
+        encoding: its media type.
+        size: bytes; None where unknown.
+        sha256: in hex; None where unknown.
+        splits: those that its rows belong to.
+    """
+
+    name: str
+    url: str | None = None
+    encoding: str = "application/octet-stream"
+    size: int | None = None
+    sha256: str | None = None
+    splits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFiles:
+    """The files of a dataset.
+
+    Attributes:
+        tables: those that hold its rows, as columns.
+        others: what those were made of.
+        features: the columns of `tables`; None where they are those that the info names.
+        page: the address where people look at the dataset.
+        owner: who publishes it.
+        created: when, as ISO time; "" where unknown.
+    """
+
+    tables: tuple[DatasetFile, ...] = ()
+    others: tuple[DatasetFile, ...] = ()
+    features: Any = field(default=None, hash=False)
+    page: str = ""
+    owner: str = ""
+    created: str = ""
+
+
+class FilesOrigin(Protocol):
+    """What knows the files of a dataset, and looks at them when it is asked."""
+
+    def dataset_files(self, folder: str | None = None) -> DatasetFiles:
+        """The files, local ones by their paths below `folder`, or below the innermost folder that holds them all."""
+        ...
+
+
+def media_type(name: str) -> str:
+    """The media type of a file by its name; of a packed file that of the packing.
+
+    >>> media_type("a/b.csv"), media_type("b.tar.gz"), media_type("b.mp3"), media_type("b")
+    ('text/csv', 'application/gzip', 'audio/mpeg', 'application/octet-stream')
+    """
+    lowered = name.lower().rpartition("/")[2]
+    known = next((kind for extension, kind in TABLES.items() if lowered.endswith(extension)), None)
+    if known is not None:
+        return known
+    kind, packing = mimetypes.guess_type(lowered, strict=False)
+    return _PACKED.get(packing or "", kind or "application/octet-stream")
+
+
+# The extensions of files, and which of them are those of the formats of this library.
+
+
+# What the modules of the formats say in EXTENSIONS: to ask each of them would import them all.
+_EXTENSIONS = {
+    "parquet": ".parquet .geoparquet .gpq",
+    "arrow": ".arrow",
+    "json": ".json .jsonl .ndjson",
+    "csv": ".csv .tsv",
+    "imagefolder": (
+        ".blp .bmp .dib .bufr .cur .pcx .dcx .dds .ps .eps .fit .fits .fli .flc .ftc .ftu .gbr .gif .grib "
+        ".png .apng .jp2 .j2k .jpc .jpf .jpx .j2c .icns .ico .im .iim .tif .tiff .jfif .jpe .jpg .jpeg .msp "
+        ".pcd .pxr .pbm .pgm .ppm .pnm .psd .bw .rgb .rgba .sgi .ras .tga .icb .vda .vst .webp .wmf .emf .xbm "
+        ".xpm"
+    ),
+    "audiofolder": (
+        ".mpg .aiff .au .avr .caf .flac .htk .svx .mat4 .mat5 .mpc2k .ogg .paf .pvf .raw .rf64 .sd2 .sds "
+        ".ircam .voc .w64 .wav .nist .wavex .wve .xi .mp3 .opus .3gp .3g2 .asf .flv .m4v .webm .f4v .wmv .wma "
+        ".ogm .mxf .nut"
+    ),
+    "videofolder": ".mpeg .avi .mp4 .mov .mkv",
+    "pdffolder": ".pdf",
+    "webdataset": ".tar",
+    "tfrecord": ".tfrecord .tfrecords .tfrec",
+    "hdf5": ".hdf5 .h5",
+    "xml": ".xml",
+    "conll": ".conll .conllu",
+    "fasta": ".fa .fasta .fna .ffn .faa .frn .afa",
+    "fastq": ".fq .fastq",
+    "meshfolder": ".glb .gltf .ply .stl",
+    "niftifolder": ".nii .nii.gz",
+    "text": ".txt",
+}
+FORMATS: dict[str, str] = {}
+for _name, _listed in _EXTENSIONS.items():
+    FORMATS.update(dict.fromkeys(_listed.split(), _name))
+COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
+RECORD_INDEX = ".idx"
+"""What the name of a file ends with that lies beside a file of records, and tells where each of them begins."""
+
+_SHARD = re.compile(r"-[0-9]{5,}-of-[0-9]{5,}$")
+
+
+def extensions(path: str) -> Iterator[str]:
+    """The extensions of a path or URL, the last first, in lower case, without the number of a shard behind them.
+
+    >>> list(extensions("https://x.org/a.CSV.gz?download=1"))
+    ['.gz', '.csv']
+    >>> list(extensions("mnist-train.tfrecord-00000-of-00010"))
+    ['.tfrecord']
+    """
+    for part in reversed(_file_name(path).lower().split(".")[1:]):
+        yield f".{_SHARD.sub('', part)}"
+
+
+def is_bare_shard(path: str) -> bool:
+    """Whether the name of a file ends with the number of a shard, and has no extension: so are files of records named.
+
+    >>> [is_bare_shard(name) for name in ("train-00000-of-01024", "v1.0-train-00000-of-01024.gz", "a.txt-00000-of-00002")]
+    [True, True, False]
+    """
+    name = _file_name(path).lower()
+    stem, _, last = name.rpartition(".")
+    if stem and f".{last}" in COMPRESSION:
+        name = stem
+    head = _SHARD.sub("", name)
+    return head != name and ("." not in head or not head.rpartition(".")[2].replace("_", "").isalpha())
+
+
+def _file_name(path: str) -> str:
+    head = path.partition("::")[0]
+    if "://" in head and not head.startswith("hf://"):  # which has no queries: these are parts of names
+        head = head.partition("?")[0].partition("#")[0]
+    return head.replace("\\", "/").rpartition("/")[2].lstrip(".")
 
 
 class Listing(Protocol):
@@ -147,3 +314,60 @@ def paths_in(folder: str, listing: Iterable[FileEntry]) -> list[str]:
     root = files.local_path(folder)
     cut = len(root) if root.endswith(os.sep) else len(root) + 1
     return [found.path[cut:].replace(os.sep, "/") for found in listing]
+
+
+# Small files that a stranger may have written are opened: regular ones of a bounded size, and none outside a folder.
+
+
+class UnfitFileError(Exception):
+    """A file that is not read; says what it is."""
+
+
+def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO:
+    """A file that a stranger may have laid there, open, if reading it ends and tells nothing of other folders.
+
+    What is checked is what was opened: a link that is turned meanwhile leads nowhere else.
+
+    Args:
+        path: the file; links are followed.
+        most_bytes: the largest that is read.
+        within: the folder in which it lies in truth; None where any will do.
+
+    Raises:
+        OSError: it cannot be opened.
+        UnfitFileError: a folder, a pipe, a device, too large, or outside the folder.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):  # asked before it is opened too: a device may do something then
+        raise UnfitFileError("no regular file but a pipe, a folder, a device or a socket")
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115 - the caller closes it
+    try:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise UnfitFileError("no regular file but a pipe, a folder, a device or a socket")
+        if status.st_size > most_bytes:
+            raise UnfitFileError(f"{status.st_size:,} bytes, where at most {most_bytes:,} are read")
+        if within is not None and not _lies_in(within, path, status):
+            raise UnfitFileError(f"a link that leads out of its folder {within}")
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def small_bytes(path: str, *, most_bytes: int, within: str | None = None) -> bytes:
+    """All of such a file. Args and errors are those of `opened`."""
+    with opened(path, most_bytes=most_bytes, within=within) as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:  # it grew meanwhile
+        raise UnfitFileError(f"more than {most_bytes:,} bytes")
+    return data
+
+
+def _lies_in(folder: str, path: str, status: os.stat_result) -> bool:
+    """Whether the file that was opened by `path` lies in the folder."""
+    place = os.path.realpath(path)
+    try:
+        is_same = os.path.samestat(os.lstat(place), status)
+    except OSError:
+        return False
+    return is_same and place.startswith(os.path.join(os.path.realpath(folder), ""))

@@ -6,13 +6,84 @@ them, so that rows which were built come in the order in which they would have b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from datasets_core.errors import ConfigurationError, RankError, RowIdError
+from datasets_core.meta.splits import EvenCut, ReadInstruction, parse_split
+
+# `even_splits`: a split divided among n readers, before its length is known.
+
+
+def even_splits(split: Any, n: int, drop_remainder: bool = False) -> list[Any]:
+    """`n` splits that divide `split` evenly: together all of its rows, none twice, their sizes differing by at most one.
+
+    Each is a `ReadInstruction` that goes wherever a split goes, may be added to others and divided again, and is written as
+    text: `train(even3[1])` is `even_splits("train", 3)[1]`, `train(even3_dropremainder[1])` the same without remainder.
+    Each part of a sum, and each split of `all`, is divided by itself; the first splits have the rows that remain.
+
+    Args:
+        split: `"train"`, `"train[75%:]+test"`, a `ReadInstruction`; or a list, tuple or dict of them, and then each of the
+            `n` is such a list, tuple or dict.
+        n: how many.
+        drop_remainder: leave out the rows that remain, so that all are of one size.
+
+    Raises:
+        ConfigurationError: `n` is no whole number from 1, or `split` is none.
+        SplitSyntaxError: a text that does not parse.
+
+    >>> [part.to_absolute({"train": 11})[0][1:] for part in even_splits("train", 3)]
+    [(0, 4), (4, 8), (8, 11)]
+    >>> even_splits("train[75%:]+test", 2)[1]
+    ReadInstruction('train[75%:](even2[1])+test(even2[1])')
+    """
+    count, nest = _count("n", n), parse_split(split)
+    return [_cut(nest, EvenCut(count, index, bool(drop_remainder))) for index in range(count)]
+
+
+def even_part(split: Any, index: int, n: int, drop_remainder: bool = False) -> Any:
+    """`even_splits(split, n, drop_remainder)[index]`, of which it makes that one alone.
+
+    Raises:
+        RankError: `index` is not from 0 to n - 1.
+        ConfigurationError, SplitSyntaxError: as with `even_splits`.
+    """
+    count, nest = _count("world_size", n), parse_split(split)
+    try:
+        rank = operator.index(index)
+    except TypeError:
+        rank = -1
+    if isinstance(index, bool) or not 0 <= rank < count:
+        raise RankError(index, world_size=count)
+    return _cut(nest, EvenCut(count, rank, bool(drop_remainder)))
+
+
+def _count(name: str, value: Any) -> int:
+    try:
+        count = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise ConfigurationError(f"A split cannot be divided among {name}={value!r}. Give a whole number from 1.")
+    return count
+
+
+def _cut(nest: Any, cut: EvenCut) -> Any:
+    if isinstance(nest, ReadInstruction):
+        if cut.n == 1:
+            return nest
+        return ReadInstruction.from_parts([replace(part, cuts=(*part.cuts, cut)) for part in nest.parts])
+    if isinstance(nest, Mapping):
+        return {name: _cut(inner, cut) for name, inner in nest.items()}
+    return type(nest)(_cut(inner, cut) for inner in nest)
+
 
 Ints = npt.NDArray[np.int64]
 
@@ -159,3 +230,57 @@ def _coded(numbers: Ints) -> list[list[int]]:
 def _decoded(runs: Any) -> Ints:
     pairs = np.asarray(runs, np.int64).reshape(-1, 2)
     return np.repeat(pairs[:, 0], pairs[:, 1])
+
+
+# Row ids: `<file name of the shard>__<index in it>`, the name of a row in every slice and order.
+
+
+_SHARD_NUMBER = re.compile(r"-([0-9]{1,18})-of-[0-9]+(?:\.[^/]*)?$")
+_MOST_NAMED = 5
+_INDEX = re.compile(r"0|[1-9][0-9]{0,18}")
+
+
+def row_id(name: str, index: int) -> str:
+    """The id of row `index` of the shard file `name`.
+
+    >>> row_id("reviews-train-00003-of-00012.arrow", 32)
+    'reviews-train-00003-of-00012.arrow__32'
+    """
+    return f"{name}__{index}"
+
+
+def parse_row_id(id: str | bytes) -> tuple[str, int]:
+    """The shard file of a row id, and the row's index in it; as bytes, an id is UTF-8.
+
+    Raises:
+        RowIdError: it is no row id.
+
+    >>> parse_row_id("reviews-train-00003-of-00012.arrow__32")
+    ('reviews-train-00003-of-00012.arrow', 32)
+    """
+    text = id.decode("utf-8", "replace") if isinstance(id, bytes) else id
+    name, mark, index = text.rpartition("__") if isinstance(text, str) else ("", "", "")
+    if not (name and mark and _INDEX.fullmatch(index)):
+        raise RowIdError(id, "it is not '<file name>__<index>'")
+    return str(name), int(index)
+
+
+def shard_number(name: str, total: int, file_name: Callable[[int], str]) -> int | None:
+    """Which of `total` shards is called `name`, by the number in it; None for none.
+
+    >>> shard_number("reviews-train-00003-of-00012.arrow", 12, "reviews-train-{:05d}-of-00012.arrow".format)
+    3
+    """
+    found = _SHARD_NUMBER.search(name)
+    shard = int(found[1]) if found else total
+    return shard if shard < total and file_name(shard) == name else None
+
+
+def alike_names(name: str, known: Iterable[str]) -> str:
+    """The files of joined folders whose names end in `name`, as words of a message; none for none.
+
+    >>> alike_names("a.arrow", ["x/a.arrow", "y/a.arrow", "y/b.arrow"])
+    ", but 'x/a.arrow', 'y/a.arrow' are"
+    """
+    alike = [own for own in known if own.endswith(f"/{name}")][:_MOST_NAMED]
+    return f", but {', '.join(map(repr, alike))} {'is' if len(alike) == 1 else 'are'}" if alike else ""

@@ -3,19 +3,261 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import chain
-from typing import Any
+from functools import cached_property
+from itertools import accumulate, chain
+from typing import Any, Protocol
 
 from datasets_core.errors import ConfigurationError, NotPreparedError, RowIdError, RowIndexError, UnknownSplitError
-from datasets_core.meta.file_instruction import FileInstruction as FileInstruction
-from datasets_core.meta.naming import shard_file_name
-from datasets_core.meta.row_ids import alike_names, parse_row_id, row_id, shard_number
-from datasets_core.meta.shard_lengths import ShardLengths
-from datasets_core.meta.split import ALL, AbsoluteRange, is_split_name, parse_split
-from datasets_core.meta.sub_split import SubSplitInfo as SubSplitInfo
-from datasets_core.meta.sub_split import file_instructions
+from datasets_core.meta.splits import ALL, AbsoluteRange, ShardLengths, is_split_name, parse_split
+
+# `FileInstruction`: which rows of one shard file are read.
+
+
+@dataclass(frozen=True, eq=False)
+class FileInstruction:
+    """Rows to read of one shard file.
+
+    Two are equal where they read the same rows of the same file, whether the end is told as -1 or as a number.
+
+    Args:
+        filename: name of the shard.
+        skip: rows to leave out at its beginning.
+        take: rows to read behind them; -1 is all to the end of the file.
+        num_examples: rows that are read.  It follows from `take`, and where that is -1 from the length of the file; else
+            it tells that length.
+        examples_in_shard: rows of the whole file; None is unknown.
+
+    Raises:
+        ConfigurationError: a number that is none, or below 0.
+
+    >>> FileInstruction("birds-train-00007-of-00010.arrow", skip=700, take=-1, num_examples=551)
+    FileInstruction(filename='birds-train-00007-of-00010.arrow', skip=700, take=-1, num_examples=551)
+    >>> FileInstruction("birds-train-00007-of-00010.arrow", skip=700, take=-1, examples_in_shard=1251).num_examples
+    551
+    """
+
+    filename: str
+    skip: int = 0
+    take: int = -1
+    num_examples: int | None = None
+    examples_in_shard: int | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        whole, known = self.examples_in_shard, self.num_examples
+        for name, value, least in (("skip", self.skip, 0), ("take", self.take, -1)):
+            self._check(name, value, least)
+        for name, count in (("num_examples", known), ("examples_in_shard", whole)):
+            if count is not None:
+                self._check(name, count, 0)
+        if whole is None and self.take == -1 and known is not None:
+            whole = self.skip + known
+        left = None if whole is None else max(0, whole - self.skip)
+        taken = left if self.take == -1 else self.take if left is None else min(self.take, left)
+        object.__setattr__(self, "num_examples", taken)
+        object.__setattr__(self, "examples_in_shard", whole)
+
+    @classmethod
+    def of_rows(cls, filename: str, start: int, stop: int, whole: int) -> FileInstruction:
+        """Rows `start` to `stop` of a file of `whole` rows; unchecked, being made by the hundred thousand."""
+        made = object.__new__(cls)
+        take = -1 if stop == whole else stop - start
+        made.__dict__.update(filename=filename, skip=start, take=take, num_examples=stop - start, examples_in_shard=whole)
+        return made
+
+    def _check(self, name: str, value: object, least: int) -> None:
+        if not hasattr(value, "__index__") or value < least:  # type: ignore[operator]
+            raise ConfigurationError(f"{name} of {self.filename!r} is {value!r}. Give a whole number from {least}.")
+
+    def replace(self, **changes: Any) -> FileInstruction:
+        """This with other values; `num_examples` is how many rows to take.
+
+        Raises:
+            ConfigurationError: a name or a number that means nothing.
+
+        >>> FileInstruction("a.arrow", examples_in_shard=10).replace(skip=4)
+        FileInstruction(filename='a.arrow', skip=4, take=-1, num_examples=6)
+        """
+        names = [each.name for each in fields(self)]
+        unknown = [name for name in changes if name not in names]
+        if unknown:
+            raise ConfigurationError(f"A FileInstruction has no {', '.join(map(repr, unknown))}. It has {', '.join(names)}.")
+        if "num_examples" in changes:
+            changes.setdefault("take", changes.pop("num_examples"))
+        kept = {name: getattr(self, name) for name in names if name != "num_examples"}
+        return FileInstruction(**{**kept, **changes})
+
+    __replace__ = replace
+
+    def _rows(self) -> tuple[str, int, int]:
+        return self.filename, self.skip, self.take if self.num_examples is None else self.num_examples
+
+    def __eq__(self, other: object) -> bool:
+        return self._rows() == other._rows() if isinstance(other, FileInstruction) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._rows())
+
+
+# `SubSplitInfo`: what is known of a slice or a sum of splits: its rows, its files, and what to read of each.
+
+
+class _Shards(Protocol):
+    """The shards of one split: a `SplitInfo`."""
+
+    @property
+    def shards(self) -> ShardLengths: ...
+
+    def file_name(self, shard: int) -> str: ...
+
+
+def file_instructions(ranges: Iterable[AbsoluteRange], splits: Mapping[str, _Shards]) -> list[FileInstruction]:
+    """What to read of each file for these rows of the splits, in order."""
+    found = []
+    for name, first, last in ranges:
+        split = splits[name]
+        lengths = split.shards
+        for shard, start, stop in lengths.pieces(first, last):
+            found.append(FileInstruction.of_rows(split.file_name(shard), start, stop, lengths[shard]))
+    return found
+
+
+class SubSplitInfo:
+    """A slice or a sum of splits.
+
+    Args:
+        instructions: what to read, in order.
+        num_bytes: size of the rows where it is known: the slice is made of whole splits.
+        dataset: name of the dataset, for messages.
+
+    >>> from datasets_core import SplitDict
+    >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 5, "shard_lengths": [3, 2]}], "birds")
+    >>> half = splits["train[2:4]"]
+    >>> half.num_examples, half.num_shards
+    (2, 2)
+    >>> half.file_instructions[0]
+    FileInstruction(filename='birds-train-00000-of-00002.arrow', skip=2, take=-1, num_examples=1)
+    >>> half.row_id(1), half.locate("birds-train-00001-of-00002.arrow__0")
+    ('birds-train-00001-of-00002.arrow__0', 1)
+    """
+
+    def __init__(
+        self, instructions: Iterable[FileInstruction] = (), num_bytes: int | None = None, dataset: str | None = None
+    ) -> None:
+        self.num_bytes, self.dataset = num_bytes, dataset
+        self._ranges: Sequence[AbsoluteRange] = ()
+        self._splits: Mapping[str, _Shards] = {}
+        self.instructions = list(instructions)
+
+    @classmethod
+    def of_ranges(
+        cls, ranges: Sequence[AbsoluteRange], splits: Mapping[str, _Shards], num_bytes: int | None, dataset: str | None
+    ) -> SubSplitInfo:
+        """That of rows of splits; the files are looked up when they are asked for."""
+        made = cls((), num_bytes, dataset)
+        del made.instructions
+        made._ranges, made._splits = tuple(ranges), {name: splits[name] for name, _, _ in ranges}
+        return made
+
+    @cached_property
+    def instructions(self) -> list[FileInstruction]:
+        """What to read, in order."""
+        return file_instructions(self._ranges, self._splits)
+
+    @property
+    def file_instructions(self) -> list[FileInstruction]:
+        """What to read, in order."""
+        return self.instructions
+
+    @property
+    def num_examples(self) -> int:
+        """Rows of the slice; rows that the expression names twice count twice."""
+        if self._ranges:
+            return sum(last - first for _, first, last in self._ranges)
+        return self._borders[-1]
+
+    @property
+    def filenames(self) -> list[str]:
+        """The files that hold the slice, sorted."""
+        return sorted({instruction.filename for instruction in self.instructions})
+
+    @property
+    def num_shards(self) -> int:
+        """Number of files that hold the slice."""
+        return len({instruction.filename for instruction in self.instructions})
+
+    @cached_property
+    def _borders(self) -> list[int]:
+        return list(accumulate((instruction.num_examples or 0 for instruction in self.instructions), initial=0))
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, instruction in enumerate(self.instructions):
+            places.setdefault(instruction.filename, []).append(place)
+        return places
+
+    def row_id(self, index: int) -> str:
+        """The id of row `index` of the slice; negative ones count from the end.
+
+        Raises:
+            RowIndexError: there is no such row.
+        """
+        from datasets_core.meta.row_blocks import row_id
+
+        size = self._borders[-1]
+        row = index + size if index < 0 else index
+        if not 0 <= row < size:
+            raise RowIndexError(index, size=size)
+        place = bisect_right(self._borders, row) - 1
+        instruction = self.instructions[place]
+        return row_id(instruction.filename, instruction.skip + row - self._borders[place])
+
+    def locate(self, id: str | bytes) -> int:
+        """The number in the slice of the row with this id; of a row that is there twice, the first.
+
+        Raises:
+            RowIdError: no row of the slice has it.
+        """
+        from datasets_core.meta.row_blocks import parse_row_id
+
+        name, index = parse_row_id(id)
+        for place in self._places.get(name, ()):
+            instruction = self.instructions[place]
+            row = index - instruction.skip
+            if 0 <= row < (instruction.num_examples or 0):
+                return self._borders[place] + row
+        raise RowIdError(id, "the slice does not hold it", dataset=self.dataset)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SubSplitInfo):
+            return NotImplemented
+        return (self.instructions, self.num_bytes) == (other.instructions, other.num_bytes)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"SubSplitInfo(num_examples={self.num_examples}, num_shards={self.num_shards}, num_bytes={self.num_bytes})"
+
+
+def shard_file_name(dataset: str, split: str, index: int, total: int, extension: str = "arrow") -> str:
+    """The file name of shard `index` of the `total` shards of a split; five digits, more from 100,000 shards on.
+
+    >>> shard_file_name("reviews", "train", 3, 12)
+    'reviews-train-00003-of-00012.arrow'
+
+    Raises:
+        ConfigurationError: a name that would leave the dataset's folder, or an index outside `total`.
+    """
+    if not 0 <= index < total:
+        raise ConfigurationError(f"Shard {index} of {total} shards of split {split!r} does not exist. Count from 0.")
+    for name in (dataset, split, extension):
+        if not name or "/" in name or "\\" in name or "\0" in name:
+            raise ConfigurationError(f"{name!r} cannot be part of a file name. Use a name without slashes.")
+    digits = max(5, len(str(total)))
+    return f"{dataset}-{split}-{index:0{digits}d}-of-{total:0{digits}d}.{extension.removeprefix('.')}"
 
 
 @dataclass(repr=False)
@@ -111,6 +353,8 @@ class SplitInfo:
         >>> SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds").row_id(4)
         'birds-train-00001-of-00002.arrow__1'
         """
+        from datasets_core.meta.row_blocks import row_id
+
         total = self.shards.total
         row = index + total if index < 0 else index
         if not 0 <= row < total:
@@ -128,6 +372,8 @@ class SplitInfo:
         >>> train.locate("birds-train-00001-of-00002.arrow__1")
         4
         """
+        from datasets_core.meta.row_blocks import alike_names, parse_row_id
+
         name, place = parse_row_id(id)
         shard = self._shard(name)
         if shard is None:
@@ -140,6 +386,8 @@ class SplitInfo:
 
     def _shard(self, name: str) -> int | None:
         """The shard with this file name: by the number in the name, and by going through the names where they have none."""
+        from datasets_core.meta.row_blocks import shard_number
+
         found = shard_number(name, self.num_shards, self.file_name)
         if found is not None or not self.shard_names:
             return found
@@ -252,6 +500,8 @@ class SplitDict(dict[str, SplitInfo]):
         >>> splits.locate("birds-train-00000-of-00001.arrow__7")
         ('train', 7)
         """
+        from datasets_core.meta.row_blocks import alike_names, parse_row_id
+
         name, _ = parse_row_id(id)
         for split, info in self.items():
             if info._shard(name) is not None:
@@ -322,6 +572,11 @@ class SplitDict(dict[str, SplitInfo]):
     def _named(self, info: SplitInfo) -> SplitInfo:
         info.dataset_name = self.dataset_name or info.dataset_name
         return info
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SplitDict:
+        made = SplitDict(dataset_name=self.dataset_name)
+        dict.update(made, {name: copy.deepcopy(info, memo) for name, info in self.items()})
+        return made
 
     def copy(self) -> SplitDict:
         """The same splits in a new dict."""

@@ -5,26 +5,295 @@ It is the way back of what writing makes of columns (`message_plan.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
+from datasets_core.errors import CastError, ConfigurationError, ExampleError
+from datasets_core.features.arrow import Lengths, Misfit, list_array, list_parts, rows_of, struct_array, validity
+from datasets_core.features.base import Feature, FeatureType, LargeList, List, Mask, Value, feature_to_arrow
 from datasets_core.features.cast import cast_array
-from datasets_core.features.dynamic import Json
-from datasets_core.features.fixed_shape import FixedShape
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.nesting import Lengths, Mask, Misfit, list_array, rows_of, struct_array
-from datasets_core.features.translation import Translation, TranslationVariableLanguages
-from datasets_core.records.example_inference import spread
-from datasets_core.records.message_plan import ANY, leaves_of
-from datasets_core.records.wanted_values import Where, absent, counted, joined_steps
-from datasets_core.records.wire_values import SequenceColumn, SequenceColumns, WireColumn, WireColumns, offsets_of
+from datasets_core.features.media.media import Media, is_binary, is_text
+from datasets_core.features.types import ClassLabel, FixedShape, Json, Translation, TranslationVariableLanguages
+from datasets_core.records.specs.values import Where, absent, counted, joined_steps
+from datasets_core.records.wire.messages import raw_sequence_example
+from datasets_core.records.wire.values import (
+    FIRST,
+    SECOND,
+    Kind,
+    RecordBlock,
+    SequenceColumn,
+    SequenceColumns,
+    WireColumn,
+    WireColumns,
+    offsets_of,
+)
+
+# What records tell of their columns where nothing else does: `inferred_columns`, and `join_types` of two blocks.
+
 
 types = pa.types
+
+
+def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """The type that holds the values of two columns of records: one value widens to a list; kinds of values never mix.
+
+    >>> join_types(pa.int64(), pa.list_(pa.int64()))
+    ListType(list<item: int64>)
+    >>> join_types(pa.int64(), pa.float32()) is None
+    True
+    """
+    if a == b or types.is_null(b):
+        return a
+    if types.is_null(a):
+        return b
+    if types.is_list(a) or types.is_list(b):
+        inner = join_types(a.value_type if types.is_list(a) else a, b.value_type if types.is_list(b) else b)
+        return None if inner is None else pa.list_(inner)
+    if {a, b} == {pa.binary(), pa.large_binary()}:
+        return pa.large_binary()
+    return None
+
+
+def widened(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """A column as a type that `join_types` gave for its own and another: each value becomes a list of it.
+
+    >>> widened(pa.array([1, None]), pa.list_(pa.int64())).to_pylist()
+    [[1], None]
+    """
+    if array.type == wanted:
+        return array
+    if types.is_null(array.type):
+        return pa.nulls(len(array), wanted)
+    if not types.is_list(wanted):
+        return array.cast(wanted)
+    if types.is_list(array.type):
+        lengths, valid, child = list_parts(array)
+        return list_array(wanted, lengths, valid, widened(child, wanted.value_type))
+    valid = validity(array)
+    lengths = np.ones(len(array), np.int64) if valid is None else valid.astype(np.int64)
+    child = array if valid is None else array.drop_null()
+    return list_array(wanted, lengths, valid, widened(child, wanted.value_type))
+
+
+def inferred_columns(columns: WireColumns, lists: SequenceColumns, where: Where) -> dict[str, pa.Array]:
+    """The columns of a block, in the order in which their keys are first seen: those of a context first.
+
+    A key with one value in each record that has it is a column of values, any other one a column of lists; a feature list is
+    a column of lists of values where each step has one, else of lists of lists.  A record without the key has None.
+
+    Args:
+        columns: the features by key and kind.
+        lists: the feature lists.
+        where: which records these are.
+
+    Raises:
+        ExampleError: a key has values of two kinds, or stands in the context and among the feature lists.
+    """
+    found: dict[str, pa.Array] = {}
+    for raw, of_key in columns.items():
+        name = raw.decode(errors="surrogateescape")
+        found[name] = _column(_one_kind(of_key, name, where), where.count)
+    for raw, steps_of_key in lists.items():
+        name = raw.decode(errors="surrogateescape")
+        if name in found:
+            index = int(next(iter(steps_of_key.values())).present.argmax())
+            reason = "is among the feature lists, and a feature of the context too"
+            raise where.error(index, name, reason, "Pass columns= without it, or parse the records by specs")
+        found[name] = _list_column(_one_kind(steps_of_key, name, where), where.count)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The columns of one key: of the one kind that its values have, and of records without a kind."""
+
+    kind: str | None
+    column: Any
+    without: Any
+
+
+def _one_kind(of_key: Any, name: str, where: Where) -> _Kinds:
+    kinds = [kind for kind in of_key if kind is not None and of_key[kind].present.any()]
+    if len(kinds) > 1:
+        firsts = {kind: int(of_key[kind].present.argmax()) for kind in kinds}
+        first, other = sorted(kinds, key=lambda kind: (firsts[kind], kind))[:2]
+        before = "the same record" if firsts[first] == firsts[other] else f"record {(where.first or 0) + firsts[first]:,}"
+        reason = f"has {other} values, and {first} values in {before}"
+        raise where.error(firsts[other], name, reason, "Mend the record, or read the others by spec= or columns= without it")
+    kind = kinds[0] if kinds else None
+    return _Kinds(kind, None if kind is None else of_key[kind], of_key.get(None))
+
+
+def _column(found: _Kinds, count: int) -> pa.Array:
+    column, without = found.column, found.without
+    if column is None:
+        present = without.present if without is not None else np.zeros(count, np.bool_)
+        return list_array(pa.list_(pa.null()), np.zeros(count, np.int64), _mask(present), pa.nulls(0))
+    lengths = np.diff(column.offsets)
+    if (without is None or not without.present.any()) and np.array_equal(lengths, column.present):
+        return _with_nulls(column.values, column.present)
+    present = column.present if without is None else column.present | without.present
+    return list_array(pa.list_(column.values.type), lengths, _mask(present), column.values)
+
+
+def _list_column(found: _Kinds, count: int) -> pa.Array:
+    if found.column is None:
+        steps: SequenceColumn = found.without
+        lengths = np.diff(steps.step_offsets)
+        inner: pa.Array = pa.nulls(0)
+        if len(steps.without_kind):
+            empty = np.zeros(len(steps.without_kind), np.int64)
+            inner = list_array(pa.list_(pa.null()), empty, None, pa.nulls(0))
+        return list_array(pa.list_(inner.type), lengths, _mask(steps.present), inner)
+    steps = joined_steps(found.column, found.without, str(found.kind), count)
+    sizes = np.diff(steps.value_offsets)
+    values = steps.values
+    if (sizes != 1).any():
+        values = list_array(pa.list_(values.type), sizes, None, values)
+    return list_array(pa.list_(values.type), np.diff(steps.step_offsets), _mask(steps.present), values)
+
+
+def _mask(present: Mask) -> Mask | None:
+    return None if present.all() else present
+
+
+def _with_nulls(values: pa.Array, present: Mask) -> pa.Array:
+    """Values, with null where there is none."""
+    if present.all():
+        return values
+    return spread(values, present)
+
+
+def spread(values: pa.Array, present: Mask) -> pa.Array:
+    """Values with nulls between them: one value for each place that is present.
+
+    >>> spread(pa.array([5, 6]), np.array([True, False, True])).to_pylist()
+    [5, None, 6]
+    """
+    places = np.where(present, np.cumsum(present) - 1, 0).astype(np.int64)
+    bits = pa.py_buffer(np.packbits(present, bitorder="little"))
+    indices = pa.Array.from_buffers(pa.int64(), len(places), [bits, pa.py_buffer(places)])
+    return values.take(indices)
+
+
+# Which feature of a message each column becomes, or each part of it.
+
+
+ANY = -1
+"""How many elements lists have of which that is not said."""
+MEDIA_BYTES = "bytes"
+
+Step: TypeAlias = str | int
+_COUNTS = (types.is_timestamp, types.is_date, types.is_time, types.is_duration)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What becomes one feature.
+
+    Attributes:
+        key: of the feature.
+        path: the column, or the field in it, as messages name it.
+        steps: the way to its values: names of fields, of which the first is the column, and sizes of lists.
+        kind: of the feature.
+        is_media: its values are the bytes of files.
+    """
+
+    key: str
+    path: str
+    steps: tuple[Step, ...]
+    kind: Kind
+    is_media: bool = False
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Those of its lists, from the outermost on."""
+        return tuple(step for step in self.steps if isinstance(step, int))
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether it becomes a feature list: its lists hold lists of any size."""
+        return ANY in self.sizes[1:]
+
+
+def leaves_of(features: Mapping[str, FeatureType]) -> list[Leaf]:
+    """The features that rows with such columns become, in the order of the columns.
+
+    Raises:
+        CastError: messages have no form of a column.
+        ConfigurationError: two columns become features of one name.
+
+    >>> from datasets_core.features import Features, List, Value
+    >>> [(leaf.key, leaf.kind) for leaf in leaves_of(Features({"a": {"b": Value("int8")}, "c": List(Value("string"))}))]
+    [('a/b', 'int64'), ('c', 'bytes')]
+    """
+    found: dict[str, Leaf] = {}
+    for name, feature in features.items():
+        for leaf in _leaves(feature, name, name, (name,)):
+            if leaf.key in found:
+                raise ConfigurationError(
+                    f"Column {found[leaf.key].path!r} and column {leaf.path!r} would both be the feature {leaf.key!r} of a "
+                    "record. Rename one of them."
+                )
+            _check(leaf)
+            found[leaf.key] = leaf
+    return list(found.values())
+
+
+def _leaves(feature: FeatureType, key: str, path: str, steps: tuple[Step, ...]) -> Iterator[Leaf]:
+    if isinstance(feature, (Translation, TranslationVariableLanguages)):
+        feature = feature.flatten()
+    if isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _leaves(inner, f"{key}/{name}", f"{path}.{name}", (*steps, name))
+    elif isinstance(feature, (List, LargeList)):
+        size = feature.length if isinstance(feature, List) else ANY
+        yield from _leaves(feature.feature, key, path, (*steps, size))
+    elif isinstance(feature, FixedShape):
+        sizes = tuple(ANY if size is None else size for size in feature.shape)
+        yield from _leaves(feature.element, key, path, (*steps, *sizes))
+    elif isinstance(feature, Media):
+        yield Leaf(key, path, (*steps, MEDIA_BYTES), "bytes", is_media=True)
+    else:
+        kind = _kind_of(feature_to_arrow(feature), path)
+        if kind is not None:
+            yield Leaf(key, path, steps, kind)
+
+
+def _kind_of(stored: pa.DataType, path: str) -> Kind | None:
+    """The kind of the features of some values; None of values that are all null."""
+    if isinstance(stored, pa.BaseExtensionType):
+        stored = stored.storage_type
+    if types.is_null(stored):
+        return None
+    if types.is_boolean(stored) or types.is_integer(stored) or any(is_one(stored) for is_one in _COUNTS):
+        return "int64"
+    if types.is_floating(stored):
+        return "float"
+    if is_text(stored) or is_binary(stored):
+        return "bytes"
+    raise CastError(f"Column {path!r}: TFRecord files have no form of {stored}. Cast it to numbers or text, or leave it out.")
+
+
+def _check(leaf: Leaf) -> None:
+    first, *inner = leaf.sizes or (0,)
+    if leaf.has_steps and (inner[0] != ANY or ANY in inner[1:]):
+        raise CastError(
+            f"Column {leaf.path!r}: TFRecord files have no form of lists of any size within lists of lists. "
+            "Flatten it, or leave it out."
+        )
+    if first == ANY and 0 in inner:
+        raise CastError(f"Column {leaf.path!r}: of arrays without elements nothing would say how many there are. Leave it out.")
+    try:
+        leaf.key.encode()
+    except UnicodeEncodeError:
+        raise ConfigurationError(f"The name of column {leaf.path!r} has no form in UTF-8. Rename it.") from None
+
+
 Found: TypeAlias = "Mapping[str, WireColumn | SequenceColumn]"
 """The column of each key, for the rows at hand: records, their steps, or elements of a list."""
 
@@ -348,3 +617,45 @@ def _node(feature: FeatureType, key: str, kinds: Mapping[str, str]) -> Node:
             node = ListNode(level, ANY if size is None else size, node)
         return node
     return LeafNode(feature, key, kinds.get(key))
+
+
+# Whether records are `tf.train.SequenceExample`: what tells is that one of them has feature lists.
+
+
+_LONGEST = 5  # bytes of a size
+
+
+def has_feature_lists(block: RecordBlock) -> bool:
+    """Whether a record of a block has feature lists that are not empty.
+
+    A message of one field, as all Examples are that programs write, is told at a glance; others are looked into.
+
+    >>> from datasets_core.records import encode_example, encode_sequence_example
+    >>> has_feature_lists(RecordBlock.of([encode_example({"a": 1})]))
+    False
+    >>> has_feature_lists(RecordBlock.of([encode_example({"a": 1}), encode_sequence_example({}, {"a": [1]})]))
+    True
+    """
+    data = np.frombuffer(block.data, np.uint8)
+    filled = np.flatnonzero(block.stops > block.starts)
+    starts, stops = block.starts[filled], block.stops[filled]
+    at = starts + 1
+    size = np.zeros(len(at), np.int64)
+    is_open = np.ones(len(at), np.bool_)
+    for place in range(_LONGEST):
+        here = is_open & (at < stops)
+        byte = data[np.where(here, at, 0)].astype(np.int64) if len(data) else size
+        size = np.where(here, size | (byte & 0x7F) << (7 * place), size)
+        at = np.where(here, at + 1, at)
+        is_open = here & (byte >= 0x80)
+    others = (data[starts] != FIRST if len(starts) else is_open) | is_open | (at + size != stops)
+    return any(_has_lists(block.data[block.starts[number] : block.stops[number]]) for number in filled[others])
+
+
+def _has_lists(record: bytes) -> bool:
+    if bytes([SECOND]) not in record:  # where feature lists stand; the first field of both messages has features
+        return False
+    try:
+        return bool(raw_sequence_example(record)[1])
+    except ExampleError:
+        return False  # reading it as what it is not will tell

@@ -18,15 +18,15 @@ from datasets_core.errors import (
     FileFormatError,
     FileNotFoundDatasetsError,
     OfflineError,
+    redact,
 )
-from datasets_core.fetch.range_file import LocalRanges
-from datasets_core.fetch.ranges import FileVersion, RangeFile, place_of, ranges_of
+from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.meta.extensions import RECORD_INDEX
+from datasets_core.fetch.streaming import place_of, ranges_of
+from datasets_core.meta.listings import RECORD_INDEX
+from datasets_core.records.frames import Damage, damaged, scan
 from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES
-from datasets_core.records.record_block import Ints
-from datasets_core.records.record_frames import Damage, damaged, scan
-from datasets_core.redact import redact
+from datasets_core.records.wire.values import Ints
 
 INDEX_ADVICE = "Make it again with records.index(path, save=True)"
 _AT_ONCE_BYTES = 1 << 18

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import logging
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.building.builder_config import option_names
-from datasets_core.building.versions import NO_VERSION
-from datasets_core.errors import DataFilesNotFoundError, DatasetNotFoundError, ManifestError, UnknownConfigError
-from datasets_core.meta.config_entries import Card, ConfigEntry, LazyInfos, joined
+from datasets_core.building.hooks import option_names
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    ManifestError,
+    UnknownConfigError,
+)
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.listings import looking
-from datasets_core.meta.small_files import UnfitFileError, opened
+from datasets_core.meta.listings import UnfitFileError, looking, opened
+from datasets_core.meta.version import NO_VERSION
 from datasets_core.resolve import registry
-from datasets_core.resolve.format_source import described_source
-from datasets_core.resolve.formats import infer_format
-from datasets_core.resolve.hub_commits import HubCommits
-from datasets_core.resolve.request import DEFAULT, RESERVED_OPTIONS, Request, commits_of, files_below
-from datasets_core.store.layout import MANIFEST_NAME, is_named_by_content
-from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.resolve.registry import infer_format, keep_format
+from datasets_core.resolve.request import DEFAULT, RESERVED_OPTIONS, HubCommits, Request, commits_of, files_below
+from datasets_core.store.manifest import MANIFEST_NAME, Manifest, is_named_by_content, read_manifest
+
+if TYPE_CHECKING:
+    from datasets_core.meta.info import Card, ConfigEntry, LazyInfos
 
 logger = logging.getLogger(__name__)
 
+_MOST_ENTRIES = 1 << 12
 _BLOCK_BYTES = 1 << 16
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)")
 _CLOSING = re.compile(rb"\n---[ \t]*\r?\n")
@@ -52,7 +59,22 @@ class FolderSource:
     @cached_property
     def finished(self) -> Manifest | None:
         """What stands prepared in the folder itself, if this library built it."""
-        return read_manifest(self.folder, self.request.storage_options)
+        return read_manifest(self.folder, self.request.storage_options) if self._may_hold(MANIFEST_NAME) else None
+
+    @cached_property
+    def entries(self) -> Mapping[str, bool] | None:
+        """The names in a local folder, and of each whether it is a folder; None for other stores, and for large folders."""
+        if files.is_url(self.folder):
+            return None
+        try:
+            with os.scandir(self.folder) as entries:
+                found = {entry.name: entry.is_dir() for entry in itertools.islice(entries, _MOST_ENTRIES)}
+        except OSError:
+            return None  # told by what reads the files
+        return found if len(found) < _MOST_ENTRIES else None
+
+    def _may_hold(self, name: str) -> bool:
+        return self.entries is None or name in self.entries
 
     @property
     def config_names(self) -> list[str]:
@@ -86,7 +108,7 @@ class FolderSource:
                 raise
             return described.builder()
         options = {**entry.options, **asked.options}
-        best = infer_format(found, dataset=self._label, options=options, opened=self._listing.open)
+        best = infer_format(found, dataset=self._label, options=options, opened=self._open)
         cls = registry.builder_class(best.name)
         written = self._known_options(entry, cls)
         features = written.pop("features", None)
@@ -126,7 +148,14 @@ class FolderSource:
         """What is known of the stores that `data_files` may name."""
         return commits_of(self.request)
 
+    def _open(self, url: str) -> BinaryIO:
+        return self._listing.open(url)
+
     def _read_card(self) -> Card:
+        from datasets_core.meta.info import Card
+
+        if not any(map(self._may_hold, RECORDS)):
+            return Card()
         return read_folder_card(self.folder, self.request.storage_options)
 
     def _base(self, data_dir: str) -> str:
@@ -173,6 +202,8 @@ class FolderSource:
 
     def _entry(self, card: Card) -> ConfigEntry:
         """The config that is asked for; its options hold for files of the user's own too."""
+        from datasets_core.meta.info import ConfigEntry
+
         asked = self.request
         known = {entry.name: entry for entry in card.configs} or {DEFAULT: ConfigEntry(DEFAULT)}
         wanted = asked.name or _default_of(card)
@@ -223,6 +254,8 @@ def joined_card(folder: str, read: Callable[[str], str | None]) -> Card:
     Raises:
         ManifestError: one of them is broken.
     """
+    from datasets_core.meta.info import Card, joined
+
     card = Card()
     for name in RECORDS:
         said = _parsed(files.join(folder, name), read)
@@ -257,13 +290,15 @@ def _parsed(path: str, read: Callable[[str], str | None]) -> LazyInfos | None:
     text = read(path)
     if text is None:
         return None
-    from datasets_core.meta.lazy_card import LazyCard, LazyDatasetInfos  # by yaml: 15 ms that most folders do without
+    from datasets_core.meta.card_sections import LazyCard, LazyDatasetInfos  # by yaml: 15 ms that most folders do without
 
     return LazyDatasetInfos(text, path=path) if path.endswith(".json") else LazyCard(text, path=path)
 
 
 def _card_of(finished: Manifest) -> Card:
     """The one config of a dataset that stands prepared, and what is recorded of it, but for what only its own build knew."""
+    from datasets_core.meta.info import Card, ConfigEntry
+
     info, version = finished.info.copy(), finished.info.version
     info.builder_name = info.download_checksums = info.download_size = info.size_in_bytes = None
     name = info.config_name or DEFAULT
@@ -323,3 +358,103 @@ def _refuse_unfinished(found: DataFilesDict, folder: str) -> None:
 
 def _default_of(card: Card) -> str | None:
     return card.default_config if card.configs else DEFAULT
+
+
+# A format by name with the user's data files as a source, and one data file in the format that its name tells.
+
+
+@dataclass(frozen=True, slots=True)
+class FormatSource:
+    """A format by name, with the user's data files.
+
+    Attributes:
+        commits: what is known of repositories on the Hub, where files of theirs may be named.
+    """
+
+    request: Request
+    format: str
+    commits: HubCommits | None = None
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`: those that the one file of a format lists, where it does so."""
+        listed = getattr(registry.builder_class(self.format), "config_names_of", None)
+        if listed is None or self.request.name is not None:
+            return [self.request.name or DEFAULT]
+        names: list[str] = listed(self._data_files(), self.request.download_config)
+        return names
+
+    @property
+    def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
+        names = self.config_names
+        return names[0] if len(names) == 1 else None
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
+        return {}
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        asked = self.request
+        cls = registry.builder_class(self.format)
+        return asked.builder(
+            cls,
+            asked.options,
+            dataset_name=self.format,
+            config_name=asked.name or DEFAULT,
+            base_path=asked.data_dir or os.getcwd(),
+            data_files=self._data_files(),
+        )
+
+    def _data_files(self) -> DataFilesDict | None:
+        asked, commits = self.request, self.commits or commits_of(self.request)
+        base = asked.data_dir or ""
+        if asked.data_files is not None:
+            return resolve_data_files(asked.data_files, base, storage_options=asked.storage_options, listing=commits)
+        if asked.data_dir is not None and (names := registry.description_names(self.format)):
+            for name in names:
+                with contextlib.suppress(DataFilesNotFoundError):
+                    return resolve_data_files(name, base, storage_options=asked.storage_options, listing=commits)
+            raise DataFilesNotFoundError(f"{base} holds no {' and no '.join(names)}. Name the file by data_files=.")
+        if asked.data_dir is not None:
+            below = files_below(base, asked.storage_options, commits)
+            return keep_format(below, self.format, dataset=base, options=asked.options)
+        if not registry.builder_class(self.format).reads_files:
+            return None
+        raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
+
+
+def described_source(request: Request, folder: str, commits: HubCommits | None = None) -> FormatSource | None:
+    """A folder in which nothing lies but what describes data that lie elsewhere; None where there is no such file."""
+    for name, own_format in registry.DESCRIPTIONS.items():
+        asked = replace(request, data_dir=folder, data_files=name)
+        with contextlib.suppress(DataFilesNotFoundError):
+            resolve_data_files(name, folder, storage_options=request.storage_options, listing=commits or commits_of(request))
+            return FormatSource(asked, own_format, commits)
+    return None
+
+
+def file_source(request: Request, path: str, commits: HubCommits | None = None) -> FormatSource:
+    """One data file, local or at a URL, in the format that its name tells.
+
+    Args:
+        request: what was asked for.
+        path: the file.
+        commits: what is known of repositories on the Hub.
+
+    Raises:
+        DatasetNotFoundError: its name tells none.
+        ConfigurationError: other files are named too.
+    """
+    if request.data_files is not None:
+        raise ConfigurationError(f"{request.path!r} is one data file, and data_files names others. Give one of the two.")
+    named = registry.DESCRIPTIONS.get(path.rpartition("/")[2])
+    found = (named, {}) if named is not None else registry.format_of(path)
+    if found is None:
+        raise DatasetNotFoundError(
+            f"{request.path!r} has no extension of a known format. "
+            f"Name the format: load_dataset('csv', data_files={request.path!r})."
+        )
+    return FormatSource(replace(request, data_files=path, options={**found[1], **request.options}), found[0], commits)

@@ -5,31 +5,153 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.confine.children import Home
-from datasets_core.confine.own_files import OwnFiles
-from datasets_core.errors import DatasetsCoreError, UntrustedScriptError
-from datasets_core.fetch.hub_listing import HubCommit
-from datasets_core.meta.config_entries import Card
+from datasets_core.errors import DatasetsCoreError, NonMatchingChecksumError, ScriptError, UntrustedScriptError
+from datasets_core.fetch.hub.repository import HubCommit, HubFile
+from datasets_core.fetch.hub.transfer import BlobDigest
+from datasets_core.files import disk_errors, write_atomically
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
-from datasets_core.meta.info import DatasetInfo
-from datasets_core.resolve.checkout import Checkout
+from datasets_core.meta.info import Card, DatasetInfo
+from datasets_core.meta.listings import UnfitFileError, small_bytes
+from datasets_core.meta.reference import OF_TFDS
 from datasets_core.resolve.folder import RECORDS
 from datasets_core.resolve.request import Request, Source, commits_of
-from datasets_core.resolve.standing import Standing
-from datasets_core.resolve.trust import Way, way_of
+from datasets_core.resolve.script import Standing, Way, way_of
 from datasets_core.scripting.modules import Script, read_script, scan
+from datasets_core.scripting.sandbox.children import Home
+from datasets_core.scripting.sandbox.grants import OwnFiles
 
 if TYPE_CHECKING:
-    from datasets_core.fetch.hub import Hub
+    from datasets_core.fetch.hub.client import Hub
+
+
+# `Checkout`: the files of a commit that a script stands on, as real files in a folder of their own, fetched when asked
+# for.
+
+
+_MOST_FILES = 1_000
+_MOST_BYTES = 32 << 20  # of one file
+_MOST_IN_ALL = 64 << 20
+_ADVICE = "Download the repository, and name the script in its folder"
+
+
+class Checkout:
+    """Some files of a commit in a folder; a `Place` of modules.
+
+    Args:
+        hub: fetches them, as the user.
+        commit: their listing.
+        folder: where they are put.
+    """
+
+    def __init__(self, hub: Hub, commit: HubCommit, folder: str) -> None:
+        self._hub, self.commit, self.folder = hub, commit, folder
+        self._here: set[str] = set()
+
+    @classmethod
+    def below(cls, modules: str, hub: Hub, commit: HubCommit) -> Checkout:
+        """The checkout of a commit below the folder of all of them."""
+        return cls(hub, commit, os.path.join(modules, "hub", commit.repo_id.replace("/", "--"), commit.sha))
+
+    def path(self, name: str) -> str:
+        """Where a file of the commit is, or is to be."""
+        return os.path.join(self.folder, *name.split("/"))
+
+    def is_file(self, path: str) -> bool:
+        """Whether the commit has the file that is meant by a path in the folder: then it is there now.
+
+        Raises:
+            ScriptError: it is too large for a script, or there are too many.
+            DownloadError: it cannot be fetched.
+        """
+        name = self._name(path)
+        if name not in self.commit.files:
+            return False
+        self.bring([name])
+        return True
+
+    def is_folder(self, path: str) -> bool:
+        """Whether the commit has files below a path in the folder."""
+        name = self._name(path)
+        return bool(name) and any(file.startswith(f"{name}/") for file in self.commit.files)
+
+    def bring(self, names: Iterable[str]) -> None:
+        """Put files of the commit into the folder, as far as they are not there.
+
+        Raises:
+            ScriptError: they are too large for a script, or too many.
+            NonMatchingChecksumError: a file is not what the commit lists.
+            DownloadError: one cannot be fetched.
+        """
+        new = [name for name in dict.fromkeys(names) if name not in self._here]
+        wanted = {name: self.commit.files[name] for name in new}
+        self._check_sizes(wanted)
+        missing = [name for name, file in wanted.items() if not _is_sound(self.path(name), file)]
+        if missing:
+            from datasets_core.fetch.hub.files import fetch_files  # 10 ms that what lies here does without
+
+            places = fetch_files(self._hub, self.commit, missing)
+            for name in missing:
+                self._put(name, places[name])
+        self._here.update(wanted)
+
+    def _put(self, name: str, source: str) -> None:
+        file, url = self.commit.files[name], self.commit.url(name)
+        data = small_bytes(source, most_bytes=_MOST_BYTES)
+        found = _etag(data, file)
+        if found != file.etag:
+            raise NonMatchingChecksumError(
+                url,
+                expected=file.etag,
+                found=found,
+                what="hash",
+                advice=f"Delete {source}, which was altered",
+                is_optional=False,
+            )
+        place = self.path(name)
+        with disk_errors(place):
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+        write_atomically(place, data)
+
+    def _check_sizes(self, wanted: dict[str, HubFile]) -> None:
+        for name, file in wanted.items():
+            if file.size > _MOST_BYTES:
+                what = f"it has {file.size:,} bytes, and at most {_MOST_BYTES:,} are taken for a file beside a script"
+                raise ScriptError(self.commit.url(name), what, advice=_ADVICE)
+        held = [self.commit.files[name].size for name in self._here] + [file.size for file in wanted.values()]
+        if len(held) > _MOST_FILES or sum(held) > _MOST_IN_ALL:
+            what = f"the files beside the script are more than {_MOST_FILES:,}, or have more than {_MOST_IN_ALL:,} bytes"
+            raise ScriptError(self.commit.url(), what, advice=_ADVICE)
+
+    def _name(self, path: str) -> str:
+        """The name in the repository of a path in the folder; "" for one elsewhere."""
+        inside = os.path.relpath(path, self.folder).replace(os.sep, "/")
+        return "" if inside.startswith("..") or inside == "." else inside
+
+
+def _is_sound(path: str, file: HubFile) -> bool:
+    """Whether a file lies at a path as the commit has it, and no link to elsewhere."""
+    try:
+        if os.path.islink(path) or os.path.getsize(path) != file.size:
+            return False
+        return _etag(small_bytes(path, most_bytes=_MOST_BYTES), file) == file.etag
+    except (OSError, UnfitFileError):
+        return False
+
+
+def _etag(data: bytes, file: HubFile) -> str:
+    digest = BlobDigest(file)
+    digest.update(data)
+    return digest.etag()
+
 
 PARQUET_EXPORT = "refs/convert/parquet"
 
-_OF_TFDS = "_dataset_builder"
 _BESIDE_ANY = ("checksums.tsv", "CITATIONS.bib", "TAGS.txt")  # what scripts of TFDS have beside them
 _OWN_PLACE = re.compile(rb"__file__|get_imported_module_dir")
 _TEXT_BYTES = 1 << 20
@@ -39,12 +161,12 @@ _QUIET = re.compile(r"README\.md|\.git\w+|LICEN[CS]E[\w.]*|CITATION[\w.]*|datase
 def script_of(commit: HubCommit) -> str | None:
     """The script of a repository: it is called as the repository is, or as TFDS calls it; None where there is none.
 
-    >>> from datasets_core.fetch.hub_listing import HubFile
+    >>> from datasets_core.fetch.hub.repository import HubFile
     >>> script_of(HubCommit("org/reviews", "a" * 40, "main", {"reviews.py": HubFile("reviews.py", 1, "b" * 40)}))
     'reviews.py'
     """
     name = commit.repo_id.rpartition("/")[2]
-    return next((file for file in (f"{name}.py", f"{name}{_OF_TFDS}.py") if file in commit.files), None)
+    return next((file for file in (f"{name}.py", f"{name}{OF_TFDS}.py") if file in commit.files), None)
 
 
 def script_source(request: Request, hub: Hub, commit: HubCommit) -> Source:
@@ -66,10 +188,10 @@ def script_source(request: Request, hub: Hub, commit: HubCommit) -> Source:
     root = settings().cache_dir if cache is None or files.is_url(cache) else os.path.abspath(files.local_path(cache))
     standing = HubStanding(Checkout.below(os.path.join(root, "modules"), hub, commit), name, hub)
     if way == "confined":
-        from datasets_core.resolve.confined_source import ConfinedSource  # starts processes, which plain ones do without
+        from datasets_core.resolve.script import ConfinedSource  # starts processes, which plain ones do without
 
         return ConfinedSource(request, standing)
-    from datasets_core.resolve.scripted import ScriptSource
+    from datasets_core.resolve.script import ScriptSource
 
     return ScriptSource(request, standing)
 

@@ -2,28 +2,170 @@
 
 from __future__ import annotations
 
+import bisect
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.versions import Versions
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, redact
 from datasets_core.features.schema import Features
-from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.meta.data_files import DataFiles, DataFilesDict, infer_data_files
+from datasets_core.fetch.hub.repository import HubPath, parse_hub_url
+from datasets_core.fetch.options import DownloadConfig
+from datasets_core.files import FileEntry
+from datasets_core.meta.data_files import DataFiles, DataFilesDict, DataFilesList, infer_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import Listing, list_folder
 from datasets_core.meta.version import Version
-from datasets_core.resolve.hub_commits import HubCommits
-from datasets_core.resolve.web import versioned
 
 if TYPE_CHECKING:
-    from datasets_core.fetch.hub import Hub
+    from datasets_core.fetch.hub.client import Hub
+    from datasets_core.fetch.hub.repository import HubCommit, HubFile
+
+
+# `HubCommits`: the commits of repositories that one request looks at, each listed once, as one `Listing`.
+
+
+_MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
+
+
+class HubCommits:
+    """What repositories hold, at the commits that their revisions mean now; a `Listing`.
+
+    Args:
+        hub: makes the Hub, when the first commit is asked for.
+        downloads: how files are fetched.
+    """
+
+    def __init__(self, hub: Callable[[], Hub], downloads: DownloadConfig) -> None:
+        self._make, self._downloads = hub, downloads
+        self._hub: Hub | None = None
+        self._commits: dict[tuple[str, str | None], HubCommit] = {}
+        self._inside: dict[str, list[tuple[str, int]]] = {}
+        self._paths: dict[tuple[str, str], list[str]] = {}
+
+    @property
+    def hub(self) -> Hub:
+        """The Hub that the commits are asked of."""
+        if self._hub is None:
+            self._hub = self._make()
+        return self._hub
+
+    def commit(self, repo_id: str, revision: str | None = None) -> HubCommit:
+        """The commit that a revision means, asked for once.
+
+        Raises:
+            DatasetNotFoundError: no such repository or revision, or it is not for everybody.
+            OfflineError: the Hub cannot be asked, and nothing is known of this revision.
+        """
+        found = self._commits.get((repo_id, revision))
+        if found is None:
+            found = self.hub.commit(repo_id, revision, local_only=self._downloads.local_files_only)
+            for known in (revision, found.sha):
+                self._commits[repo_id, known] = found
+        return found
+
+    # -- a listing -----------------------------------------------------------------------------------------------------
+
+    def holds(self, url: str) -> bool:
+        """See `Listing.holds`."""
+        return url.rpartition("::")[2].startswith("hf://") and self._parsed(url) is not None
+
+    def pinned(self, url: str) -> str:
+        """See `Listing.pinned`.
+
+        Raises:
+            ConfigurationError: the path leads out of the repository.
+        """
+        found = self._place(url)
+        inner, mark, _ = url.rpartition("::")
+        return f"{inner}{mark}{self.commit(found.repo_id, found.revision).url(found.path)}"
+
+    def is_whole(self, url: str) -> bool:
+        """See `Listing.is_whole`."""
+        found = self._place(url)
+        return self.commit(found.repo_id, found.revision).is_whole
+
+    def entry(self, url: str) -> FileEntry | None:
+        """See `Listing.entry`."""
+        inner, _, outer = url.rpartition("::")
+        found = self._place(outer)
+        commit = self.commit(found.repo_id, found.revision)
+        file = commit.files.get(found.path)
+        if not inner:
+            return None if file is None else _entry(commit, file)
+        return {each.path: each for each in self._members(commit, file, url)}.get(url)
+
+    def list_folder(self, url: str) -> list[FileEntry]:
+        """See `Listing.list_folder`."""
+        inner, _, outer = url.rpartition("::")
+        found = self._place(outer)
+        commit = self.commit(found.repo_id, found.revision)
+        if inner:
+            root = inner.rstrip("/") + "/"
+            listed = self._members(commit, commit.files.get(found.path), url)
+            return [each for each in listed if each.path.startswith(root)]
+        paths = self._paths.get((found.repo_id, commit.sha))
+        if paths is None:
+            paths = self._paths[found.repo_id, commit.sha] = sorted(commit.files)
+        root = f"{found.path}/" if found.path else ""
+        first = bisect.bisect_left(paths, root)
+        listed = []
+        for path in paths[first:]:
+            if not path.startswith(root):
+                break
+            listed.append(_entry(commit, commit.files[path]))
+        return listed
+
+    def read(self, commit: HubCommit, path: str) -> str | None:
+        """A small file of a commit as text; None where there is none.
+
+        Raises:
+            DownloadError: it cannot be fetched.
+        """
+        from datasets_core.fetch.hub.files import read_small  # 10 ms that other stores do without
+
+        data = read_small(self.hub, commit, path, _MAX_TEXT_BYTES) if path in commit.files else None
+        return None if data is None else data.decode("utf-8", errors="replace")
+
+    def _members(self, commit: HubCommit, file: HubFile | None, url: str) -> list[FileEntry]:
+        """The files of an archive of a commit; what changes them is a change of the archive."""
+        if file is None:
+            raise DataFilesNotFoundError(f"There is no file {redact(url.rpartition('::')[2])}. Check the path behind '::'.")
+        from datasets_core.fetch.archive import walk  # 6 ms that files beside archives do without
+
+        protocol, outer = url.partition("://")[0], commit.url(file.path)
+        if outer not in self._inside:
+            with self.open(outer) as archive:
+                members = [member for member, _ in walk(archive, known_as=outer) if member.kind == "file"]
+            self._inside[outer] = [(member.path, member.size) for member in members]
+        return [FileEntry(f"{protocol}://{path}::{outer}", size, file.etag) for path, size in sorted(self._inside[outer])]
+
+    def open(self, url: str) -> BinaryIO:
+        """A file by its pinned URL, read as far as is asked for; nothing of it is kept."""
+        from datasets_core.fetch.streaming import StreamingDownloadManager  # 20 ms that most formats do without
+
+        file: BinaryIO = StreamingDownloadManager(download_config=self._downloads).download(url).open("rb")
+        return file
+
+    def _place(self, url: str) -> HubPath:
+        found = self._parsed(url)
+        assert found is not None, url  # whoever asks has asked `holds`
+        return found
+
+    @staticmethod
+    def _parsed(url: str) -> HubPath | None:
+        return parse_hub_url(url.rpartition("::")[2])
+
+
+def _entry(commit: HubCommit, file: HubFile) -> FileEntry:
+    return FileEntry(commit.url(file.path), file.size, file.etag)
+
 
 DEFAULT = "default"
 Trust = bool | Literal["sandbox"] | None
@@ -31,6 +173,36 @@ Kind = Literal["file", "folder", "repository"]
 # What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
 _ARGUMENTS = frozenset(inspect.signature(DatasetBuilder.__init__).parameters)
 RESERVED_OPTIONS = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"}
+
+
+class Location(NamedTuple):
+    """Where the files of a dataset are: decided once from what the user typed.
+
+    Attributes:
+        kind: `local` files, an `http` server, a `store` that fsspec opens, or the `hub`.
+        path: an absolute local path, or a URL.
+        is_folder: True for a local folder that exists.
+    """
+
+    kind: Literal["local", "http", "store", "hub"]
+    path: str
+    is_folder: bool = False
+
+    @classmethod
+    def of(cls, path: str) -> Location:
+        """The location that a path or URL names.
+
+        >>> Location.of("/no/such/folder")
+        Location(kind='local', path='/no/such/folder', is_folder=False)
+        >>> Location.of("hf://datasets/org/name").kind, Location.of("s3://bucket/data").kind
+        ('hub', 'store')
+        """
+        if not files.is_url(path) or path.startswith("file://"):
+            local = os.path.abspath(files.local_path(path))
+            return cls("local", local, os.path.isdir(local))
+        if path.startswith("hf://") and "::" not in path:
+            return cls("hub", path)
+        return cls("http" if files.is_http(path) else "store", path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +269,9 @@ class Request:
             raise ConfigurationError(
                 f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
             )
-        if isinstance(own.get("data_files"), DataFilesDict) and not self.is_streamed:
-            own["data_files"] = versioned(own["data_files"], self.downloads)
+        data_files = own.get("data_files")
+        if isinstance(data_files, DataFilesDict) and not self.is_streamed and not data_files.is_local:
+            own["data_files"] = versioned(data_files, self.downloads)
         return cls(
             cache_dir=self.cache_dir,
             features=self.features,
@@ -151,7 +324,7 @@ def commits_of(request: Request) -> HubCommits:
     """What the Hub holds, as far as a request looks at it: for its user, and nothing is asked before something is looked up."""
 
     def hub() -> Hub:
-        from datasets_core.fetch.hub import Hub  # 10 ms that other stores do without
+        from datasets_core.fetch.hub.client import Hub  # 10 ms that other stores do without
 
         return Hub.of(request.token, config=request.download_config)
 
@@ -172,8 +345,14 @@ def files_below(folder: str, storage_options: dict[str, Any] | None, known: List
     if known is not None and files.is_url(folder) and known.holds(folder):
         base = known.pinned(folder)
         return infer_data_files(known.list_folder(base), base, refuses_gaps=not known.is_whole(base))
-    base = folder if files.is_url(folder) else os.path.abspath(files.local_path(folder))
-    return infer_data_files(list_folder(base, storage_options=storage_options), base)
+    if files.is_url(folder):
+        return infer_data_files(list_folder(folder, storage_options=storage_options), folder)
+    base = os.path.abspath(files.local_path(folder))
+    try:
+        listing = files.list_files(base, skip_hidden=True, every_kind=True)
+    except OSError:
+        listing = list_folder(base)  # says what is wrong
+    return infer_data_files(listing, base)
 
 
 def checked_trust(trust: object) -> Trust:
@@ -193,3 +372,33 @@ def checked_trust(trust: object) -> Trust:
         f"trust_remote_code is {trust!r}. Give True (run scripts as they are), False (none at all), 'sandbox' (confined), or "
         "leave it out: a script that you name runs, and one that is found runs confined."
     )
+
+
+# The versions of data files behind http, which no listing tells: a changed file is another dataset.
+
+
+def versioned(data_files: DataFilesDict, config: DownloadConfig) -> DataFilesDict:
+    """The same files; the identity of one behind http is the version that its server has now.
+
+    A server that does not answer leaves the version in the cache of downloads in force.
+
+    Raises:
+        DownloadError: a server refuses, or does not answer and nothing is in the cache.
+    """
+    urls = {path: outer for path in _paths(data_files) if files.is_http(outer := path.rpartition("::")[2])}
+    if not urls:
+        return data_files
+    from datasets_core.fetch.downloads import DownloadManager  # 20 ms that local files do without
+
+    versions = DownloadManager(download_config=config).versions(urls.values())
+    found = {path: versions[url] for path, url in urls.items()}
+    return DataFilesDict({split: _identified(listed, found) for split, listed in data_files.items()})
+
+
+def _paths(data_files: DataFilesDict) -> Iterable[str]:
+    return (path for listed in data_files.values() for path in listed)
+
+
+def _identified(listed: DataFilesList, versions: dict[str, str]) -> DataFilesList:
+    identities = ((path, size, versions.get(path, known)) for path, size, known in listed.identities)
+    return DataFilesList(listed, identities, listed.links)

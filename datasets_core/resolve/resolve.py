@@ -6,33 +6,214 @@ no script runs here but one that the user named or trusted.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import logging
 import os
+import re
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.versions import is_pattern
 from datasets_core.config import settings
 from datasets_core.errors import (
+    ArgumentTypeError,
     ConfigurationError,
     DatasetNotFoundError,
     DatasetsCoreError,
+    LockDriftError,
     OfflineError,
     RepositoryNotFoundError,
     UnknownConfigError,
     UnknownVersionError,
 )
-from datasets_core.fetch.hub_url import is_repo_id, parse_hub_url
-from datasets_core.meta.naming import script_in
+from datasets_core.features.schema import Features
+from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
+from datasets_core.meta.data_files import by_split
+from datasets_core.meta.reference import script_in
 from datasets_core.resolve import registry
-from datasets_core.resolve.format_source import FormatSource, file_source
-from datasets_core.resolve.hub_commits import HubCommits
-from datasets_core.resolve.request import Kind, Request, Source, commits_of
+from datasets_core.resolve.request import Kind, Location, Request, Source, commits_of
+from datasets_core.store.manifest import MANIFEST_NAME
 
 if TYPE_CHECKING:
-    from datasets_core.fetch.hub_listing import HubCommit
+    from datasets_core.building.lock import DatasetLock
+    from datasets_core.fetch.hub.repository import HubCommit
+    from datasets_core.resolve.request import HubCommits
+
+
+# The folder that a dataset's own files lie in, as the user's words tell it: what paths in its lock are relative to.
+
+
+_WILDCARD = re.compile(r"[*?\[{]")
+
+
+def root_of(request: Request) -> str:
+    """The folder of a script, of a data file, or the folder itself; of a format the one above all that is named.
+
+    What stands in the folder does not matter: a file that comes or goes never moves the root.
+
+    >>> root_of(Request("csv", data_files={"train": "/data/a/*.csv", "test": "/data/b/*.csv"}))
+    '/data'
+    """
+    path = request.path
+    if files.is_url(path) and not path.startswith("file://"):
+        return path.rsplit("/", 1)[0] if registry.format_of(path) is not None else path.rstrip("/")
+    named = request.data_files is not None or request.data_dir is not None
+    if registry.is_format(path) and (named or not os.path.isdir(path)):
+        return _above(request.data_files, request.data_dir)
+    local = os.path.abspath(files.local_path(path))
+    return local if os.path.isdir(local) else os.path.dirname(local)
+
+
+def root_of_builder(request: Request, builder: DatasetBuilder) -> str:
+    """As `root_of`; what comes from the Hub has its repository for a folder, at whatever commit."""
+    if builder.repo_id is None or builder.commit_sha is None:
+        return root_of(request)
+    return f"{PREFIX}{builder.repo_id}"
+
+
+def _above(data_files: Any, data_dir: str | None) -> str:
+    """The folder above all local files that are named."""
+    base = os.path.abspath(files.local_path(data_dir)) if data_dir is not None and not files.is_url(data_dir) else os.getcwd()
+    if data_files is None or data_dir is not None:
+        return base
+    patterns = [files.local_path(pattern) for listed in by_split(data_files).values() for pattern in listed]
+    fixed = [_WILDCARD.split(os.path.join(base, pattern))[0] for pattern in patterns if not files.is_url(pattern)]
+    return os.path.commonpath([os.path.abspath(os.path.dirname(start)) for start in fixed]) if fixed else base
+
+
+# Which lock a user means, the commit that it pins, and a build that is held to it.
+
+
+def held(
+    lock: str | os.PathLike[str] | bool | None,
+    builder: DatasetBuilder,
+    request: Request,
+    *,
+    registers: bool,
+    is_hashed: bool = True,
+) -> AbstractContextManager[None]:
+    """What a build stands in that is held to a lock: see `held_to`; nothing where there is no lock.
+
+    Args:
+        lock: the file; True for `dataset.lock` in the folder of the dataset, or else in the present one.
+        builder: is built inside.
+        request: what the user asked for, which tells the folder of the dataset.
+        registers: whether downloads are to be registered, which contradicts a lock.
+        is_hashed: whether what stands in the cache is hashed too, before rows of it are given.
+
+    Raises:
+        FileNotFoundDatasetsError: there is no such file.
+        ManifestError: it is no lock.
+        LockDriftError: the sources are not what they were.
+    """
+    from datasets_core.building.lock import held_to, read_lock
+
+    if lock is None or lock is False:
+        return contextlib.nullcontext()
+    if registers:
+        raise ConfigurationError(
+            "lock= holds the downloads to what they were, and register_checksums=True takes them as they are. Leave one out."
+        )
+    path = _path(lock, request)
+    return held_to(read_lock(path), path, builder, root_of_builder(request, builder), is_hashed=is_hashed)
+
+
+def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, request: Request) -> None:
+    """Hold a dataset of the Hub that is to be streamed to a lock: its commit, options, script, files and columns.
+
+    Args:
+        lock, builder, request: see `held`.
+
+    Raises:
+        FileNotFoundDatasetsError, ManifestError: there is no such file, or it is no lock.
+        ConfigurationError: the lock names files of elsewhere, which only a build compares.
+        LockDriftError: something is not what it was.
+    """
+    from datasets_core.building.lock import check_sources, read_lock
+
+    path = _path(lock, request)
+    locked = read_lock(path)
+    elsewhere = next((file.place for file in locked.files or () if file.kind != "path"), None)
+    if elsewhere is not None:
+        raise ConfigurationError(
+            f"{path} holds {elsewhere!r}, which does not lie in the repository of the dataset: only a build compares it with "
+            "its hash. Leave streaming=True out, or lock=."
+        )
+    check_sources(locked, path, builder, root_of_builder(request, builder))
+    if builder.info.features is None and locked.features:
+        builder.info.features = Features.from_dict(dict(locked.features))
+
+
+def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Request:
+    """The request at the commit that its lock names, where that is of the repository that the request names.
+
+    Args:
+        request: what the user asks for.
+        lock: see `held`.
+
+    Raises:
+        FileNotFoundDatasetsError: there is no such file.
+        ManifestError: it is no lock.
+        LockDriftError: another repository, or another revision of it, is asked for.
+    """
+    from datasets_core.building.lock import read_lock
+
+    if lock is None or lock is False:
+        return request
+    place = _named(request)
+    if place is None:
+        return request
+    path = _path(lock, request)
+    locked = read_lock(path)
+    if locked.repository is None or locked.commit is None:
+        return request  # the comparison of what is found tells the rest
+    _check(locked, place, path)
+    at_commit = dataclasses.replace(request, revision=locked.commit)
+    if not request.path.startswith("hf://"):
+        return at_commit
+    return dataclasses.replace(at_commit, path=hub_url(place.repo_id, locked.commit, place.path))
+
+
+def asked_revision(request: Request) -> str:
+    """What a request asks a repository's commit for by."""
+    place = _named(request)
+    return (place.revision if place is not None else request.revision) or DEFAULT_REVISION
+
+
+def _check(locked: DatasetLock, place: HubPath, path: str) -> None:
+    if place.repo_id.lower() != str(locked.repository).lower():
+        raise LockDriftError(path, [f"the repository was {locked.repository!r} and is {place.repo_id!r}"])
+    if place.revision not in (None, locked.revision, locked.commit):
+        was = locked.revision or DEFAULT_REVISION
+        raise LockDriftError(path, [f"the revision was {was!r} (commit {locked.commit}) and is {place.revision!r}"])
+
+
+def _named(request: Request) -> HubPath | None:
+    """The repository that a request may name; None where it names something on this disk, or another store."""
+    if request.path.startswith("hf://"):
+        found = parse_hub_url(request.path)
+        return found and found._replace(revision=found.revision or request.revision)
+    if not is_repo_id(request.path) or os.path.lexists(files.local_path(request.path)):
+        return None
+    return HubPath(request.path, request.revision, "")
+
+
+def _path(lock: object, request: Request) -> str:
+    """The file of a lock."""
+    from datasets_core.building.options import LOCK_NAME
+
+    if lock is not True:
+        if not isinstance(lock, (str, os.PathLike)):
+            raise ArgumentTypeError(f"lock is {lock!r}. Give the path of a lock, or True for the one beside the dataset.")
+        return str(os.fspath(lock))
+    beside, here = os.path.join(root_of(request), LOCK_NAME), os.path.abspath(LOCK_NAME)
+    places = [beside, here] if _named(request) is None else [here, beside]
+    return next((place for place in places if os.path.exists(place)), places[0])
+
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +244,7 @@ def resolve(request: Request) -> DatasetBuilder:
             raise
         return before
     pattern = source.request.version
-    if is_pattern(pattern) and not builder.is_available:
+    if pattern is not None and is_pattern(pattern) and not builder.is_available:
         before = _prepared_before(source, f"does not prepare version {builder.version}, the highest of {str(pattern)!r}")
         return before or builder
     return builder
@@ -81,29 +262,34 @@ def source_of(request: Request) -> Source:
         ConfinementUnavailableError: a script is to be confined, and this machine cannot.
     """
     path = request.path
-    if path.startswith("hf://") and "::" not in path:
+    location = Location.of(path)
+    if location.kind == "hub":
         return _source_at_hub_url(request)
-    if files.is_url(path) and not path.startswith("file://"):
-        return _source_at_url(request)
-    if registry.is_format(path) and (request.data_files is not None or request.data_dir is not None or not os.path.isdir(path)):
+    if location.kind != "local":
+        return _source_at_url(request, location)
+    if registry.is_format(path) and (request.data_files is not None or request.data_dir is not None or not location.is_folder):
+        from datasets_core.resolve.folder import FormatSource  # here and below: 2 ms that a folder does without
+
         return FormatSource(request, path)
-    local = os.path.abspath(files.local_path(path))
-    if os.path.exists(local) and (request.revision is not None or is_repo_id(path)):
+    local = location.path
+    may_be_id = request.revision is not None or (not os.path.isabs(path) and is_repo_id(path))
+    if may_be_id and os.path.exists(local):
         aside = "" if request.revision is None else f", and revision={request.revision!r}, a version on the Hub, is left aside"
         logger.log(logging.WARNING if aside else logging.INFO, "%r is read from this disk (%s)%s.", path, local, aside)
-    if os.path.isdir(local):
-        script = script_in(local)
-        return _folder(request, local) if script is None else _script(request, script, "folder")
+    if location.is_folder:
+        return _folder(request, local)
     if local.endswith(".py") and os.path.isfile(local):
         return _script(request, local, "file")
     if os.path.isfile(local):
+        from datasets_core.resolve.folder import file_source
+
         return file_source(request, local)
     return _source_of_missing(request, local)
 
 
 def _source_of_missing(request: Request, local: str) -> Source:
     """Where a path names nothing here: the config of what its front names, a repository, or what was prepared before."""
-    from datasets_core.resolve.from_cache import prepared_source  # 2 ms that a path which exists does without
+    from datasets_core.resolve.hub import prepared_source  # 2 ms that a path which exists does without
 
     folder, name = os.path.split(request.path.rstrip("/"))
     if request.name is None and folder and name and _has_configs(folder, is_versioned=request.version is not None):
@@ -159,15 +345,15 @@ def _repository(request: Request, commits: HubCommits, commit: HubCommit) -> Sou
 
 def _hub_folder(request: Request, commits: HubCommits, commit: HubCommit) -> Source:
     """A repository of data files, or a folder of it."""
-    from datasets_core.resolve.hub_source import HubSource  # reads cards, which other kinds do without
-    from datasets_core.resolve.records_source import hub_records_source
+    from datasets_core.resolve.hub import HubSource  # reads cards, which other kinds do without
+    from datasets_core.resolve.tfds_folder import hub_records_source
 
     return hub_records_source(request, commits, commit) or HubSource.of(request, commits, commit)
 
 
 def _built_of_hub(request: Request, repo_id: str, revision: str | None) -> Source | None:
     """What stands built of a repository that cannot be asked, of that very revision."""
-    from datasets_core.resolve.from_cache import hub_prepared
+    from datasets_core.resolve.hub import hub_prepared
 
     return hub_prepared(request, repo_id, revision)
 
@@ -199,6 +385,8 @@ def _source_at_hub_url(request: Request) -> Source:
     if not place.path:
         return _repository(request, commits, commit)
     if place.path in commit.files:
+        from datasets_core.resolve.folder import file_source
+
         return file_source(request, commit.url(place.path), commits)
     if request.data_dir is not None:
         raise ConfigurationError(f"{request.path!r} names a folder, and data_dir={request.data_dir!r} another. Say it once.")
@@ -207,7 +395,7 @@ def _source_at_hub_url(request: Request) -> Source:
 
 def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
     """What older code prepared of a version that the present code does not list, or does not prepare."""
-    from datasets_core.resolve.from_cache import prepared_source
+    from datasets_core.resolve.hub import prepared_source
 
     request = source.request
     try:
@@ -230,16 +418,18 @@ def _has_configs(path: str, *, is_versioned: bool) -> bool:
     return local.endswith(".py") and os.path.isfile(local)
 
 
-def _source_at_url(request: Request) -> Source:
-    url = request.path
+def _source_at_url(request: Request, location: Location) -> Source:
+    url = location.path
     if registry.format_of(url) is not None:
+        from datasets_core.resolve.folder import file_source
+
         return file_source(request, url)
     page = f"{settings().hub_endpoint}/datasets/"
     if url.startswith(page) and is_repo_id(url[len(page) :].rstrip("/")):
         raise DatasetNotFoundError(
             f"{url} is the page of a dataset on the Hub. Write load_dataset({url[len(page) :].rstrip('/')!r})."
         )
-    if files.is_http(url) or "::" in url:
+    if location.kind == "http" or "::" in url:
         raise DatasetNotFoundError(
             f"{url} names no data file of a known format. Name the format, load_dataset('csv', data_files={url!r}); "
             f"a folder that stands prepared opens by builder_from_directory({url!r})."
@@ -247,25 +437,43 @@ def _source_at_url(request: Request) -> Source:
     folder = url.rstrip("/")
     if not files.is_url(folder):
         raise DatasetNotFoundError(f"{url!r} names a protocol and nothing in it. Give a folder or a data file there.")
-    return _folder(request, folder)
+    from datasets_core.resolve.folder import FolderSource
+
+    return _prepared_folder(request, folder) or FolderSource(request, folder)
 
 
 def _folder(request: Request, folder: str) -> Source:
+    """A local folder: the script of its name, what TensorFlow Datasets prepared in it, or its data files."""
     from datasets_core.resolve.folder import FolderSource  # 2 ms that a format does without
-    from datasets_core.resolve.records_source import records_source
 
-    return records_source(request, folder) or FolderSource(request, folder)
+    source = FolderSource(request, folder)
+    if source.entries is None or any(name.endswith(".py") for name in source.entries):
+        script = script_in(folder)
+        if script is not None:
+            return _script(request, script, "folder")
+    is_data = source.entries is not None and MANIFEST_NAME not in source.entries and not any(source.entries.values())
+    if request.data_files is not None or (is_data and not request.data_dir):
+        return source  # without folders of versions, and without a description
+    return _prepared_folder(request, folder) or source
+
+
+def _prepared_folder(request: Request, folder: str) -> Source | None:
+    from datasets_core.resolve.tfds_folder import records_source  # 5 ms that folders of data files do without
+
+    return records_source(request, folder)
 
 
 def _script(request: Request, path: str, kind: Kind) -> Source:
-    from datasets_core.resolve.standing import Standing  # 2 ms that a format does without, as the others here
-    from datasets_core.resolve.trust import way_of
+    from datasets_core.resolve.script import (
+        Standing,  # 2 ms that a format does without, as the others here
+        way_of,
+    )
 
     if way_of(request.trust_remote_code, kind, path) == "confined":
-        from datasets_core.resolve.confined_source import ConfinedSource
+        from datasets_core.resolve.script import ConfinedSource
 
         return ConfinedSource(request, Standing(path))
-    from datasets_core.resolve.scripted import ScriptSource  # reads cards too
+    from datasets_core.resolve.script import ScriptSource  # reads cards too
 
     return ScriptSource(request, Standing(path))
 

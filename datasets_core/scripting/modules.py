@@ -9,15 +9,133 @@ import io
 import os
 import re
 import stat
+import sys
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import FrameType
+from typing import Protocol
 
-from datasets_core.errors import DatasetNotFoundError, ScriptError
-from datasets_core.meta.small_files import UnfitFileError, small_bytes
-from datasets_core.redact import redact
-from datasets_core.scripting.collected import ON_DISK, Collected, Place, collected_imports, files_of
+from datasets_core.errors import DatasetNotFoundError, ScriptError, redact
+from datasets_core.meta.listings import UnfitFileError, small_bytes
+from datasets_core.scripting.compat.tables import FACES
+
+# Modules of a collection of datasets that a script imports by their full names: from the collection, or from beside it.
+
+
+COLLECTIONS = frozenset({"tensorflow_datasets"})
+_NEVER = frozenset({"core", "public_api", "scripts", "testing"})  # the library itself, of which faces stand here
+
+
+class Place(Protocol):
+    """What lies beside a script."""
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is such a file: then it is on this disk."""
+        ...
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is such a folder."""
+        ...
+
+
+class _OnDisk:
+    """What lies beside a script that is on this disk as a whole."""
+
+    def is_file(self, path: str) -> bool:
+        """See `Place`."""
+        return os.path.isfile(path)
+
+    def is_folder(self, path: str) -> bool:
+        """See `Place`."""
+        return os.path.isdir(path)
+
+
+ON_DISK = _OnDisk()
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """`from tensorflow_datasets.module import names`, or `import tensorflow_datasets.module`.
+
+    Attributes:
+        module: what stands behind `from` or `import`, as it stands there.
+        names: what is imported of it.
+        guarded: whether the code copes without it.
+    """
+
+    module: str
+    names: tuple[str, ...]
+    guarded: bool
+
+
+def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> Iterator[Collected]:
+    """The imports of modules of a collection that one statement makes.
+
+    >>> [(found.module, found.names) for found in collected_imports(
+    ...     ast.parse("from tensorflow_datasets.translate import wmt").body[0], guarded=False)]
+    [('tensorflow_datasets.translate', ('wmt',))]
+    """
+    if isinstance(node, ast.ImportFrom):
+        wanted = [(node.module or "", tuple(alias.name for alias in node.names))]
+    else:
+        wanted = [(alias.name, ()) for alias in node.names]
+    for module, names in wanted:
+        top, _, rest = module.partition(".")
+        if top in COLLECTIONS and rest and rest.partition(".")[0] not in _NEVER and module not in FACES:
+            yield Collected(module, names, guarded)
+
+
+def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK) -> list[tuple[str, str]]:
+    """(dotted name, file) of the modules that an import of a collection opens, as far as they are found.
+
+    They are looked for in the folder of the collection's name that the script stands in, then beside the script, where the
+    first parts of their names may lack.
+
+    Args:
+        folder: the script's.
+        wanted: the import.
+        but: the script itself, which is none of its own modules.
+        place: tells which files there are.
+    """
+    found = []
+    for name in wanted.names:
+        file = _file_of_module(folder, f"{wanted.module}.{name}", place)
+        if file is not None:
+            found.append((f"{wanted.module}.{name}", file))
+    if not wanted.names or len(found) < len(wanted.names):
+        file = _file_of_module(folder, wanted.module, place)
+        if file is not None:
+            found.append((wanted.module, file))
+    return [(name, file) for name, file in found if file != but]
+
+
+def _file_of_module(folder: str, dotted: str, place: Place) -> str | None:
+    top, *parts = dotted.split(".")
+    above = folder
+    while True:
+        if os.path.basename(above) == top:
+            file = _module(above, parts, place)
+            if file is not None:
+                return file
+        if above == os.path.dirname(above):
+            break
+        above = os.path.dirname(above)
+    for first in range(len(parts)):
+        file = _module(folder, parts[first:], place)
+        if file is not None:
+            return file
+    return None
+
+
+def _module(folder: str, parts: Sequence[str], place: Place) -> str | None:
+    plain = os.path.join(folder, *parts)
+    for candidate in (f"{plain}.py", os.path.join(plain, "__init__.py")):
+        if place.is_file(candidate):
+            return candidate
+    return None
+
 
 _MOST_BYTES = 16 << 20  # of one module that the user named or trusted
 _MOST_CONFINED_BYTES = 2 << 20  # of one that nobody trusts: the tree of a text takes some 200 bytes for each of its bytes
@@ -285,3 +403,36 @@ def _refuse_remote(tree: ast.AST, path: str, text: bytes) -> None:
 def identifier(stem: str) -> str:
     """A file's stem as a name of Python: `imagenet-1k` → `imagenet_1k`."""
     return re.sub(r"\W", "_", stem)
+
+
+# Which script calls: found on the stack, for errors that name its line, and for paths that mean its folder.
+
+
+def script_frame() -> FrameType | None:
+    """The innermost frame that runs code of a script; None where none does.
+
+    >>> script_frame()
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not str(frame.f_globals.get("__name__", "")).startswith(f"{ROOT}."):
+        frame = frame.f_back
+    return frame
+
+
+def script_place() -> str:
+    """`The script FILE, line N,`, or a word for the code that calls where no script does.
+
+    >>> script_place()
+    'This code'
+    """
+    frame = script_frame()
+    return "This code" if frame is None else f"The script {frame.f_code.co_filename}, line {frame.f_lineno},"
+
+
+def script_folder() -> str | None:
+    """The folder of the script that calls; None where none does.
+
+    >>> script_folder()
+    """
+    frame = script_frame()
+    return None if frame is None else os.path.dirname(os.path.abspath(frame.f_code.co_filename))

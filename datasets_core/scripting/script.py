@@ -16,22 +16,165 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
-from types import CodeType, ModuleType
-from typing import NoReturn
+from types import CodeType, MappingProxyType, ModuleType
+from typing import NoReturn, TypeVar
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.engines.deadline import Deadline
+from datasets_core.building.failures import describe
+from datasets_core.engines.deadline import Deadline, Place, TimeUp, stopped_at
 from datasets_core.engines.local import send_by_value
-from datasets_core.errors import MissingDependencyError, ScriptError
-from datasets_core.optional import distribution, is_installed
-from datasets_core.scripting.faces import face_of
-from datasets_core.scripting.modules import FOLDER, ROOT, Module, Script, read_script, scan
-from datasets_core.scripting.own_code import ran
-from datasets_core.scripting.rewritten import rewritten
+from datasets_core.errors import (
+    DatasetBuildError,
+    DatasetsCoreError,
+    DefunctDatasetError,
+    DownloadError,
+    FileNotFoundDatasetsError,
+    MissingDependencyError,
+    ScriptError,
+    ScriptTimeoutError,
+    UnknownConfigError,
+    UnknownOptionError,
+    UnknownVersionError,
+    VerificationError,
+)
+from datasets_core.optional import distribution, is_installed, missing_package
+from datasets_core.scripting.compat.tables import FACES, face_of
+from datasets_core.scripting.modules import COLLECTIONS, FOLDER, ROOT, Module, Script, read_script, scan
+
+# The code of a script, run as far as its import and its description: what it raises, or hangs at, told by its place.
+
+
+T = TypeVar("T")
+
+# What the library says to the user of a script, and not to its author.
+_TO_THE_USER = (
+    DatasetBuildError, DefunctDatasetError, DownloadError, FileNotFoundDatasetsError, MissingDependencyError, ScriptError,
+    UnknownConfigError, UnknownOptionError, UnknownVersionError, VerificationError,
+)  # fmt: skip
+
+
+def ran(script: Script, work: Callable[[], T], *, doing: str, deadline: Deadline | None = None) -> T:
+    """What `work` makes, which runs code of the script.
+
+    Args:
+        script: whose code.
+        work: what runs it.
+        doing: "importing it", "making its builder".
+        deadline: when it is to be done.
+
+    Raises:
+        MissingDependencyError: a package is not installed.
+        ScriptError: the code raised something else than what the library says to a user.
+        ScriptTimeoutError: it was not done in time.
+    """
+    try:
+        return work() if deadline is None else stopped_at(deadline, work, doing=doing)
+    except TimeUp as up:
+        path, line = _place(up.places[::-1], script) or (script.path, None)
+        seconds = 0.0 if deadline is None else deadline.seconds
+        raise ScriptTimeoutError(script.path, doing, seconds=seconds, path=path, line=line) from None
+    except (KeyboardInterrupt, *_TO_THE_USER):
+        raise
+    except BaseException as error:
+        place = _place([(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)], script)
+        is_plain = isinstance(error, (Exception, SystemExit, GeneratorExit, BaseExceptionGroup))
+        if place is None and (isinstance(error, DatasetsCoreError) or not is_plain):
+            raise  # said by the library, or by what runs us, and not of a line of the script
+        _tell(script, error, place, doing)
+
+
+def _tell(script: Script, error: BaseException, place: Place | None, doing: str) -> NoReturn:
+    path, line = place or (script.path, None)
+    package = missing_package(error) if isinstance(error, Exception) else None
+    if package is not None:
+        where = path if line is None else f"{path}, line {line},"
+        raise MissingDependencyError(package, needed_for=f"The script {where}", install=distribution(package)) from error
+    words, advice = describe(error), "Mend the script"
+    if isinstance(error, DatasetsCoreError) and ". " in words:  # which says itself what to do
+        words, _, advice = words.rpartition(". ")
+    raise ScriptError(path, f"{doing} failed with {words}", line=line, advice=advice) from error
+
+
+def _place(frames: Sequence[Place], script: Script) -> Place | None:
+    """The innermost of the frames, which come from the outside in, that is in the script or beside it."""
+    ours = {module.path for module in script.modules}
+    return next((place for place in reversed(frames) if place[0] in ours), None)
+
+
+# The code of a script's module, with its imports of old libraries turned into imports of their faces.
+
+
+_IMPORTERS = frozenset({"import_module", "__import__"})
+
+
+def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType({})) -> CodeType:
+    """Code that does what `text` says, but for its imports: those of old libraries open faces, under the names of the text.
+
+    It holds for every import in the text, in functions and under conditions too, and for `importlib.import_module` and
+    `__import__` of a name that stands there.  Lines and columns stay what they are.
+
+    Args:
+        text: of the module.
+        path: where it was read.
+        own: modules of the script, among which are those of its collection, by the names that the text has for them.
+
+    >>> space = {}
+    >>> exec(rewritten(b"import os, datasets.features as f; from datasets import Value", "a.py"), space)
+    >>> space["Value"] is Value, space["f"].Value is Value
+    (True, True)
+    """
+    tree = ast.parse(text, path)
+    own = {name: full for name, full in own.items() if name.partition(".")[0] in COLLECTIONS and name not in FACES}
+    for node in ast.walk(tree):  # no recursion: sums of a thousand texts stand in each other
+        if isinstance(node, ast.Import):
+            node.names = [new for alias in node.names for new in _aliases(alias, own)]
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            node.module = own.get(node.module) or face_of(node.module) or node.module
+        elif isinstance(node, ast.Call):
+            _check_call(node)
+    code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+    return code
+
+
+def _check_call(node: ast.Call) -> None:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+    if called in _IMPORTERS and node.args and isinstance(node.args[0], ast.Constant):
+        name = node.args[0].value
+        face = face_of(name) if isinstance(name, str) else None
+        if face is not None:
+            _open_face(node, str(name), face, whole=called == "import_module")
+
+
+def _aliases(alias: ast.alias, own: Mapping[str, str]) -> list[ast.alias]:
+    """What `import a.b` becomes: it opens a.b and binds `a`, where `import a.b as c` binds a.b."""
+    if alias.asname is not None and alias.name in own:
+        return [ast.copy_location(ast.alias(own[alias.name], alias.asname), alias)]
+    face = face_of(alias.name)
+    if face is None:
+        return [alias]
+    top = alias.name.partition(".")[0]
+    opened = [ast.alias(face, alias.asname or top)]
+    if alias.asname is None and top != alias.name:
+        opened.append(ast.alias(face_of(top) or top, top))
+    return [ast.copy_location(each, alias) for each in opened]
+
+
+def _open_face(call: ast.Call, name: str, face: str, *, whole: bool) -> None:
+    """Have a call of an import function open a face; `__import__("a.b")` gives `a`, unless names of it are asked for."""
+    place = call.args[0]
+    if not whole and len(call.args) < 4 and not any(keyword.arg == "fromlist" for keyword in call.keywords):
+        face = face_of(name.partition(".")[0]) or face
+        names = ast.Tuple([ast.Constant("__name__")], ast.Load())
+        call.keywords.append(ast.keyword("fromlist", names))
+    call.args[0] = ast.Constant(face)
+    ast.copy_location(call.args[0], place)
+    ast.fix_missing_locations(call)
+
 
 _LIBRARY = ("datasets_core.building.", "datasets_core.tfds.")  # the base classes, which a script imports and does not mean
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import threading
+import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from datasets_core.errors import ArgumentTypeError, UnknownItemError
+from datasets_core import files
+from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRangeError, StreamStateError, UnknownItemError
+from datasets_core.slim.queues import FirstInFirstOut, RandomQueue, is_whole
+from datasets_core.slim.readers import SampleReader
+from datasets_core.slim.threads import Entry, MergedUnits, MergeState, ThreadsClosedError, UnitThreads, WorkUnits
 
 
 class DataProvider(ABC):
@@ -76,3 +86,317 @@ class DataProvider(ABC):
         for item in items:
             if item not in self._items:
                 raise UnknownItemError(item, known=self._items)
+
+
+# `SampleStream`: samples on their way from files to whom they are given: read by threads, merged, shuffled; and its
+# states.
+
+
+_VERSION = 1
+_ADVICE = "Give what state_dict() returned, unaltered."
+
+
+class _Point(NamedTuple):
+    """Where a stream stands: what was behind its chunk, and how many of the chunk were given."""
+
+    merged: MergeState
+    drawn: int
+    entries: list[Entry]
+    num_given: int
+    behind: int
+
+
+class SampleStream:
+    """The samples of files in the order in which they are given.
+
+    An interrupt may come between any two steps, as by Ctrl-C.  So whatever takes several of them has its beginning written
+    down first, and the stream goes on from there, by reading again, if its end was not reached.
+
+    Attributes:
+        chunk: those that were taken from the queue together.
+        at: how many of them were given; whoever gives them counts.
+        lock: held by whoever takes and counts.
+
+    Args:
+        name: whose it is, for messages.
+        units: the files.
+        make_reader: makes a reader.
+        num_readers: how many threads read.
+        capacity, minimum: of the queue in which samples are shuffled.
+        seed: of their order; None: they are not shuffled.
+        takes_seeds: whether a state may bring another seed: this one was drawn.
+        made_of: what else the order depends on: a state of a stream with other facts is refused.
+
+    Raises:
+        ConfigurationError: sizes that have no meaning.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        units: WorkUnits,
+        make_reader: Callable[[], SampleReader],
+        *,
+        num_readers: int,
+        capacity: int,
+        minimum: int,
+        seed: int | None,
+        takes_seeds: bool,
+        made_of: Mapping[str, Any],
+    ) -> None:
+        self._name, self._units, self._make_reader, self._num_readers = name, units, make_reader, num_readers
+        self._capacity, self._minimum, self._seed = capacity, minimum, seed
+        self._takes_seeds, self._made_of = takes_seeds, dict(made_of)
+        self._facts: dict[str, Any] = {}
+        self.lock = threading.RLock()
+        self._running: list[UnitThreads] = []
+        self._is_closed = False
+        self._from: _Point | Mapping[str, Any] | None = None  # where to go on, if not behind the chunk
+        self.chunk: list[Entry] = []
+        self._num_before = 0
+        self._begin(MergeState())
+        renewed_after_fork(self)
+        self._finalizer = weakref.finalize(self, _close, self._running)
+
+    def _begin(self, state: MergeState) -> None:
+        for threads in self._running:
+            threads.close()
+        few = max(1, self._capacity // 4)  # of what is read one by one: in three places there may be so many besides the queue
+        self._merged = MergedUnits(self._units, self._make_reader, self._num_readers, max(few, self._num_readers), state)
+        self._most = few if self.reader.reads_one_by_one else 1 << 30
+        self._queue: RandomQueue[Entry] | FirstInFirstOut[Entry] = (
+            FirstInFirstOut() if self._seed is None else RandomQueue(self._capacity, self._minimum, self._seed)
+        )
+        self._run(self._merged.threads)
+        self._chunk_state: tuple[MergeState, int, list[Entry]] = (self._merged.state(), 0, [])
+        self.chunk, self.at = [], 0
+
+    def _run(self, threads: UnitThreads) -> None:
+        self._running[:] = [threads]
+        if self._is_closed:  # by another thread, which did not see these
+            threads.close()
+
+    def forked(self) -> None:
+        """Have a lock of this process."""
+        self.lock = threading.RLock()
+
+    @property
+    def reader(self) -> SampleReader:
+        """One of the readers."""
+        return self._merged.readers[0]
+
+    @property
+    def num_taken(self) -> int:
+        """Samples that came from files."""
+        return self._merged.num_taken
+
+    @property
+    def num_units(self) -> int:
+        """Files that were read to their end, once for each epoch."""
+        return self._merged.num_units
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next sample is not in the chunk."""
+        return self.at >= len(self.chunk) or self._from is not None or self._is_closed
+
+    def next_chunk(self, most: int) -> None:
+        """Have the next samples as the chunk, at least one, when it is due.
+
+        Args:
+            most: how many at most.
+
+        Raises:
+            OutOfRangeError: there are no more.
+            ConfigurationError: it is closed.
+            Exception: whatever came up in a reader, behind the samples before it.
+        """
+        with self.lock:
+            if self._is_closed:
+                raise self._closed()
+            try:
+                self._take(most)
+            except ThreadsClosedError:
+                raise self._closed() from None
+            if self.chunk:
+                return
+            if self._merged.error is not None:
+                raise self._merged.error.with_traceback(None)
+            raise OutOfRangeError(self._name, num_samples=self._num_before)
+
+    def _take(self, most: int) -> None:
+        if self._from is not None:
+            self._restore(self._from)
+        self._from = self._point()
+        merged = self._merged
+        if merged.threads.is_lost:
+            self._run(merged.renew())
+        state = (merged.state(), self._queue.drawn, list(self._queue.entries))
+        found = self._queue.deliver(merged, min(most, self._most))
+        state = state if found else (merged.state(), self._queue.drawn, [])
+        self._num_before += len(self.chunk)
+        self.chunk, self.at = found, 0
+        self._chunk_state = state
+        self._from = None
+
+    def _point(self) -> _Point:
+        return _Point(*self._chunk_state, num_given=self._num_before + self.at, behind=self.at)
+
+    @contextmanager
+    def as_a_whole(self) -> Iterator[None]:
+        """A block whose samples are taken together: whatever is raised in it gives them back."""
+        with self.lock:
+            begin = self._from or self._point()
+            try:
+                yield
+            except BaseException:
+                self._from = begin
+                raise
+
+    def _closed(self) -> ConfigurationError:
+        return ConfigurationError(f"{self._name} is closed. Make another one.")
+
+    # -- states --------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Where it stands, behind the samples that were given: plain JSON."""
+        with self.lock:
+            point = self._from or self._point()
+            if not isinstance(point, _Point):
+                return dict(point)
+            merged = point.merged
+            return {
+                "version": _VERSION,
+                "made_of": self._told_facts(),
+                "seed": self._seed,
+                "num_given": point.num_given,
+                "lanes": merged.lanes,
+                "turn": merged.turn,
+                "next_unit": merged.next_unit,
+                "counts": [merged.num_taken, merged.num_units],
+                "queue": [[entry.origin.unit, entry.position] for entry in point.entries],
+                "drawn": point.drawn,
+                "behind": point.behind,
+            }
+
+    def load(self, state: Any) -> None:
+        """Go on where a state was saved.
+
+        Raises:
+            StreamStateError: it is of another stream, or no state.
+        """
+        with self.lock:
+            self._check(state)
+            self._from = dict(state)
+
+    def _check(self, state: Any) -> None:
+        if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):
+            raise StreamStateError("This is no state of a provider. Give what state_dict() returned.")
+        if state["version"] != _VERSION:
+            raise StreamStateError(
+                f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
+                "Use the version of the library that saved it."
+            )
+        facts, told = self._told_facts(), state["made_of"]
+        differing = [name for name in facts if not isinstance(told, Mapping) or told.get(name) != facts[name]]
+        if differing:
+            raise StreamStateError(
+                f"The state is of a provider that was made of something else: {', '.join(differing)} differ. "
+                "Make the provider as the one that saved it."
+            )
+        seed = state["seed"]
+        if seed != self._seed and not (self._takes_seeds and isinstance(seed, int)):
+            raise StreamStateError(f"The state has seed {seed!r}, and this provider {self._seed!r}. Make it with the same one.")
+        for name in ("num_given", "turn", "next_unit", "drawn", "behind"):
+            if not is_whole(state.get(name), 0):
+                raise StreamStateError(f"The state says {name} {state.get(name)!r}, which is no whole number. {_ADVICE}")
+        for name in ("lanes", "queue"):
+            pairs = state[name]
+            if not isinstance(pairs, list | tuple) or not all(
+                isinstance(pair, list | tuple) and len(pair) == 2 and is_whole(pair[0], 0) for pair in pairs
+            ):
+                raise StreamStateError(f"The state says {name} of no known form. {_ADVICE}")
+        counts = state.get("counts")
+        if not isinstance(counts, list | tuple) or len(counts) != 2 or not all(is_whole(count, 0) for count in counts):
+            raise StreamStateError(f"The state says counts {counts!r}, which are no two whole numbers. {_ADVICE}")
+        self._check_places(state)
+
+    def _check_places(self, state: Mapping[str, Any]) -> None:
+        """Refuse numbers that do not belong together."""
+        (num_taken, num_units), queue, begun = state["counts"], state["queue"], state["next_unit"]
+        lanes, most = [unit for unit, _ in state["lanes"]], self._num_readers
+        drawn, capacity = (0, 0) if self._seed is None else (state["num_given"] - state["behind"], self._capacity)
+        fits = {
+            "next_unit": begun == num_units + len(lanes) and (len(lanes) == most or begun == len(self._units)),
+            "lanes": len(set(lanes)) == len(lanes) <= most and all(unit < begun <= len(self._units) for unit in lanes),
+            "turn": state["turn"] < max(1, len(lanes)),
+            "queue": len(queue) <= capacity and all(unit < begun for unit, _ in queue),
+            "drawn": state["drawn"] == drawn,
+            "behind": state["behind"] <= state["num_given"],
+            "counts": num_taken == state["num_given"] - state["behind"] + len(queue),
+        }
+        for name, is_so in fits.items():
+            if not is_so:
+                raise StreamStateError(f"The state says {name} {state[name]!r}, which does not fit the rest of it. {_ADVICE}")
+
+    def _restore(self, begin: _Point | Mapping[str, Any]) -> None:
+        if isinstance(begin, _Point):
+            self._begin(begin.merged)
+            entries, drawn, left, num_given = begin.entries, begin.drawn, begin.behind, begin.num_given
+        else:
+            self._seed = begin["seed"]
+            if self._units.seed is not None:
+                self._units = WorkUnits(self._units.files, self._units.num_epochs, self._seed)
+            lanes = [list(lane) for lane in begin["lanes"]]
+            self._begin(MergeState(lanes, begin["turn"], begin["next_unit"], *begin["counts"]))
+            entries = self._merged.found_again((unit, position) for unit, position in begin["queue"])
+            drawn, left, num_given = begin["drawn"], begin["behind"], begin["num_given"]
+        self._queue.load(entries, drawn)
+        while left:
+            found = self._queue.deliver(self._merged, left)
+            if not found:
+                break
+            left -= len(found)
+        if left and self._merged.error is not None:
+            raise self._merged.error.with_traceback(None)
+        if left:
+            raise StreamStateError(
+                "The files end before the sample at which the state stands. Give those that it was saved with."
+            )
+        self._chunk_state = (self._merged.state(), self._queue.drawn, list(self._queue.entries))
+        self._num_before, self._from = num_given, None
+
+    def _told_facts(self) -> dict[str, Any]:
+        if not self._facts:
+            told = hashlib.sha256()
+            for path in self._units.files:
+                told.update(f"{path}\0{_size(path)}\0".encode("utf-8", "surrogateescape"))
+            self._facts = {
+                "files": told.hexdigest()[:16],
+                **self._made_of,
+                "num_readers": self._num_readers,
+                "queue": None if self._seed is None else [self._capacity, self._minimum],
+            }
+        return self._facts
+
+    # -- its end -------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the threads."""
+        self._is_closed = True
+        _close(self._running)
+
+
+def _close(running: list[UnitThreads]) -> None:
+    for threads in running:
+        threads.close()
+
+
+def _size(path: str) -> int | None:
+    """The bytes of a local file; None of what is elsewhere, or not there."""
+    if files.is_url(str(path)):
+        return None
+    try:
+        return os.stat(files.local_path(path)).st_size
+    except OSError:
+        return None

@@ -3,25 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, OutOfRangeError, UnknownFeatureError
-from datasets_core.records.record_block import RecordBlock
-from datasets_core.redact import redact
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetsCoreError,
+    FileFormatError,
+    OutOfRangeError,
+    UnknownFeatureError,
+    redact,
+)
+from datasets_core.optional import needed
+from datasets_core.records.specs.values import SparseValue
+from datasets_core.records.wire.values import RecordBlock
 from datasets_core.slim.data_decoder import method_of
-from datasets_core.slim.data_provider import DataProvider
-from datasets_core.slim.data_sources import get_data_files
-from datasets_core.slim.merged_units import Entry
-from datasets_core.slim.queues import register
-from datasets_core.slim.reader_choice import named, reader_maker
-from datasets_core.slim.sample_batches import Ragged, batches
-from datasets_core.slim.sample_queue import checked_capacity, checked_seed, checked_sizes
-from datasets_core.slim.sample_reader import shown_key
-from datasets_core.slim.sample_stream import SampleStream
-from datasets_core.slim.torch_samples import as_torch
-from datasets_core.slim.whole_numbers import whole_number
-from datasets_core.slim.work_units import WorkUnits
+from datasets_core.slim.data_provider import DataProvider, SampleStream
+from datasets_core.slim.dataset import get_data_files, named, reader_maker
+from datasets_core.slim.queues import Ragged, batches, checked_capacity, checked_seed, checked_sizes, register, whole_number
+from datasets_core.slim.readers import shown_key
+from datasets_core.slim.threads import Entry, WorkUnits
+
+# `as_torch`: items as tensors of torch, where they are numbers.
+
+
+_NUMBERS = "biufc"
+
+
+def as_torch(value: Any) -> Any:
+    """A value of an item for torch: arrays of numbers are tensors, sparse ones sparse tensors; all else stays what it is.
+
+    Args:
+        value: what a decoder made.
+
+    Raises:
+        ConfigurationError: a sparse value has an index outside of its shape.
+        MissingDependencyError: torch is not installed.
+
+    >>> as_torch(np.array([1, 2])), as_torch("a wren")
+    (tensor([1, 2]), 'a wren')
+    """
+    if isinstance(value, np.ndarray):
+        return _tensor(value) if value.dtype.kind in _NUMBERS else value
+    if isinstance(value, SparseValue):
+        return _sparse(value) if value.values.dtype.kind in _NUMBERS else value
+    if isinstance(value, np.generic):
+        return as_torch(np.asarray(value))
+    if isinstance(value, list) and value and all(isinstance(inner, np.ndarray | np.generic) for inner in value):
+        return [as_torch(inner) for inner in value]
+    return value
+
+
+def _tensor(array: npt.NDArray[Any]) -> Any:
+    flags = array.flags
+    if not (flags.writeable and flags.c_contiguous and array.dtype.isnative):  # torch takes none but these, or warns
+        array = np.array(array, order="C", dtype=array.dtype.newbyteorder("="))
+    return _torch().from_numpy(array)
+
+
+def _sparse(value: SparseValue) -> Any:
+    indices, shape = np.asarray(value.indices, np.int64).T, tuple(value.dense_shape.tolist())
+    try:
+        return _torch().sparse_coo_tensor(_tensor(indices), _tensor(value.values), shape, check_invariants=True)
+    except RuntimeError as error:
+        raise ConfigurationError(
+            f"A sparse value of shape {shape} is no tensor: {error}. Mend its indices or its shape."
+        ) from error
+
+
+@cache
+def _torch() -> Any:
+    return needed("torch", needed_for="format='torch'", install="torch")
+
 
 _FEWEST, _MOST = 16, 4096  # samples that are taken from the queue, and parsed, at a time
 _CHUNK_BYTES = 8 << 20

@@ -7,13 +7,11 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRangeError
-from datasets_core.slim.data_sources import get_data_files as get_data_files
-from datasets_core.slim.queues import register
-from datasets_core.slim.reader_choice import named, reader_maker
-from datasets_core.slim.sample_queue import checked_capacity, checked_seed, checked_sizes
-from datasets_core.slim.sample_stream import SampleStream
-from datasets_core.slim.whole_numbers import whole_number
-from datasets_core.slim.work_units import WorkUnits
+from datasets_core.slim.data_provider import SampleStream
+from datasets_core.slim.dataset import get_data_files as get_data_files
+from datasets_core.slim.dataset import named, reader_maker
+from datasets_core.slim.queues import checked_capacity, checked_seed, checked_sizes, register, whole_number
+from datasets_core.slim.threads import WorkUnits
 
 _MOST = 256
 

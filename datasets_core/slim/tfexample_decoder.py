@@ -2,12 +2,401 @@
 
 from __future__ import annotations
 
-from datasets_core.slim.box_handlers import BoundingBox, BoundingBoxSequence, KeypointsSequence, NumBoxesSequence
-from datasets_core.slim.example_decoder import TFExampleDecoder
-from datasets_core.slim.image_handler import Image
-from datasets_core.slim.item_handlers import BackupHandler, ItemHandler, ItemHandlerCallback, LookupTensor, Tensor
-from datasets_core.slim.sequence_decoder import TFSequenceExampleDecoder
-from datasets_core.slim.sparse_handler import SparseTensor
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from datasets_core.errors import (
+    ArgumentTypeError,
+    ConfigurationError,
+    ExampleError,
+    ItemError,
+    UnknownColumnError,
+    UnknownFeatureError,
+)
+from datasets_core.records.specs.parsing import ExampleParser, SequenceParser
+from datasets_core.records.specs.specs import FixedLenSequenceFeature, SparseFeature, Spec, VarLenFeature, as_specs
+from datasets_core.records.wire.values import RecordBlock
+from datasets_core.slim.data_decoder import DataDecoder, chosen_items
+from datasets_core.slim.handlers import BackupHandler, ItemHandler, ItemHandlerCallback, LookupTensor, Tensor, bytes_array
+from datasets_core.slim.image_handlers import (
+    BoundingBox,
+    BoundingBoxSequence,
+    Image,
+    KeypointsSequence,
+    NumBoxesSequence,
+    SparseTensor,
+)
+
+# What decoders of messages have in common: specs that parse, handlers that make items, and errors that name the record.
+
+
+Row = dict[str, Any]
+Columns = dict[str, list[Any]]
+
+
+class MessageDecoder(DataDecoder):
+    """The base of the decoders of messages with keys, each of which a spec tells of.
+
+    Args:
+        items_to_handlers: item → the `ItemHandler` that makes it.
+
+    Raises:
+        ConfigurationError: no dict of handlers.
+    """
+
+    _message: ClassVar[str]  # what one message is called
+
+    def __init__(self, items_to_handlers: Mapping[str, ItemHandler]) -> None:
+        if not isinstance(items_to_handlers, Mapping):
+            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is no dict. Give one of items and handlers.")
+        for item, handler in items_to_handlers.items():
+            if not isinstance(handler, ItemHandler):
+                raise ConfigurationError(
+                    f"Item {item!r} is to be made by {handler!r}. Give an ItemHandler, as slim.Tensor('key')."
+                )
+        self._handlers = dict(items_to_handlers)
+
+    def list_items(self) -> list[str]:
+        """See `DataDecoder.list_items`."""
+        return list(self._handlers)
+
+    @abstractmethod
+    def _known_keys(self) -> Collection[str]:
+        """The keys that have specs."""
+
+    def _keys_of(self, items: Iterable[str]) -> list[str]:
+        """The keys of these items, each once.
+
+        Raises:
+            UnknownFeatureError: one has no spec.
+        """
+        known = self._known_keys()
+        found: dict[str, None] = {}
+        for item in items:
+            for key in self._handlers[item].keys:
+                if key not in known:
+                    raise UnknownFeatureError(key, item=item, known=known)
+                found[key] = None
+        return list(found)
+
+    def decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:
+        """The items of one message, in the order asked for. Only the keys that they are made of are parsed.
+
+        Args:
+            data: the bytes of the message.
+            items: which items; all of them by default.
+
+        Raises:
+            UnknownItemError: an item that there is none of.
+            UnknownFeatureError: an item is made of a key that has no spec.
+            ExampleError: the message is damaged, breaks the rules of a spec, or does not make an item.
+        """
+        names = chosen_items(items, self.list_items())
+        keys = self._keys_of(names)
+        found = self._parsed(data, keys) if keys else {}
+        return [self._item(item, found, self._message, None) for item in names]
+
+    @abstractmethod
+    def _parsed(self, data: Any, keys: list[str]) -> Row:
+        """The values of keys of one message."""
+
+    def _item(self, item: str, found: Mapping[str, Any], name: str, record: int | None) -> Any:
+        handler = self._handlers[item]
+        try:
+            return handler.tensors_to_item({key: found[key] for key in handler.keys})
+        except ItemError as error:
+            advice = error.advice or "Mend the record, or the handler of the item"
+            raise ExampleError(name, f"item {item!r}: {error.reason}", record=record, advice=advice) from error
+        except Exception as error:
+            where = name if record is None else f"{name}, record {record:,}"
+            error.add_note(f"This is item {item!r} of {where}.")
+            raise
+
+    def decode_block(self, block: Iterable[Any], items: Sequence[str] | None = None) -> Iterator[Row]:
+        """See `DataDecoder.decode_block`: the records are parsed at once, and handlers asked one sample after the other.
+
+        Raises:
+            UnknownItemError: an item that there is none of.
+            UnknownFeatureError: an item is made of a key that has no spec.
+            ExampleError: a record as in `decode`, once the samples before it are given.
+        """
+        names = chosen_items(items, self.list_items())
+        self._keys_of(names)
+        return self._samples(block if isinstance(block, RecordBlock) else RecordBlock.of(list(block)), names)
+
+    def _samples(self, block: RecordBlock, items: list[str]) -> Iterator[Row]:
+        """The samples of a block."""
+        if not items:
+            yield from ({} for _ in range(len(block)))
+        columns: Columns = {}
+        direct: list[str | None] = [None] * len(items)
+        if self._keys_of(items):
+            direct = self._direct_keys(items)
+            try:
+                columns = self._columns(block, items)
+            except ExampleError as error:
+                if error.record is None:
+                    raise
+                if error.record > block.first:  # a record before it may be refused too, for another reason
+                    yield from self._samples(block[: error.record - block.first], items)
+                raise
+        made = [
+            self._made(item, columns, block) if key is None else columns[key] for item, key in zip(items, direct, strict=True)
+        ]
+        for values in zip(*made, strict=True):
+            yield dict(zip(items, values, strict=True))
+
+    @abstractmethod
+    def _columns(self, block: RecordBlock, items: list[str]) -> Columns:
+        """For each key of these items the values of all records of a block.
+
+        Raises:
+            ExampleError: a record is damaged, or breaks the rules of a spec.
+        """
+
+    def _direct_keys(self, items: list[str]) -> list[str | None]:
+        """For each item the key whose values it is as they are, or None where its handler is to be asked."""
+        return [None] * len(items)
+
+    def _made(self, item: str, columns: Columns, block: RecordBlock) -> Iterator[Any]:
+        keys = self._handlers[item].keys
+        wanted = [columns[key] for key in keys]
+        for k in range(len(block)):
+            found = {key: values[k] for key, values in zip(keys, wanted, strict=True)}
+            yield self._item(item, found, block.name, block.first + k)
+
+
+# `TFExampleDecoder`: items of the records of `tf.train.Example`.
+
+
+_SPARSE = (VarLenFeature, SparseFeature)
+_ON_ARRAYS = (Tensor, LookupTensor, BoundingBox, Image)
+"""Handlers that make the same of the array of a `VarLenFeature` as of its sparse array, which is dearer."""
+
+
+class TFExampleDecoder(MessageDecoder):
+    """The decoder of `tf.train.Example`: specs tell how keys are parsed, handlers make items of what they give.
+
+    Args:
+        keys_to_features: key → `FixedLenFeature`, `VarLenFeature` or another spec, of this library or of TensorFlow.
+        items_to_handlers: item → the `ItemHandler` that makes it.
+
+    Raises:
+        ConfigurationError: a spec that has no meaning, or no handler.
+
+    >>> from datasets_core import records, slim
+    >>> decoder = slim.TFExampleDecoder(
+    ...     {"label": slim.FixedLenFeature([], "int64"), "size": slim.VarLenFeature("int64")},
+    ...     {"label": slim.Tensor("label"), "size": slim.Tensor("size", shape=[1, -1])},
+    ... )
+    >>> decoder.decode(records.encode_example({"label": 3, "size": [5, 4]}), ["size", "label"])
+    [array([[5, 4]]), array(3)]
+    """
+
+    _message: ClassVar[str] = "Example"
+
+    def __init__(self, keys_to_features: Mapping[str, Any], items_to_handlers: Mapping[str, ItemHandler]) -> None:
+        super().__init__(items_to_handlers)
+        self._specs: dict[str, Spec] = as_specs(keys_to_features)
+        self._parsers: dict[tuple[str, ...], ExampleParser] = {}
+        self._block_parsers: dict[tuple[str, ...], tuple[ExampleParser, list[str | None]]] = {}
+
+    def _known_keys(self) -> Collection[str]:
+        return self._specs
+
+    def _parsed(self, data: Any, keys: list[str]) -> Row:
+        parser = self._parsers.get(wanted := tuple(keys))
+        if parser is None:
+            parser = self._parsers[wanted] = ExampleParser({key: self._specs[key] for key in keys})
+        return parser.parse(data)
+
+    def _columns(self, block: RecordBlock, items: list[str]) -> Columns:
+        return self._block_parser(tuple(items))[0].parse_rows(block)
+
+    def _direct_keys(self, items: list[str]) -> list[str | None]:
+        return self._block_parser(tuple(items))[1]
+
+    def _block_parser(self, items: tuple[str, ...]) -> tuple[ExampleParser, list[str | None]]:
+        """The parser of a block for these items, and for each item the key whose values it is, if it is no more than that.
+
+        A `VarLenFeature` whose handlers do as well with arrays is read as arrays.
+        """
+        kept = self._block_parsers.get(items)
+        if kept is None:
+            handlers = [self._handlers[item] for item in items]
+            others = {key for handler in handlers if type(handler) not in _ON_ARRAYS for key in handler.keys}
+            specs = {key: self._specs[key] for key in self._keys_of(items)}
+            for key, spec in specs.items():
+                if isinstance(spec, VarLenFeature) and key not in others:
+                    specs[key] = FixedLenSequenceFeature([], spec.dtype, allow_missing=True)
+            plain = [handler.plain_key if isinstance(handler, Tensor) else None for handler in handlers]
+            direct = [None if key is None or isinstance(specs[key], _SPARSE) else key for key in plain]
+            kept = self._block_parsers[items] = ExampleParser(specs), direct
+        return kept
+
+
+# `RowDecoder`: the decoder of datasets whose reader gives rows: items are columns, or handlers make them of columns.
+
+
+class RowDecoder(DataDecoder):
+    """Items of rows, as `slim.BuilderReader` gives them of every format that the library reads.
+
+    Numbers, lists of numbers and pictures become numpy arrays; all else stays what it is in the row.
+
+    Args:
+        items_to_columns: item → the name of a column, or an `ItemHandler` whose keys are columns; or the names of the
+            columns whose items have the same names.
+
+    Raises:
+        ConfigurationError: neither.
+
+    >>> decoder = RowDecoder({"text": "line", "label": "class"})
+    >>> decoder.decode({"line": "a wren", "class": 3}, ["label", "text"])
+    [array(3), 'a wren']
+    >>> RowDecoder(["line", "class"]).list_items()
+    ['line', 'class']
+    """
+
+    def __init__(self, items_to_columns: Mapping[str, str | ItemHandler] | Sequence[str]) -> None:
+        if isinstance(items_to_columns, str | bytes) or not isinstance(items_to_columns, Iterable):
+            raise ConfigurationError(
+                f"RowDecoder takes a dict of items and columns, or a list of columns, not {items_to_columns!r}. Give one."
+            )
+        items = items_to_columns if isinstance(items_to_columns, Mapping) else {name: name for name in items_to_columns}
+        for item, column in items.items():
+            if not isinstance(column, str | ItemHandler):
+                raise ConfigurationError(f"Item {item!r} is to be {column!r}. Give the name of a column, or an ItemHandler.")
+        self._items = dict(items)
+
+    def decode(self, data: Mapping[str, Any], items: Sequence[str] | None = None) -> list[Any]:
+        """See `DataDecoder.decode`.
+
+        Raises:
+            UnknownColumnError: a column that the row does not have.
+        """
+        return [self._item(data, self._items[item]) for item in chosen_items(items, self.list_items())]
+
+    def _item(self, row: Mapping[str, Any], column: str | ItemHandler) -> Any:
+        if isinstance(column, str):
+            return as_array(_cell(row, column))
+        return column.tensors_to_item({key: _as_parsed(_cell(row, key)) for key in column.keys})
+
+    def list_items(self) -> list[str]:
+        """See `DataDecoder.list_items`."""
+        return list(self._items)
+
+
+def _cell(row: Mapping[str, Any], column: str) -> Any:
+    try:
+        return row[column]
+    except KeyError:
+        raise UnknownColumnError(column, known=row) from None
+
+
+def as_array(value: Any) -> Any:
+    """A value of a row as a numpy array, where it is made of numbers or is a picture; else the value.
+
+    Args:
+        value: what stands in the row.
+
+    >>> as_array([1, 2]), as_array(["a"]), as_array([[1], [2, 3]])
+    (array([1, 2]), ['a'], [[1], [2, 3]])
+    """
+    is_made_of_numbers = _numbers_shape(value) is not None and not (isinstance(value, list | tuple) and not value)
+    if not is_made_of_numbers and not hasattr(value, "__array_interface__"):
+        return value
+    array = np.asarray(value)
+    return value if array.dtype.hasobject or array.dtype.kind in "SU" else array  # of integers that no type holds, of texts
+
+
+def _numbers_shape(value: Any) -> tuple[int, ...] | None:
+    """The shape of a number or of lists of them; None for what is no array of numbers."""
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        return ()
+    if isinstance(value, np.ndarray):
+        return tuple(value.shape) if value.dtype.kind in "biuf" else None
+    if not isinstance(value, list | tuple):
+        return None
+    shapes = {_numbers_shape(inner) for inner in value}
+    if len(shapes) > 1:
+        return None
+    inner = shapes.pop() if shapes else ()
+    return None if inner is None else (len(value), *inner)
+
+
+def _as_parsed(value: Any) -> Any:
+    """A value of a row as parsing gives values to handlers: an array, of bytes for texts."""
+    if isinstance(value, str | bytes):
+        return bytes_array(value)
+    if isinstance(value, list | tuple) and all(isinstance(inner, str | bytes) for inner in value):
+        return bytes_array(list(value)) if value else np.asarray(value)
+    return as_array(value)
+
+
+# `TFSequenceExampleDecoder`: items of the records of `tf.train.SequenceExample`.
+
+
+class TFSequenceExampleDecoder(MessageDecoder):
+    """The decoder of `tf.train.SequenceExample`: specs tell how keys are parsed, handlers make items of what they give.
+
+    Args:
+        keys_to_context_features: key → spec, of what a record has once.
+        keys_to_sequence_features: key → spec, of what each of its steps has: `FixedLenSequenceFeature`, `VarLenFeature`.
+        items_to_handlers: item → the `ItemHandler` that makes it.
+
+    Raises:
+        ConfigurationError: a key in both, a spec that has no meaning, or no handler.
+
+    >>> from datasets_core import records, slim
+    >>> decoder = slim.TFSequenceExampleDecoder(
+    ...     {"id": slim.FixedLenFeature([], "int64")},
+    ...     {"speed": slim.FixedLenSequenceFeature([], "float32")},
+    ...     {"id": slim.Tensor("id"), "speed": slim.Tensor("speed")},
+    ... )
+    >>> decoder.decode(records.encode_sequence_example({"id": 5}, {"speed": [0.5, 1.5]}))
+    [array(5), array([0.5, 1.5], dtype=float32)]
+    """
+
+    _message: ClassVar[str] = "SequenceExample"
+
+    def __init__(
+        self,
+        keys_to_context_features: Mapping[str, Any] | None,
+        keys_to_sequence_features: Mapping[str, Any] | None,
+        items_to_handlers: Mapping[str, ItemHandler],
+    ) -> None:
+        super().__init__(items_to_handlers)
+        self._context: dict[str, Spec] = as_specs(keys_to_context_features or {}, of="context_features")
+        self._sequence: dict[str, Spec] = as_specs(keys_to_sequence_features or {}, of="sequence_features")
+        both = [key for key in self._context if key in self._sequence]
+        if both:
+            raise ConfigurationError(
+                f"The keys {both} are of the context and of the sequence. Leave them out of one of the two."
+            )
+        self._parsers: dict[tuple[str, ...], SequenceParser] = {}
+
+    def _known_keys(self) -> Collection[str]:
+        return {**self._context, **self._sequence}
+
+    def _parsed(self, data: Any, keys: list[str]) -> Row:
+        context, lists = self._parser(keys).parse(data)
+        return {**context, **lists}
+
+    def _parser(self, keys: list[str]) -> SequenceParser:
+        parser = self._parsers.get(wanted := tuple(keys))
+        if parser is None:
+            context = {key: self._context[key] for key in keys if key in self._context}
+            lists = {key: self._sequence[key] for key in keys if key in self._sequence}
+            parser = self._parsers[wanted] = SequenceParser(context, lists)
+        return parser
+
+    def _columns(self, block: RecordBlock, items: list[str]) -> Columns:
+        context, lists = self._parser(self._keys_of(items)).parse_rows(block)
+        return {**context, **lists}
+
 
 __all__ = [
     "BackupHandler", "BoundingBox", "BoundingBoxSequence", "Image", "ItemHandler", "ItemHandlerCallback", "KeypointsSequence",

@@ -9,36 +9,191 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
+import json
 import logging
 import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, DownloadError
-from datasets_core.meta.naming import shard_file_name
-from datasets_core.store.layout import (
+from datasets_core.errors import DamagedShardError, DownloadError, FileInPlaceError, ManifestError
+from datasets_core.meta.split_info import shard_file_name
+from datasets_core.store.manifest import (
     EXTENSIONS,
     JOURNAL_NAME,
     MANIFEST_NAME,
+    Manifest,
+    ShardRecord,
     is_shard_name,
     located,
+    manifest_bytes,
+    parse_staging,
+    read_manifest,
     staging_base,
     staging_folders,
     staging_path,
     temporary_owner,
     temporary_path,
 )
-from datasets_core.store.manifest import Manifest, ShardRecord, manifest_bytes
 from datasets_core.store.source import with_schema
 
+# `WriteJournal`: what a write has finished, line by line in a file, so that the same write goes on there after a crash.
+
+
 logger = logging.getLogger(__name__)
+
+_FORM = 1
+_JOURNAL, _LOCK = "journal.jsonl", "lock"
+_CHUNK = 1 << 20
+
+
+class WriteJournal:
+    """A folder for what is being written, and the journal in it; one writer at a time has it.
+
+    The first line of the journal says what is written; each further line says what stands on the disk, and is there itself
+    before anything else is written.  A journal of another write, or one that was cut, is used as far as it holds.
+
+    Args:
+        folder: local; it is gone when `finish` was called.
+        header: what is written, and how: plain JSON.  Of another header all begins anew, which is said.
+        label: what is written, for messages.
+
+    Raises:
+        DatasetDiskError: the disk is full, read-only or forbidden.
+        FileInPlaceError: a file stands where the folder is to be.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
+    ...         journal.add({"rows": 5})
+    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
+    ...         journal.entries
+    [{'rows': 5}]
+    """
+
+    def __init__(self, folder: str, header: Mapping[str, Any], label: str) -> None:
+        self.folder, self._label = folder, label
+        self._header = json.loads(json.dumps({"form": _FORM, **header}))
+        self.entries: list[dict[str, Any]] = []
+        with files.disk_errors(folder):
+            try:
+                os.makedirs(folder, exist_ok=True)
+            except (FileExistsError, NotADirectoryError) as error:
+                raise FileInPlaceError(folder) from error
+        self._lock = files.locked(self.path(_LOCK))
+        self._lock.__enter__()
+        try:
+            with files.disk_errors(folder):
+                self._begin()
+        except BaseException:
+            self._lock.__exit__(None, None, None)
+            raise
+
+    def _begin(self) -> None:
+        os.makedirs(self.folder, exist_ok=True)  # whoever had the lock before may have finished
+        path = self.path(_JOURNAL)
+        header, *entries = self._read(path) or [None]
+        if header is not None and header != self._header:
+            logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
+        if header == self._header:
+            self.entries = entries
+        else:
+            for name in set(os.listdir(self.folder)) - {_LOCK}:
+                os.unlink(self.path(name))
+        self._rewrite(path, self.entries)
+        self._out = open(path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
+
+    @staticmethod
+    def _read(path: str) -> list[Any]:
+        """The lines of a journal, up to the first that was cut."""
+        found: list[Any] = []
+        if os.path.exists(path):
+            with open(path, "rb") as lines:
+                for line in lines:
+                    try:
+                        found.append(json.loads(line))
+                    except ValueError:  # the crash came in the midst of this line
+                        break
+        return found
+
+    def _rewrite(self, path: str, entries: list[dict[str, Any]]) -> None:
+        text = b"".join(json.dumps(line).encode() + b"\n" for line in (self._header, *entries))
+        files.write_atomically(path, text)
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Note what stands on the disk; it is on the disk, too, when this returns."""
+        line = memoryview(json.dumps(entry).encode() + b"\n")
+        with files.disk_errors(self.folder):
+            while line:  # a disk that is nearly full takes a part
+                line = line[self._out.write(line) :]
+            os.fsync(self._out.fileno())
+        self.entries.append(dict(entry))
+
+    def keep(self, count: int) -> None:
+        """Forget the entries behind the first `count`: what they say does not stand on the disk."""
+        if count == len(self.entries):
+            return
+        self.entries = self.entries[:count]
+        with files.disk_errors(self.folder):
+            self._out.close()
+            path = self.path(_JOURNAL)
+            self._rewrite(path, self.entries)
+            self._out = open(path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
+
+    def path(self, name: str) -> str:
+        """A file in the folder."""
+        return os.path.join(self.folder, name)
+
+    def finish(self) -> None:
+        """Remove the folder: all is where it belongs."""
+        self._out.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._out.close()
+        self._lock.__exit__(None, None, None)
+
+
+def header_of(folder: str) -> dict[str, Any]:
+    """The header of the journal in a folder; nothing where there is none."""
+    header, *_ = WriteJournal._read(os.path.join(folder, _JOURNAL)) or [None]
+    return header if isinstance(header, dict) else {}
+
+
+def writing_folder(target: str) -> str:
+    """Where files are while they are written: beside a local path, out of sight; for a URL in the cache.
+
+    >>> writing_folder("/data/rows.csv")
+    '/data/.rows.csv.writing'
+    """
+    if files.is_url(target):
+        return os.path.join(settings().cache_dir, "writes", hashlib.sha256(target.encode()).hexdigest()[:32])
+    head, tail = os.path.split(os.path.abspath(target))
+    return os.path.join(head, f".{tail}.writing")
+
+
+def holds(path: str, size: int, sha256: str) -> bool:
+    """Whether the first `size` bytes of a file are those with this sha256."""
+    digest, missing = hashlib.sha256(), size
+    if not os.path.exists(path) or os.stat(path).st_size < size:
+        return False
+    with open(path, "rb") as file:
+        while missing and (chunk := file.read(min(_CHUNK, missing))):
+            digest.update(chunk)
+            missing -= len(chunk)
+    return not missing and digest.hexdigest() == sha256
+
 
 _HASH_DIGITS = 16  # of a sha256 in a file name
 
@@ -92,7 +247,9 @@ class Staging:
         with files.disk_errors(self.folder), contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.folder)
 
-    def commit(self, manifest: Manifest, *, storage_options: dict[str, Any] | None = None) -> Manifest:
+    def commit(
+        self, manifest: Manifest, *, storage_options: dict[str, Any] | None = None, has_schema: bool = False
+    ) -> Manifest:
         """Make the staged shards that `manifest` names the dataset at `target`; the staging folder is gone afterwards.
 
         A commit that fails leaves the target as it was and the staging folder ready for another try.
@@ -100,6 +257,7 @@ class Staging:
         Args:
             manifest: its shards by their staged names, in reading order.
             storage_options: for fsspec, where the target is a URL.
+            has_schema: the manifest has the hash of the schema of these shards, so that none is opened for it.
 
         Returns:
             The manifest as it stands in the target, with final names.
@@ -111,7 +269,7 @@ class Staging:
         """
         for shard in manifest.shards:
             self._check(shard)
-        manifest = with_schema(manifest, self.folder)
+        manifest = manifest if has_schema else with_schema(manifest, self.folder)
         if files.is_url(self.target):
             final = _named(manifest, by_content=True)
             self._commit_remote(manifest, final, storage_options)
@@ -189,7 +347,7 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
             if by_content:
                 stem, dot, extension = name.rpartition(".")
                 name = f"{stem}-{record.sha256[:_HASH_DIGITS] or os.urandom(_HASH_DIGITS // 2).hex()}{dot}{extension}"
-            named.append(replace(record, name=name))
+            named.append(record._replace(name=name))
         shards += named
         if info.splits is not None and split in info.splits:
             info.splits[split].shard_names = [record.name for record in named]
@@ -309,3 +467,191 @@ def again_on_failure(url: str, act: Any) -> None:
             pause = min(0.1 * 2**attempt, limits.max_retry_wait_seconds) * random.uniform(0.5, 1.5)
             logger.warning("Writing %s failed (%s); trying again in %.1f s.", url, error, pause)
             time.sleep(pause)
+
+
+# What dead processes left in a cache, and shards that no manifest names any more.
+
+
+_MIN_AGE_SECONDS = 3600.0
+_UNUSED_SECONDS = 30 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """One file or folder that can go.
+
+    Attributes:
+        path: where it is.
+        size: bytes.
+        kind: "staging" (an unfinished build), "temporary" (an unfinished file) or "orphan" (a shard of a replaced dataset),
+            or "unused" (a result of a transform in `<cache>/transforms` that nobody used for 30 days).
+    """
+
+    path: str
+    size: int
+    kind: str
+
+
+def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
+    """Everything below `folder` that no living process can want.
+
+    Temporaries count when their process is gone, their lock is free and nothing in them changed for `min_age_seconds`;
+    shards when their dataset was replaced that long ago.
+    """
+    latest = time.time() - min_age_seconds
+    unused = list(_unused(os.path.join(folder, "transforms"), time.time() - _UNUSED_SECONDS))
+    gone = {garbage.path for garbage in unused}
+    others = (garbage for garbage in _found(folder, latest) if os.path.dirname(garbage.path) not in gone)
+    return sorted([*unused, *others], key=lambda garbage: garbage.path)
+
+
+def _unused(folder: str, latest: float) -> Iterator[Garbage]:
+    """Results of transforms: folders with a manifest, and indices, whose last use is long ago."""
+    for group in _version_folders(folder, 1):
+        for path in [group, *(os.path.join(group, name) for name in os.listdir(group))]:
+            with contextlib.suppress(FileNotFoundError):
+                if not os.path.isdir(path):
+                    if path.endswith(".arrow") and not os.path.exists(os.path.join(group, MANIFEST_NAME)):
+                        yield from _aged(path, latest, "unused")
+                    continue
+                is_result = os.path.exists(os.path.join(path, MANIFEST_NAME)) and parse_staging(path) is None
+                if is_result and os.stat(path).st_mtime < latest and not _is_locked(f"{path}.lock"):
+                    yield Garbage(path, _size_and_change(path)[0], "unused")
+
+
+def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
+    """Unfinished builds and files in a cache that no living process can want, by a look at the folders of datasets alone."""
+    latest = time.time() - min_age_seconds
+    return [found for folder in _version_folders(cache_dir, 3) for found in _dead_work(folder, latest)]
+
+
+def remove_garbage(found: Iterable[Garbage]) -> int:
+    """Remove it; the bytes that came free.
+
+    Raises:
+        DatasetDiskError: the disk is read-only or forbidden.
+    """
+    freed = 0
+    for garbage in found:
+        with files.disk_errors(garbage.path):
+            try:
+                if os.path.isdir(garbage.path):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(os.path.join(garbage.path, MANIFEST_NAME))  # first: nobody finds half a result
+                    shutil.rmtree(garbage.path)
+                else:
+                    os.unlink(garbage.path)
+            except FileNotFoundError:
+                continue  # another process was faster
+        freed += garbage.size
+    return freed
+
+
+def _found(folder: str, latest: float) -> Iterator[Garbage]:
+    for here, subfolders, names in os.walk(folder):
+        for name in list(subfolders):
+            path = os.path.join(here, name)
+            if parse_staging(path) is None:
+                continue
+            subfolders.remove(name)  # what is in it goes with it, or stays with it
+            yield from _staging(path, latest)
+        yield from _temporaries(here, names, latest)
+        if MANIFEST_NAME in names:
+            yield from _orphans(here, names, latest)
+
+
+def _version_folders(folder: str, depth: int) -> Iterator[str]:
+    if not depth:
+        yield folder
+        return
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _version_folders(entry.path, depth - 1)
+
+
+def _dead_work(folder: str, latest: float) -> Iterator[Garbage]:
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                continue
+            if parse_staging(entry.path) is not None:
+                yield from _staging(entry.path, latest)
+                continue
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                yield from _temporaries(entry.path, os.listdir(entry.path), latest)
+
+
+def _temporaries(folder: str, names: Iterable[str], latest: float) -> Iterator[Garbage]:
+    for name in names:
+        owner = temporary_owner(name)
+        if owner is not None and not files.is_alive(owner):
+            yield from _aged(os.path.join(folder, name), latest, "temporary")
+
+
+def _staging(path: str, latest: float) -> Iterator[Garbage]:
+    staging = parse_staging(path)
+    with contextlib.suppress(FileNotFoundError):
+        size, changed = _size_and_change(path)
+        if staging and changed < latest and not files.is_alive(staging.pid) and not _is_locked(f"{staging.target}.lock"):
+            yield Garbage(path, size, "staging")
+
+
+def _orphans(folder: str, names: list[str], latest: float) -> Iterator[Garbage]:
+    try:
+        manifest = read_manifest(folder)
+    except ManifestError:
+        return  # what a broken manifest names is not known
+    if manifest is None or os.stat(os.path.join(folder, MANIFEST_NAME)).st_mtime >= latest or _is_locked(f"{folder}.lock"):
+        return
+    named = {shard.name for shard in manifest.shards}
+    for name in names:
+        if is_shard_name(name) and name not in named:
+            yield from _aged(os.path.join(folder, name), latest, "orphan")
+
+
+def _aged(path: str, latest: float, kind: str) -> Iterator[Garbage]:
+    with contextlib.suppress(FileNotFoundError):
+        status = os.stat(path)
+        if status.st_mtime < latest:
+            yield Garbage(path, status.st_size, kind)
+
+
+def _size_and_change(folder: str) -> tuple[int, float]:
+    size, changed = 0, os.stat(folder).st_mtime
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                status = os.stat(os.path.join(here, name))
+                size, changed = size + status.st_size, max(changed, status.st_mtime)
+    return size, changed
+
+
+def _is_locked(path: str) -> bool:
+    """Whether a process holds the lock file; where locks cannot be asked, its lease, age and owner decide."""
+    if _is_leased(path):
+        return True
+    try:
+        import fcntl  # not on every system
+    except ImportError:
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _is_leased(path: str) -> bool:
+    try:
+        return os.stat(files.lease_path(path)).st_mtime > time.time() - files.LEASE_SECONDS
+    except OSError:
+        return False

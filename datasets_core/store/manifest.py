@@ -6,24 +6,207 @@ means that nothing was built.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import errno
+import hashlib
 import json
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets_core import files
+from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError, ManifestError
+from datasets_core.files import is_url, local_path
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.rows import RowRange
 from datasets_core.meta.split_info import SplitInfo
-from datasets_core.store.layout import EXTENSIONS, MANIFEST_NAME, located
+from datasets_core.meta.splits import RowRange
+
+# A folder for results that go with their process, and those that processes left which were killed.
+
+
+_NAME = re.compile(r"datasets_core-(?P<pid>\d+)-.+")
+_ALIVE = "alive"  # locked as long as the owner lives: where processes have other numbers, in a container, this tells
+_made_folders: list[tuple[int, str, int]] = []
+
+
+def passing_or_none() -> str | None:
+    """The folder of this process, if it has one."""
+    return next((path for pid, path, _ in _made_folders if pid == os.getpid()), None)
+
+
+def passing_folder() -> str:
+    """The folder of this process, which goes with it; what killed processes left is removed before it is made."""
+    import shutil
+    import tempfile
+
+    path = passing_or_none()
+    if path is None:
+        for dead in dead_folders():
+            shutil.rmtree(dead, ignore_errors=True)
+        path = tempfile.mkdtemp(prefix=f"datasets_core-{os.getpid()}-")
+        descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR | os.O_CREAT, 0o600)
+        _is_free(descriptor)
+        _made_folders.append((os.getpid(), path, descriptor))
+        atexit.register(_remove, os.getpid(), path)
+    return path
+
+
+def dead_folders() -> list[str]:
+    """The folders of processes that are gone."""
+    import tempfile
+
+    root = tempfile.gettempdir()
+    with os.scandir(root) as entries:
+        found = [(entry.path, _NAME.fullmatch(entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return sorted(path for path, name in found if name and not files.is_alive(int(name["pid"])) and _is_abandoned(path))
+
+
+def _is_abandoned(path: str) -> bool:
+    try:
+        descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR)
+    except OSError:
+        return False  # another user's, or none of ours
+    try:
+        return _is_free(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_free(descriptor: int) -> bool:
+    """Whether nobody holds the lock; from then on, who asked does."""
+    with contextlib.suppress(ImportError):  # not on every system
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
+def _remove(pid: int, path: str) -> None:
+    import shutil
+
+    if os.getpid() == pid:  # a forked child ends with the same list
+        shutil.rmtree(path, ignore_errors=True)
+
+
+# Names on disk: the folder of a dataset, its manifest, its lock, its staging folders.
+
+
+MANIFEST_NAME = "dataset_info.json"
+JOURNAL_NAME = "journal.jsonl"
+EXTENSIONS = {"arrow": "arrow", "parquet": "parquet"}
+
+_SHARD = re.compile(r".+-\d{5,}-of-\d{5,}(-[0-9a-f]{16})?\.(arrow|parquet)")
+_STAGING = re.compile(r"(?P<folder>.+)\.incomplete-(?P<pid>\d+)-(?P<token>[0-9a-f]+)")
+_TEMPORARY = re.compile(r".+\.tmp-(?P<pid>\d+)-[0-9a-f]+")
+
+
+def located(folder: str | os.PathLike[str]) -> str:
+    """A folder as a local path, or as a URL where it is remote.
+
+    >>> located("file:///c/reviews"), located("s3://bucket/reviews/")
+    ('/c/reviews', 's3://bucket/reviews')
+    """
+    place = local_path(folder)
+    return place.rstrip("/") if is_url(place) else place
+
+
+def staging_base(target: str) -> str:
+    """What the names of lock and staging folders begin with: the target itself, or for a URL a place in the cache."""
+    place = located(target)
+    if is_url(place):
+        key = hashlib.sha256(place.encode()).hexdigest()[:32]
+        return os.path.join(settings().cache_dir, "remote", key)
+    return os.path.realpath(place)  # staged in the file system where the folder really is
+
+
+def lock_path(target: str) -> str:
+    """The lock file that a build of `target` holds.
+
+    >>> lock_path("/c/reviews")
+    '/c/reviews.lock'
+    """
+    return f"{staging_base(target)}.lock"
+
+
+def staging_path(target: str) -> str:
+    """A fresh name for a staging folder of `target`, in the same file system, owned by this process."""
+    return f"{staging_base(target)}.incomplete-{os.getpid()}-{os.urandom(4).hex()}"
+
+
+def temporary_path(path: str) -> str:
+    """A fresh name beside `path` for a file that becomes `path` by a rename."""
+    return f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
+
+
+class StagingName(NamedTuple):
+    """What the name of a staging folder says: whose it is."""
+
+    path: str
+    target: str
+    pid: int
+
+
+def parse_staging(path: str) -> StagingName | None:
+    """Read the name of a staging folder; None if `path` is no such name.
+
+    >>> parse_staging("/c/reviews.incomplete-12-ab")
+    StagingName(path='/c/reviews.incomplete-12-ab', target='/c/reviews', pid=12)
+    """
+    found = _STAGING.fullmatch(path)
+    return StagingName(path, found["folder"], int(found["pid"])) if found else None
+
+
+def temporary_owner(path: str) -> int | None:
+    """The process that a temporary file belongs to; None if `path` is no name of a temporary.
+
+    >>> temporary_owner("a.arrow.tmp-12-ab"), temporary_owner("a.arrow")
+    (12, None)
+    """
+    found = _TEMPORARY.fullmatch(os.path.basename(path))
+    return int(found["pid"]) if found else None
+
+
+def is_shard_name(name: str) -> bool:
+    """Whether a file of a finished dataset is one of its shards, by its name.
+
+    >>> is_shard_name("reviews-train-00000-of-00002.arrow"), is_shard_name("cache-ab12.arrow")
+    (True, False)
+    """
+    return _SHARD.fullmatch(name) is not None
+
+
+def is_named_by_content(name: str) -> bool:
+    """Whether a file is a shard that only a manifest makes part of a dataset, by its name.
+
+    >>> is_named_by_content("reviews-train-00000-of-00002-0123456789abcdef.arrow")
+    True
+    """
+    found = _SHARD.fullmatch(name)
+    return found is not None and found[1] is not None
+
+
+def staging_folders(target: str) -> list[StagingName]:
+    """Every staging folder of `target`, in the order of their names."""
+    base = staging_base(target)
+    parent = os.path.dirname(base)
+    if not os.path.isdir(parent):
+        return []
+    with os.scandir(parent) as entries:
+        found = [parse_staging(os.path.join(parent, entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return sorted((name for name in found if name and name.target == base), key=lambda name: name.path)
+
 
 FORM = 1  # of the "manifest" section; a reader refuses a higher one
 
 
-@dataclass(frozen=True, slots=True)
-class ShardRecord:
+class ShardRecord(NamedTuple):
     """One shard.
 
     Attributes:
@@ -45,8 +228,7 @@ class ShardRecord:
     batches: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRecord:
+class SourceRecord(NamedTuple):
     """One file that the dataset was built from.
 
     Attributes:

@@ -2,13 +2,191 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from datasets_core.meta.row_blocks import RowBlocks
+
+
+# `FileStructure`: how the rows of a table lie in the files that they were built from, as a manifest has it on record.
+
+
+class Span(NamedTuple):
+    """Rows `start` to `stop` of a split.
+
+    Attributes:
+        stored: the blocks of the split, as text: most readers never ask for them.
+        start, stop: the rows.
+        names: of the files of the split, as text; "" where they are not on record.
+    """
+
+    stored: str
+    start: int
+    stop: int
+    names: str = ""
+
+
+class FilePlaces(NamedTuple):
+    """Where rows stand in their files: in runs, each of a file.
+
+    Attributes:
+        names: of the files.
+        ends: the row behind each run.
+        files: the number of the file of each run, ascending.
+        firsts: the number, in its file, of the first row of each run.
+    """
+
+    names: tuple[str, ...]
+    ends: Ints
+    files: Ints
+    firsts: Ints
+
+    def of(self, rows: Ints) -> tuple[Ints, Ints]:
+        """For each row the number of its file, and its number in that."""
+        runs = np.searchsorted(self.ends, rows, side="right")
+        starts = np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
+        return self.files[runs], self.firsts[runs] + (rows - starts[runs])
+
+
+class FileStructure(NamedTuple):
+    """Some runs of rows of splits, one after the other.
+
+    Attributes:
+        spans: the runs.
+
+    >>> from datasets_core.meta.row_blocks import RowBlocks
+    >>> text = stored_blocks(RowBlocks.of([4, 4, 2], files=[0, 0, 1]))
+    >>> FileStructure((Span(text, 0, 10),)).cut(3, 9).blocks().rows.tolist()
+    [1, 4, 1]
+    """
+
+    spans: tuple[Span, ...]
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return sum(span.stop - span.start for span in self.spans)
+
+    def cut(self, start: int, stop: int) -> FileStructure:
+        """The rows from `start` to `stop`, both among them."""
+        if (start, stop) == (0, self.num_rows):
+            return self
+        found, before = [], 0
+        for span in self.spans:
+            first, last = max(start - before, 0) + span.start, min(stop - before, span.stop - span.start) + span.start
+            if first < last:
+                found.append(span._replace(start=first, stop=last))
+            before += span.stop - span.start
+        return FileStructure(tuple(found))
+
+    def blocks(self) -> RowBlocks | None:
+        """The blocks, with the files of the whole splits.
+
+        None where what is stored cannot be understood: the order of shuffled rows is another one then, and no row is lost.
+        """
+        return _blocks(self.spans)
+
+    def places(self) -> FilePlaces | None:
+        """Where the rows stand in their files, numbered as `blocks` does; None where the names of these are not known.
+
+        >>> from datasets_core.meta.row_blocks import RowBlocks
+        >>> text, names = stored_blocks(RowBlocks.of([4, 4, 2], files=[0, 0, 1])), stored_names(["a.csv", "b.csv"])
+        >>> places = FileStructure((Span(text, 0, 10, names),)).cut(3, 9).places()
+        >>> [each.tolist() for each in places.of(np.array([0, 4, 5]))]
+        [[0, 0, 1], [3, 7, 0]]
+        """
+        return _places(self.spans)
+
+
+@lru_cache(8)
+def _blocks(spans: Sequence[Span]) -> RowBlocks | None:
+    from datasets_core.meta.row_blocks import RowBlocks  # 2 ms that few readers ask for
+
+    parts = []
+    for span in spans:
+        try:
+            whole = RowBlocks.from_json(json.loads(span.stored))
+        except ValueError:
+            return None
+        if span.stop > whole.num_rows:
+            return None
+        is_all = (span.start, span.stop) == (0, whole.num_rows)
+        parts.append(whole if is_all else whole.cut([range(span.start, span.stop)]))
+    return RowBlocks.joined(parts) if parts else None
+
+
+@lru_cache(8)
+def _places(spans: Sequence[Span]) -> FilePlaces | None:
+    from datasets_core.meta.row_blocks import RowBlocks
+
+    names: list[str] = []
+    runs: list[list[Ints]] = [[], [], []]
+    before = 0
+    for span in spans:
+        try:
+            whole, found = RowBlocks.from_json(json.loads(span.stored)), _names(span.names)
+        except ValueError:
+            return None
+        if len(found) != whole.num_files or span.stop > whole.num_rows:
+            return None
+        starts = whole.ends - whole.rows
+        of_files = starts[np.searchsorted(whole.files, whole.files)]
+        kept = slice(np.searchsorted(whole.ends, span.start, side="right"), np.searchsorted(starts, span.stop))
+        runs[0].append(np.minimum(whole.ends[kept], span.stop) - span.start + before)
+        runs[1].append(whole.files[kept] + len(names))
+        runs[2].append(np.maximum(starts[kept], span.start) - of_files[kept])
+        before += span.stop - span.start
+        names += found
+    ends, files, firsts = (np.concatenate([np.zeros(0, np.int64), *each]) for each in runs)
+    return FilePlaces(tuple(names), ends, files, firsts)
+
+
+def stored_blocks(blocks: RowBlocks) -> str:
+    """The blocks as text."""
+    return json.dumps(blocks.to_json(), separators=(",", ":"))
+
+
+def stored_names(names: Iterable[str]) -> str:
+    """Names of files as text: of each the number of characters that it begins with as the one before, and the others.
+
+    >>> stored_names(["data/train-0.csv", "data/train-1.csv"])
+    '[[0,"data/train-0.csv"],[11,"1.csv"]]'
+    """
+    listed = ["", *names]
+    shared = [_shared(*pair) for pair in pairwise(listed)]
+    return json.dumps([[each, name[each:]] for each, name in zip(shared, listed[1:], strict=True)], separators=(",", ":"))
+
+
+def _shared(name: str, other: str) -> int:
+    """With how many characters both begin."""
+    count = next((at for at, (one, two) in enumerate(zip(name, other, strict=False)) if one != two), None)
+    return min(len(name), len(other)) if count is None else count
+
+
+def _names(stored: str) -> list[str]:
+    """What `stored_names` was told.
+
+    Raises:
+        ValueError: it gives no such text.
+    """
+    found: list[str] = []
+    last = ""
+    try:
+        for shared, rest in json.loads(stored):
+            last = last[: int(shared)] + str(rest)
+            found.append(last)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"no names of files: {error}") from error
+    return found
+
 
 Ints: TypeAlias = "npt.NDArray[np.int64]"
 Runs: TypeAlias = Sequence[tuple[int, int]]
@@ -143,3 +321,168 @@ def stacked(pieces: Sequence[Ints]) -> Ints:
     if len(pieces) == 1:
         return pieces[0]
     return np.concatenate(pieces) if pieces else np.zeros((0, 4), dtype=np.int64)
+
+
+# Where rows stand: the shard file of a build and the number in it, for every row of a table, and back.
+
+
+class Standing(NamedTuple):
+    """Where the batches of a shard stand.
+
+    Attributes:
+        paths: shard files.
+        names: what row ids call each of them.
+        files: for each batch the number of its file in `paths`, -1 where it stands in none; None: all stand in the first.
+        firsts: for each batch the number of its first row in that file.
+    """
+
+    paths: tuple[str, ...]
+    names: tuple[str, ...]
+    files: Ints | None
+    firsts: Ints
+
+
+class Stands(Protocol):
+    """A shard, as far as it is asked where its rows stand."""
+
+    def standing(self) -> Standing | None:
+        """Where the batches stand; None where none of them stands in a shard file of a build."""
+        ...
+
+
+def standing_of_file(path: str, name: str, rows: Sequence[int]) -> Standing:
+    """That of a shard file with batches of so many rows.
+
+    >>> standing_of_file("/birds/a.arrow", "a.arrow", [3, 2]).firsts.tolist()
+    [0, 3]
+    """
+    runs = rows.runs if isinstance(rows, BatchRows) else ()
+    if len(runs) == 1 or (len(runs) == 2 and runs[1][1] == 1):  # as nearly all: batches of one size, but for the last
+        return Standing((path,), (name,), None, np.arange(len(rows), dtype=np.int64) * runs[0][0])
+    counts = counts_of(rows)
+    return Standing((path,), (name,), None, np.cumsum(counts) - counts)
+
+
+class Places:
+    """Where the rows of a table stand.
+
+    A row has a *key*: its number among all rows of all files, one file after the other; -1 where it stands in no file.
+
+    Args:
+        shards: those of the table.
+        pieces: of the table (`store/pieces.py`).
+        is_one_build: no two shards have the same name, so that only those are asked that have a piece.
+
+    Attributes:
+        paths: the files of all shards, also of those that have no piece: what a file is called does not depend on the slice.
+        names: what row ids call each file, as far as no other file is called so.
+        bases: for each file, the key of its first row.
+    """
+
+    def __init__(self, shards: Sequence[Stands], pieces: Ints, *, is_one_build: bool = False) -> None:
+        numbers: dict[str, int] = {}
+        names: list[str] = []
+        self.files, self.firsts = np.full(len(pieces), -1, np.int64), np.zeros(len(pieces), np.int64)
+        for shard, chosen in _by_shard(pieces[:, 0]):
+            found = shards[shard].standing()
+            if found is None:
+                continue
+            own = _numbered(numbers, names, found)
+            batches = pieces[chosen, 1]
+            if found.files is None:
+                self.files[chosen] = own[0]
+            else:
+                self.files[chosen] = np.array([*own, -1], np.int64)[found.files[batches]]
+            self.firsts[chosen] = found.firsts[batches] + pieces[chosen, 2]
+        for number in () if is_one_build else sorted({*range(len(shards))}.difference(pieces[:, 0].tolist())):
+            if found := shards[number].standing():
+                _numbered(numbers, names, found)
+        self.paths, self.names = tuple(numbers), tuple(names)
+        self._rows = pieces[:, 3]
+        ends = np.cumsum(self._rows)
+        self._starts: Ints = ends - self._rows
+        stands = self.files >= 0
+        extents = np.zeros(len(numbers), np.int64)
+        np.maximum.at(extents, self.files[stands], (self.firsts + self._rows)[stands])
+        self.bases: Ints = np.cumsum(extents) - extents
+        self._extents = extents
+        self._lows = np.where(stands, self.bases[self.files] + self.firsts, -1) if len(numbers) else np.full(len(pieces), -1)
+
+    @cached_property
+    def _spans(self) -> tuple[Ints, Ints, Ints]:
+        return _disjoint(self._lows, self._lows + self._rows)
+
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether no row of a file is in the table twice."""
+        lows, highs, _ = self._spans
+        return int((highs - lows).sum()) == int(self._rows[self._lows >= 0].sum())
+
+    def keys(self, rows: Ints) -> Ints:
+        """The keys of rows of the table."""
+        pieces = np.searchsorted(self._starts, rows, side="right") - 1
+        lows = self._lows[pieces]
+        return np.where(lows < 0, -1, lows + (rows - self._starts[pieces]))
+
+    def key(self, file: int, row: int) -> int:
+        """The key of a row of a file; -1 where the table has no row there or behind it."""
+        return int(self.bases[file]) + row if row < int(self._extents[file]) else -1
+
+    def split(self, keys: Ints) -> tuple[Ints, Ints]:
+        """The number of the file, and the number in it, for keys that are not -1."""
+        order = np.flatnonzero(self._extents)  # a file without rows shares its base with the next one
+        files = order[np.searchsorted(self.bases[order], keys, side="right") - 1]
+        return files, keys - self.bases[files]
+
+    def rows(self, keys: Ints) -> Ints:
+        """The first row of the table that has each key; -1 where none has it."""
+        lows, highs, pieces = self._spans
+        if not len(lows):
+            return np.full(len(keys), -1, np.int64)
+        at = np.maximum(np.searchsorted(lows, keys, side="right") - 1, 0)
+        owners = pieces[at]
+        is_there = (keys >= lows[at]) & (keys < highs[at])
+        return np.where(is_there, self._starts[owners] + keys - self._lows[owners], -1)
+
+    def all_rows(self, key: int) -> Ints:
+        """Every row of the table that has a key."""
+        found = np.flatnonzero((self._lows >= 0) & (self._lows <= key) & (key < self._lows + self._rows))
+        return self._starts[found] + key - self._lows[found]
+
+
+def _numbered(numbers: dict[str, int], names: list[str], found: Standing) -> list[int]:
+    """The numbers of files, which get one if they have none."""
+    own = []
+    for path, name in zip(found.paths, found.names, strict=True):
+        own.append(numbers.setdefault(path, len(numbers)))
+        if own[-1] == len(names):
+            names.append(name)
+    return own
+
+
+def _by_shard(shards: Ints) -> Iterable[tuple[int, slice | Ints]]:
+    """Each shard with its pieces: a slice where they follow each other."""
+    borders = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)] if len(shards) else [0]
+    runs = [(int(shards[start]), slice(start, stop)) for start, stop in pairwise(borders)]
+    if len({shard for shard, _ in runs}) == len(runs):
+        return runs
+    order = np.argsort(shards, kind="stable")
+    ends = np.flatnonzero(np.diff(shards[order], append=-1)) + 1
+    return [(int(shards[chosen[0]]), chosen) for chosen in np.split(order, ends[:-1])]
+
+
+def _disjoint(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints]:
+    """Spans that share no key, in order, each with the first piece that has it; pieces at -1 stand nowhere."""
+    stand = np.flatnonzero(lows >= 0)
+    order = stand[np.argsort(lows[stand], kind="stable")]
+    low, high = lows[order], highs[order]
+    if (low[1:] >= high[:-1]).all():
+        return low, high, order
+    borders = np.sort(np.concatenate([low, high]))
+    borders = borders[np.diff(borders, prepend=-1) > 0]
+    owners = np.full(len(borders) - 1, -1, np.int64)
+    firsts, lasts = np.searchsorted(borders, lows[stand]), np.searchsorted(borders, highs[stand])
+    for piece, first, last in zip(stand[::-1].tolist(), firsts[::-1].tolist(), lasts[::-1].tolist(), strict=True):
+        owners[first:last] = piece  # the first piece is painted last
+    kept = owners >= 0
+    return borders[:-1][kept], borders[1:][kept], owners[kept]

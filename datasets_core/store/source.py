@@ -3,27 +3,75 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import DamagedShardError
-from datasets_core.meta.rows import RowRange
-from datasets_core.meta.split import ReadInstruction
-from datasets_core.store.file_structure import FileStructure, Span
+from datasets_core.errors import DamagedShardError, ManifestError
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.schema import plain_schema
+from datasets_core.meta.info import Deferred
+from datasets_core.meta.splits import ReadInstruction, RowRange
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.layout import MANIFEST_NAME, located
-from datasets_core.store.lazy_shards import LazyShards
-from datasets_core.store.manifest import Manifest, ShardRecord
-from datasets_core.store.pieces import BatchRows
-from datasets_core.store.plain_types import plain_schema
-from datasets_core.store.readers import parquet_schema
-from datasets_core.store.shard import FileShard, Shard, Shelf, check_ends, check_size, loaded
-from datasets_core.store.table import RowTable
+from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, is_shard_name, located, read_manifest
+from datasets_core.store.pieces import BatchRows, FileStructure, Span
+from datasets_core.store.shard import FileShard, Shard, Shelf, check_ends, check_size, loaded, parquet_schema
+from datasets_core.store.table import LazyShards, RowTable
+
+# Where rows come from, and what follows for the paths among them: which may be opened, and how URLs are fetched.
+
+
+def paths_of_files(paths: Iterable[str]) -> MediaPaths:
+    """What the rows of some files may open: what lies below the folders of these files; for rows of no file, everything.
+
+    >>> paths_of_files(["/data/birds/train.parquet", "zip://a.json::/data/owls.zip"]).roots
+    ('/data/birds', '/data')
+    """
+    named = list(paths)
+    return paths_below(folder_of(path) for path in named) if named else MediaPaths(None, fetch)
+
+
+def paths_below(folders: Iterable[str]) -> MediaPaths:
+    """What rows may open that belong to some folders; the root of the disk is none."""
+    named = (folder if files.is_url(folder) else os.path.abspath(files.local_path(folder)) for folder in folders)
+    return MediaPaths(tuple(dict.fromkeys(folder for folder in named if folder.strip(os.sep))), fetch)
+
+
+def dataset_folder(cache_dir: str, dataset: str, config_id: str, version: str, key: str) -> str:
+    """The folder of a dataset in the cache; `owner/name` becomes `owner___name`.
+
+    >>> dataset_folder("/c", "acme/reviews", "default", "1.0.0", "ab12")
+    '/c/acme___reviews/default/1.0.0/ab12'
+    """
+    return os.path.join(cache_dir, dataset.replace("/", "___"), config_id, version, key)
+
+
+def folder_of(path: str) -> str:
+    """The folder of a file; of a member of an archive, the folder of the archive."""
+    source = path.rpartition("::")[2]
+    if files.is_url(source):
+        return source.rpartition("/")[0]
+    return os.path.dirname(os.path.abspath(files.local_path(source)))
+
+
+def fetch(url: str) -> str:
+    """The local copy of what a URL names, in the cache of downloads.
+
+    Raises:
+        DownloadError: it cannot be fetched.
+        OfflineError: offline mode is on.
+    """
+    from datasets_core.fetch.downloads import DownloadManager  # 60 ms that local files do without
+    from datasets_core.fetch.options import DownloadConfig
+
+    place: str = DownloadManager(download_config=DownloadConfig(disable_tqdm=True)).download(url)
+    return place
 
 
 def open_rows(
@@ -36,6 +84,7 @@ def open_rows(
     has_ids: bool = True,
     is_asked: bool = True,
     is_read: bool = False,
+    is_lazy: bool = False,
     structure: FileStructure | None = None,
 ) -> RowTable:
     """The rows of `ranges`, in their order.
@@ -53,6 +102,7 @@ def open_rows(
             that no one else knows.
         is_asked: False leaves the disk alone: what is missing is found when it is read.
         is_read: read batch by batch instead of mapping, and keep nothing: for one who goes through all rows in bounded memory.
+        is_lazy: the schema is made when it is asked for, where the columns are plain values; so are errors of it.
         structure: of these rows: see `structure_of`.
 
     Raises:
@@ -71,13 +121,16 @@ def open_rows(
     records = [by_split[split][shard] for split, shard in numbers]
     if is_asked:
         check_shards(folder, records, manifest.file_format, storage_options)
-    shelf, located_in = Shelf(max_bytes=0) if is_read else Shelf(), _paths_in(folder)
+    shelves: list[Shelf] = []  # one, made with the first shard
+    located_in = _paths_in(folder)
 
     def opened(record: ShardRecord, schema: pa.Schema | None) -> FileShard:
+        if not shelves:
+            shelves.append(Shelf(max_bytes=0) if is_read else Shelf())
         return FileShard(
             located_in(record.name),
             manifest.file_format,
-            shelf,
+            shelves[0],
             rows=BatchRows(record.batches),
             schema=schema,
             in_memory=in_memory,
@@ -88,16 +141,21 @@ def open_rows(
             is_read=is_read,
         )
 
-    schema = _schema_on_record(manifest)
-    if schema is None:
+    def schema_of_shards() -> pa.Schema:
+        schema = _schema_on_record(manifest)
+        if schema is not None:
+            return schema
         first = (records or list(manifest.shards))[:1]  # any of them holds it, whatever the split
         check_shards(folder, first, manifest.file_format, storage_options)
-        schema = _stored_schema(manifest, opened(first[0], None)) if first else _described_schema(manifest)
+        return _stored_schema(manifest, opened(first[0], None)) if first else _described_schema(manifest)
+
+    deferred = Deferred(schema_of_shards)
+    is_lazy = is_lazy and bool(manifest.schema) and type(vars(manifest.info)["features"]) is Deferred
     rows = [BatchRows(record.batches) for record in records]
-    shards = LazyShards(rows, lambda number: opened(records[number], schema))
+    shards = LazyShards(rows, lambda number: opened(records[number], deferred.value))
     held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
     runs = [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges]
-    return RowTable.from_shards(held, runs, schema=schema, structure=structure)
+    return RowTable.from_shards(held, runs, schema=deferred if is_lazy else deferred.value, structure=structure)
 
 
 def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStructure | None:
@@ -169,6 +227,7 @@ def _missing(path: str, record: ShardRecord) -> int:
 
 def _schema_on_record(manifest: Manifest) -> pa.Schema | None:
     """The schema of all shards as far as the manifest tells it: that of its features, if they were written with it."""
+
     if not manifest.schema:
         return None
     schema = plain_schema(_described_schema(manifest))
@@ -189,6 +248,7 @@ def _stored_schema(manifest: Manifest, shard: FileShard) -> pa.Schema:
 
 def _written_schema(manifest: Manifest, stored: pa.Schema) -> pa.Schema:
     """The schema of the rows that a Parquet shard was written from, where it holds them with other types (`parquet_schema`)."""
+
     described = plain_schema(_described_schema(manifest))
     if set(described.names) != set(stored.names):
         return stored
@@ -205,3 +265,95 @@ def _described_schema(manifest: Manifest) -> pa.Schema:
     features = manifest.info.features
     schema: pa.Schema = features.arrow_schema if features is not None else pa.schema([])
     return schema
+
+
+# Every shard of a finished dataset hashed again and compared with the manifest.
+
+
+_BLOCK = 1 << 20
+_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is bad.
+
+    Attributes:
+        path: the file.
+        kind: "manifest" (none, or broken), "missing", "size", "sha256", "unreadable" or "extra" (a shard that the manifest
+            does not name).
+        detail: what was found and what was expected.
+    """
+
+    path: str
+    kind: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.detail}"
+
+
+def verify_folder(
+    path: str,
+    on_progress: Callable[[int], object] | None = None,
+    *,
+    storage_options: dict[str, Any] | None = None,
+) -> list[Problem]:
+    """Hash every shard of the dataset in `path`, local or remote.
+
+    Args:
+        path: the folder of one finished dataset.
+        on_progress: is told of every block how many bytes it had; by one thread at a time.
+        storage_options: for fsspec.
+
+    Returns:
+        What is bad, in the order of the shards; nothing if all is well.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    path = located(path)
+    try:
+        manifest = read_manifest(path, storage_options)
+    except ManifestError as error:
+        return [Problem(error.path, "manifest", error.reason)]
+    if manifest is None:
+        return [Problem(path, "manifest", "no dataset is finished here: there is no manifest")]
+    names = {shard.name for shard in manifest.shards}
+    lock = threading.Lock()
+
+    def told(num_bytes: int) -> None:
+        if on_progress is not None:
+            with lock:
+                on_progress(num_bytes)
+
+    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+        checks = [pool.submit(_problem, path, shard, told, storage_options) for shard in manifest.shards]
+        problems = [problem for check in checks if (problem := check.result()) is not None]
+    for entry in files.list_files(path, storage_options):
+        name = entry.path.replace(os.sep, "/").rpartition("/")[2]
+        if is_shard_name(name) and name not in names:
+            problems.append(Problem(entry.path, "extra", "a shard that the manifest does not name; `cache gc` removes it"))
+    return problems
+
+
+def _problem(
+    folder: str, shard: ShardRecord, told: Callable[[int], object], storage_options: dict[str, Any] | None
+) -> Problem | None:
+    path = files.join(folder, shard.name)
+    sha256 = hashlib.sha256()
+    size = 0
+    try:
+        with files.open_binary(path, storage_options) as handle:
+            while block := handle.read(_BLOCK):
+                sha256.update(block)
+                size += len(block)
+                told(len(block))
+    except FileNotFoundError:
+        return Problem(path, "missing", f"the shard is missing ({shard.rows:,} rows of split {shard.split!r})")
+    except OSError as error:
+        return Problem(path, "unreadable", f"the shard cannot be read ({error})")
+    if size != shard.size:
+        return Problem(path, "size", f"the shard has {size:,} bytes where {shard.size:,} are on record")
+    if shard.sha256 and sha256.hexdigest() != shard.sha256:
+        return Problem(path, "sha256", f"the shard has sha256 {sha256.hexdigest()} where {shard.sha256} is on record")
+    return None

@@ -7,23 +7,263 @@ until it is whole and on the disk; one rename gives it its own.
 from __future__ import annotations
 
 import contextlib
+import errno
+import hashlib
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from types import TracebackType
+from typing import Any
 
 import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.store.hashing import HashedFile
-from datasets_core.store.layout import EXTENSIONS, temporary_path
-from datasets_core.store.manifest import ShardRecord, runs
-from datasets_core.store.plain_types import plain_schema as plain_schema
-from datasets_core.store.plain_types import plain_type as plain_type
+from datasets_core.features.schema import plain_schema, plain_type
+from datasets_core.store.manifest import EXTENSIONS, ShardRecord, runs, temporary_path
+
+# A new file whose sha256 is computed while it is written.
+
+
+_HASH_BLOCK = 1 << 20
+_INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, which is faster than a thread
+
+
+class HashedFile:
+    """A file that is new, is written from front to back, and ends as (size, sha256) on the disk.
+
+    It has what pyarrow asks of a Python file: `write`, `flush`, `close`, `closed`.
+
+    Args:
+        path: the file.
+        is_hashed: False leaves the hash out: it takes longer than writing does.
+    """
+
+    def __init__(self, path: str, *, is_hashed: bool = True) -> None:
+        self.path, self.is_hashed = path, is_hashed
+        self.closed = False
+        self.position = 0
+        self._discarding = False
+        self._sha256 = hashlib.sha256()
+        self._hashed = 0
+        self._announced = 0
+        self._ended = False
+        self._failure: BaseException | None = None
+        self._change = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+
+    def write(self, data: Any) -> int:
+        """Append bytes; all of them, or an `OSError`."""
+        rest = memoryview(data)
+        total = rest.nbytes
+        if self._discarding:
+            return total
+        while rest.nbytes:
+            rest = rest[os.write(self._descriptor, rest) :]
+        self.position += total
+        if self.is_hashed and self.position - self._announced >= _HASH_BLOCK:
+            self._announce()
+        return total
+
+    def flush(self) -> None:
+        """Nothing: `write` keeps nothing back."""
+
+    def close(self) -> None:
+        """Say that nothing more will be written; `finish` or `discard` ends the file itself."""
+        self.closed = True
+
+    def finish(self) -> tuple[int, str]:
+        """Have everything on the disk, and close: (bytes, sha256 in hex, "" where it was left out)."""
+        os.fsync(self._descriptor)
+        self._join()
+        if self._failure is not None:
+            raise self._failure
+        if self.is_hashed:
+            self._hash_up_to(self.position)
+        os.close(self._descriptor)
+        self.closed = True
+        return self.position, self._sha256.hexdigest() if self.is_hashed else ""
+
+    def discard(self) -> None:
+        """Close and remove the file; what is written from now on is dropped."""
+        if self._discarding:
+            return
+        self._discarding = True
+        self._join()
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+    def _announce(self) -> None:
+        if self._thread is None:
+            if self.position < _INLINE_BYTES:
+                return
+            self._thread = threading.Thread(target=self._follow, name="datasets_core-hash", daemon=True)
+            self._thread.start()
+        with self._change:
+            self._announced = self.position
+            self._change.notify()
+
+    def _join(self) -> None:
+        if self._thread is None:
+            return
+        with self._change:
+            self._ended = True
+            self._change.notify()
+        self._thread.join()
+        self._thread = None
+
+    def _follow(self) -> None:
+        try:
+            while True:
+                with self._change:
+                    self._change.wait_for(lambda: self._ended or self._announced > self._hashed)
+                    if self._ended:
+                        return
+                    goal = self._announced
+                self._hash_up_to(goal)
+        except BaseException as error:  # raised in the writer's thread, by `finish`
+            self._failure = error
+
+    def _hash_up_to(self, goal: int) -> None:
+        block = memoryview(bytearray(min(_HASH_BLOCK, max(goal - self._hashed, 1))))
+        while self._hashed < goal:
+            wanted = block[: min(_HASH_BLOCK, goal - self._hashed)]
+            found = os.preadv(self._descriptor, [wanted], self._hashed)
+            if found == 0:
+                raise OSError(f"{self.path} became shorter while it was written")
+            self._sha256.update(wanted[:found])
+            self._hashed += found
+
+
+def is_stored_as_it_is(schema: pa.Schema, file_format: str = "arrow") -> bool:
+    """Whether shards hold just this schema, so that none has to be opened to know it: Arrow files of plain columns."""
+    return (
+        file_format == "arrow"
+        and schema.metadata is None
+        and all(field.metadata is None and _is_flat(field.type) for field in schema)
+    )
+
+
+def _is_flat(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_primitive(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+# Arrow streams on disk: written from batches, or copied byte by byte out of Arrow files, which hold a stream each.
+
+
+END = b"\xff\xff\xff\xff\0\0\0\0"
+"""What a stream ends with."""
+
+_START = b"\xff\xff\xff\xff"
+_MAGIC = b"ARROW1\0\0"
+_SMALL_BYTES = 1 << 18  # batches below this are joined, so that many small files do not make many small batches
+_STREAM_JOINED_BYTES = 4 << 20
+_BLOCK = 1 << 18
+
+
+def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[int]]:
+    """Write a new stream: (bytes, rows of each batch).
+
+    Args:
+        path: the file.
+        schema: of every batch, but for its metadata.
+        batches: the rows; small batches are joined.
+
+    Raises:
+        DatasetDiskError: the disk is full, read-only or forbidden.
+    """
+    rows: list[int] = []
+    with files.disk_errors(path):
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
+            for batch in joined(batches):
+                if batch.num_rows:
+                    writer.write_batch(batch if batch.schema.metadata == schema.metadata else _as(batch, schema))
+                    rows.append(batch.num_rows)
+        return os.stat(path).st_size, rows
+
+
+def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches in order, small neighbours put together.
+
+    >>> [batch.num_rows for batch in joined([pa.record_batch({"a": [1]}), pa.record_batch({"a": [2, 3]})])]
+    [3]
+    """
+    small: list[pa.RecordBatch] = []
+    held = 0
+    for batch in batches:
+        size = batch.nbytes
+        if small and held + size > _STREAM_JOINED_BYTES:
+            yield _one(small)
+            small, held = [], 0
+        if size >= _SMALL_BYTES and not small:
+            yield batch
+            continue
+        small.append(batch)
+        held += size
+    if small:
+        yield _one(small)
+
+
+def copy_stream(source: str, path: str, *, is_file: bool) -> int | None:
+    """Copy the stream that an Arrow file (`is_file`) holds, or that a file is: its bytes.
+
+    Returns:
+        None, and nothing is left, if the source is not laid out so that its bytes are a stream.
+
+    Raises:
+        DatasetDiskError: the disk is full, read-only or forbidden.
+    """
+    with files.disk_errors(path), contextlib.ExitStack() as opened:
+        given = os.open(source, os.O_RDONLY)
+        opened.callback(os.close, given)
+        span = _span(given, is_file)
+        if span is None:
+            return None
+        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        opened.callback(os.close, made)
+        _copy(given, made, *span)
+        return span[1] - span[0]
+
+
+def _span(source: int, is_file: bool) -> tuple[int, int] | None:
+    size = os.fstat(source).st_size
+    start, stop = 0, size
+    if is_file:
+        tail = os.pread(source, 10, max(size - 10, 0))
+        start, stop = len(_MAGIC), size - 10 - int.from_bytes(tail[:4], "little", signed=True)
+        if os.pread(source, len(_MAGIC), 0) != _MAGIC or not start < stop < size:
+            return None
+    if stop - start < len(END) or os.pread(source, 4, start) != _START or os.pread(source, len(END), stop - len(END)) != END:
+        return None
+    return start, stop
+
+
+def _copy(source: int, target: int, start: int, stop: int) -> None:
+    # `copy_file_range` takes half as long again here: a stream begins 8 bytes into its file, so no page is copied as one
+    block = memoryview(bytearray(min(_BLOCK, stop - start)))
+    while start < stop:
+        found = os.preadv(source, [block[: min(_BLOCK, stop - start)]], start)
+        if not found:
+            raise OSError(errno.EIO, "a file became shorter while it was copied")
+        start += found
+        rest = block[:found]
+        while rest:
+            rest = rest[os.write(target, rest) :]
+
+
+def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def _as(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(batch.columns, schema=schema) if len(schema) else batch
+
 
 _BUFFER = 1 << 18  # writes below this are joined; those above go to the system without a copy
-_SMALL_BYTES = 1 << 18  # batches below this are joined, so that many small files do not make many small batches
 _JOINED_BYTES = 1 << 20
 _BATCHES_PER_ROW_GROUP = 8
 

@@ -2,24 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from datasets_core.errors import StreamStateError
-from datasets_core.stream.lanes import LanesInTurn, PlacedLanes
-from datasets_core.stream.merged_states import check_alike, stream_states
-from datasets_core.stream.node import Delivery, Node
-from datasets_core.stream.rank_lanes import RankLanes
-from datasets_core.stream.rows_by_place import Origins
-from datasets_core.stream.source_places import check_place
-from datasets_core.stream.state import check_plan, lane_entries
+from datasets_core.errors import ArgumentTypeError, StreamStateError
+from datasets_core.stream.nodes.shard import Shards
+from datasets_core.stream.plan import RankLanes
+from datasets_core.stream.state import check_place, check_plan, is_state, joined, lane_entries, with_place
 
 if TYPE_CHECKING:
-    from datasets_core.stream.streamed import Streamed
+    from datasets_core.stream.iteration import Streamed
+
+
+# `merge_states`: one state of those of all ranks and workers of a training, to go on with any number of them.
+
+
+_SINCE, _FETCHER, _ITERATION, _DATASET = "_steps_since_snapshot", "fetcher_state", "dataset_iter_state", "dataset_state"
+_RANKS_SHOWN = 8
+
+
+def merge_states(states: Iterable[Any]) -> dict[str, Any]:
+    """One state of the states of all ranks and workers of a stream that `split_dataset_by_node` divided by lanes.
+
+    It is loaded into the stream of any rank, of any number of ranks, and read by any number of workers: each goes on with its
+    lanes where these stand.  Lanes that stand behind others, since one rank was ahead, catch up first.
+
+    Args:
+        states: of all ranks: each what `state_dict` of the stream gave, or that of torchdata's `StatefulDataLoader`, which has
+            the states of its workers within, or any dicts and lists that hold such.
+
+    >>> from datasets_core.distributed import split_dataset_by_node
+    >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset()
+    >>> ranks = [split_dataset_by_node(stream, rank, 2) for rank in range(2)]
+    >>> heads = [[next(rows)["a"] for _ in range(10)] for rows in map(iter, ranks)]
+    >>> alone = split_dataset_by_node(stream, 0, 1)
+    >>> alone.load_state_dict(merge_states([part.state_dict() for part in ranks]))
+    >>> len(list(alone))
+    80
+
+    Raises:
+        StreamStateError: they are no states, are those of different streams or epochs, lack a lane, or differ about one.
+        ArgumentTypeError: they are no list.
+    """
+    found = list(stream_states(states))
+    if not found:
+        raise StreamStateError("There is no state of a stream in these. Give what state_dict() of all ranks returned.")
+    first = found[0]
+    if len(found) == 1 and "lanes" not in first:
+        return dict(first)
+    check_alike(found)
+    lanes: dict[int, list[Any]] = {}
+    for state in found:
+        for entry in lane_entries(state):
+            known = lanes.setdefault(entry[0], entry)
+            if known != entry:
+                raise StreamStateError(
+                    f"Two states differ about lane {entry[0]}: by one it gave {known[1]} rows, by the other {entry[1]}. "
+                    "Give the states of one moment, one of each rank and worker."
+                )
+    lacking = [lane for lane in range(first["lanes"]) if lane not in lanes]
+    if lacking:
+        names = ", ".join(map(str, lacking[:_RANKS_SHOWN])) + (
+            f" and {len(lacking) - _RANKS_SHOWN} more" if len(lacking) > _RANKS_SHOWN else ""
+        )
+        raise StreamStateError(f"No state has the lanes {names} of {first['lanes']}. Give those of all ranks and workers.")
+    merged = with_place(first, [lanes[lane] for lane in sorted(lanes)])
+    files = joined([state.get("files") for state in found])
+    return merged if files is None else {**merged, "files": files}
+
+
+def check_alike(states: list[dict[str, Any]]) -> None:
+    """Complain about states that are not of one stream divided by lanes, and of one epoch.
+
+    Raises:
+        StreamStateError: they are not.
+    """
+    first = states[0]
+    for state in states:
+        if not isinstance(state.get("lanes"), int):
+            raise StreamStateError(
+                "The states are of parts that do not divide anew. Divide the stream by split_dataset_by_node(stream, rank, "
+                "world_size), with neither take, skip nor shard behind it."
+            )
+        check_plan(state["plan"], first["plan"])
+        if (state["epoch"], state.get("seed"), state["lanes"]) != (first["epoch"], first.get("seed"), first["lanes"]):
+            raise StreamStateError(
+                f"The states are of the epochs {first['epoch']} and {state['epoch']}, or of orders that were drawn twice. "
+                "Give the states of one moment, one of each rank and worker."
+            )
+
+
+def stream_states(found: Any) -> Iterator[dict[str, Any]]:
+    """The states of streams within other states, as in those of a `StatefulDataLoader`.
+
+    Raises:
+        StreamStateError: a loader had gone on since it took the states of its workers.
+        ArgumentTypeError: nothing that can hold states.
+    """
+    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
+        raise ArgumentTypeError(f"{type(found).__name__} holds no states. Give a list of what state_dict() returned.")
+    if is_state(found):
+        yield dict(found)
+        return
+    if isinstance(found, Mapping):
+        if found.get(_SINCE):
+            raise StreamStateError(
+                f"The loader has given {found[_SINCE]} batches since its workers told where they stand. "
+                "Make it with StatefulDataLoader(..., snapshot_every_n_steps=1)."
+            )
+        if _FETCHER in found and _DATASET in found:  # what a worker says of its walk, or if that is silent of its stream
+            walk = found[_FETCHER].get(_ITERATION) if isinstance(found[_FETCHER], Mapping) else None
+            inner = [walk if walk is not None else found[_DATASET]]
+        else:
+            inner = list(found.values())
+    else:
+        inner = list(found)
+    for each in inner:
+        if isinstance(each, (Mapping, list, tuple)):
+            yield from stream_states(each)
+
 
 _SHOWN = 5
 
@@ -110,13 +213,12 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     check_plan(found[0]["plan"], plan.signature())
     if found[0].get("seed") is not None:
         plan = plan.with_seed(found[0]["seed"])
-    node: Any = plan.in_all_lanes().node(found[0]["epoch"])
-    while not isinstance(node, (PlacedLanes, LanesInTurn)):
-        node = node.below
-    lanes = _given(found, split)
-    for entries in zip_longest(*lanes.values()):
+    node = plan.in_all_lanes().node(found[0]["epoch"]).shards
+    assert node is not None  # the plan has logical shards
+    given = _given(found, split)
+    for entries in zip_longest(*given.values()):
         check_place(node, [entry for entry in entries if entry is not None])
-    return _of_placed(node, lanes) if isinstance(node, PlacedLanes) else _of_read(node, lanes)
+    return _of_shards(node, given)
 
 
 def _given(states: list[dict[str, Any]], split: RankLanes) -> dict[int, list[list[Any]]]:
@@ -128,58 +230,21 @@ def _given(states: list[dict[str, Any]], split: RankLanes) -> dict[int, list[lis
     return {lane: sorted(entries, key=lambda entry: entry[1], reverse=True) for lane, entries in found.items()}
 
 
-def _of_placed(node: PlacedLanes, lanes: dict[int, list[list[Any]]]) -> Audit:
+def _of_shards(node: Shards, entries: dict[int, list[list[Any]]]) -> Audit:
     missing: list[LaneRows] = []
     doubled: list[LaneRows] = []
     delivered = 0
-    for lane, limit in zip(node.places.own, node.places.limits, strict=True):
-        given, again, *_ = [*(entry[1] for entry in lanes[lane]), 0, 0]
-        delivered += given
-        if given < limit:
-            where = _where(node, lane, given) if len(missing) < _SHOWN else ""
-            missing.append(LaneRows(lane, given, limit, where))
-        if again:
-            where = _where(node, lane, 0) if len(doubled) < _SHOWN else ""
-            doubled.append(LaneRows(lane, 0, again, where))
-    return Audit(delivered, tuple(missing), tuple(doubled))
-
-
-def _where(node: PlacedLanes, lane: int, row: int) -> str:
-    """Where a row of a lane stands."""
-    rows = node.rows.shared(node.places.alone(lane))
-    place = rows.places(np.array([row], np.int64))
-    found = rows.source.origins(place, 0)
-    return f"row {place[0]}" if found is None else _named(found)
-
-
-def _of_read(node: LanesInTurn, lanes: dict[int, list[list[Any]]]) -> Audit:
-    missing: list[LaneRows] = []
-    doubled: list[LaneRows] = []
-    delivered = 0
-    for lane in node.own:
-        entry, again = [*lanes[lane], [lane, 0, node.lane_node(lane).start], [lane, 0]][:2]
+    for shard in node.own:
+        entry, again = [*entries[shard], [shard, 0], [shard, 0]][:2]
+        limit = node.limit(shard)
         delivered += entry[1]
-        left = None if len(entry) > 3 else _first(node.lane_node(lane), entry[2])  # a lane that was filled up has ended
-        if left is not None:
-            missing.append(LaneRows(lane, entry[1], None, _name_of(left)))
+        if limit is None:
+            where = node.next_row(entry)
+            if where is not None:
+                missing.append(LaneRows(shard, entry[1], None, where))
+        elif entry[1] < limit:
+            missing.append(LaneRows(shard, entry[1], limit, (len(missing) < _SHOWN and node.next_row(entry)) or ""))
         if again[1]:
-            first = _first(node.lane_node(lane), node.lane_node(lane).start)
-            doubled.append(LaneRows(lane, 0, again[1], "" if first is None else _name_of(first)))
+            where = node.next_row([shard, 0]) if limit is None or len(doubled) < _SHOWN else None
+            doubled.append(LaneRows(shard, 0, again[1], where or ""))
     return Audit(delivered, tuple(missing), tuple(doubled))
-
-
-def _first(node: Node, state: Any) -> Delivery | None:
-    """The rows behind a state, of which one block is looked at."""
-    blocks: Any = node.blocks(state)
-    found: Delivery | None = next(blocks, None)
-    blocks.close()
-    return found
-
-
-def _name_of(delivery: Delivery) -> str:
-    origins = delivery.origins()
-    return "" if origins is None else _named(origins)
-
-
-def _named(origins: Origins) -> str:
-    return f"row {origins.rows[0]} of {origins.names[origins.files[0]]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -14,31 +15,51 @@ from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.codec import RowEncoder
-from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.formats.formats import RowFormat
+from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
-from datasets_core.format.formatter import RowFormat
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split import NamedSplit, Split
-from datasets_core.rows.arguments import listed_ids
+from datasets_core.meta.splits import NamedSplit, Split
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.rows.indices import at_least, at_least_one, listed_ids
+from datasets_core.store.rows.rows import Tabled
 from datasets_core.store.table import RowTable
-from datasets_core.stream.block import Kinds, encoded
-from datasets_core.stream.iterable_column import IterableColumn
-from datasets_core.stream.lane_places import LANES
+from datasets_core.stream.io.exports import Path, StreamExports, StreamMaking
+from datasets_core.stream.nodes.block import Kinds, Shown, encoded, of_dicts
+from datasets_core.stream.order.shuffle import LANES
 from datasets_core.stream.plan import Plan
-from datasets_core.stream.rows_of_generator import rows_of_generator
-from datasets_core.stream.rows_of_table import RowsOfTable
-from datasets_core.stream.shown import Shown, of_dicts
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
-from datasets_core.stream.stream_exports import StreamExports
-from datasets_core.stream.stream_making import StreamMaking
-from datasets_core.stream.streamed import at_least, at_least_one
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from datasets_core.stream.explanation import Explanation
+    from datasets_core.stream.costs import Explanation
+
+
+# `IterableColumn`: the values of one column of a stream, one after the other.
+
+
+class IterableColumn:
+    """The values of one column, or of one field within it; each iteration reads the stream anew.
+
+    Args:
+        source: rows, or the values of a column of structs.
+        column_name: of the column, or the field.
+
+    >>> list(IterableColumn([{"a": {"b": 1}}, {"a": {"b": 2}}], "a")["b"])
+    [1, 2]
+    """
+
+    def __init__(self, source: Iterable[Any], column_name: str) -> None:
+        self.source, self.column_name = source, column_name
+
+    def __iter__(self) -> Iterator[Any]:
+        for row in self.source:
+            yield row[self.column_name]
+
+    def __getitem__(self, column_name: str) -> IterableColumn:
+        return IterableColumn(self, column_name)
 
 
 class IterableDataset(StreamExports, StreamMaking):
@@ -67,7 +88,7 @@ class IterableDataset(StreamExports, StreamMaking):
         format: RowFormat | None = None,
     ) -> None:
         self._plan = plan
-        self._info = DatasetInfo() if info is None else copy.copy(info)
+        self._info = DatasetInfo() if info is None else info.copy()
         self._info.features = plan.features
         self._split = NamedSplit(split) if isinstance(split, str) and not isinstance(split, NamedSplit) else split
         self._format = format or RowFormat()
@@ -187,7 +208,7 @@ class IterableDataset(StreamExports, StreamMaking):
         >>> IterableDataset.from_dict({"a": [1, 2]}).reshard().num_shards
         1
         """
-        from datasets_core.stream.resharding import resharded  # 5 ms that streams of one source do without
+        from datasets_core.stream.combine import resharded  # 5 ms that streams of one source do without
 
         return self._like(resharded(self._plan))
 
@@ -211,7 +232,7 @@ class IterableDataset(StreamExports, StreamMaking):
         Raises:
             ConfigurationError: a number that is none.
         """
-        from datasets_core.stream.explaining import Asked, explained  # 3 ms that reading does without
+        from datasets_core.stream.explain import Asked, explained  # 3 ms that reading does without
 
         if bandwidth is not None and not bandwidth > 0:
             raise ConfigurationError(f"bandwidth={bandwidth!r} lets no byte pass. Give bytes a second, or None.")
@@ -230,9 +251,9 @@ class IterableDataset(StreamExports, StreamMaking):
             RowIdError: no row of the stream has it.
             ConfigurationError: a stream of other rows.
         """
-        from datasets_core.stream.rows_by_id import files_of, place_of  # 2 ms that other streams do without
+        from datasets_core.stream.row_ids import files_of_plan, place_of  # 2 ms that other streams do without
 
-        return place_of(files_of(self._plan), id, self._epoch)
+        return place_of(files_of_plan(self._plan), id, self._epoch)
 
     def rows(self, ids: Any) -> Self:
         """A stream of the rows with these ids, in the order of the ids; of the same streams as `locate`.
@@ -244,9 +265,9 @@ class IterableDataset(StreamExports, StreamMaking):
             RowIdError: no row of the stream has one of them.
             ConfigurationError: a stream of other rows.
         """
-        from datasets_core.stream.rows_by_id import files_of, rows_by_id
+        from datasets_core.stream.row_ids import files_of_plan, rows_by_id
 
-        return self._like(Plan(rows_by_id(files_of(self._plan), listed_ids(ids))))
+        return self._like(Plan(rows_by_id(files_of_plan(self._plan), listed_ids(ids))))
 
     # -- made of -------------------------------------------------------------------------------------------------------
 
@@ -321,7 +342,9 @@ class IterableDataset(StreamExports, StreamMaking):
         >>> list(IterableDataset.from_generator(squares, gen_kwargs={"below": 3}))
         [{'square': 0}, {'square': 1}, {'square': 4}]
         """
-        wanted = None if features is None else Features(features)
+        from datasets_core.stream.sources.tables import rows_of_generator
+
+        wanted = None if features is None else Features(features).copy()
         source = rows_of_generator(generator, gen_kwargs, wanted, str(split))
         return cls(Plan(source, (), len(source.jobs)), None, split)
 
@@ -351,6 +374,76 @@ class IterableDataset(StreamExports, StreamMaking):
         return cls._of(df.to_arrow(), features, info, split, 1)
 
     @classmethod
+    def from_file(cls, filename: Path) -> Self:
+        """The rows of an Arrow file (file or stream format) or of a Parquet file, mapped.
+
+        Raises:
+            DamagedShardError: the file is cut, damaged or of another kind.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.parquet")
+        ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+        ...     list(IterableDataset.from_file(path))
+        [{'a': 1}, {'a': 2}]
+        """
+        from datasets_core.store.source import paths_of_files
+
+        rows = Tabled(RowTable.from_file(os.fspath(filename)))
+        rows._paths = paths_of_files([os.fspath(filename)])
+        return cls._of_rows(rows)
+
+    @classmethod
+    def from_spark(
+        cls, df: Any, split: NamedSplit | str | None = None, features: Features | None = None, **kwargs: Any
+    ) -> Self:
+        """The rows of a Spark frame, collected by the driver as Arrow data.
+
+        Args:
+            df: the frame.
+            split: the split that the rows are of; "train" if None.
+            features: what the columns are to be; None: what the frame says.
+            kwargs: those of `Dataset.from_spark`, which have no effect.
+
+        Raises:
+            MissingDependencyError: pyspark is not installed.
+            CastError: a column that does not fit its feature.
+        """
+        from datasets_core.io.tables import check_spark_options, rows_of_spark  # 10 ms that other streams do without
+
+        options = ("keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
+        check_spark_options({name: value for name, value in kwargs.items() if name not in options})
+        return cls._of_rows(rows_of_spark(Tabled, df, split, features))
+
+    @classmethod
+    def _of_rows(cls, rows: Tabled, num_shards: int = 1) -> Self:
+        """The rows of a dataset, in their order and format; see `Dataset.to_iterable_dataset`.
+
+        Raises:
+            ConfigurationError: more shards than rows, or rows whose format is a function.
+        """
+        from datasets_core.stream.sources.tables import RowsOfBuilt, RowsOfTable
+
+        if rows._format.type == "custom":
+            raise ConfigurationError(
+                "A stream takes no transform of set_transform(). Use with_format(None), and map it in batches."
+            )
+        identity = partial(getattr, rows._lineage, "fingerprint")
+        count = shards_of(num_shards, rows.num_rows)
+        structure = rows._table.structure if count == 1 and rows._index is None else None
+        blocks = None if structure is None else structure.blocks()
+        kind = RowsOfTable if blocks is None else RowsOfBuilt
+        source = kind(rows._table, rows._index, rows._features, rows._media_paths(), identity)
+        stream = cls(
+            Plan(source, (), count if blocks is None else max(1, blocks.num_files)),
+            rows._info,
+            rows._split,
+            RowFormat(rows._format.type, None, False, rows._format.kwargs),
+        )
+        shown = rows._format.columns
+        return stream if shown is None or rows._format.is_complete else stream.select_columns(list(shown))
+
+    @classmethod
     def _of(
         cls,
         table: pa.Table,
@@ -359,7 +452,9 @@ class IterableDataset(StreamExports, StreamMaking):
         split: NamedSplit | str | None,
         num_shards: int,
     ) -> Self:
-        kinds = Features.from_arrow_schema(table.schema) if features is None else Features(features)
+        from datasets_core.stream.sources.tables import RowsOfTable
+
+        kinds = Features.from_arrow_schema(table.schema) if features is None else Features(features).copy()
         rows = RowTable.from_table(cast_table(table, kinds, what="The rows"))
         source = RowsOfTable(rows, None, kinds, MediaPaths(None), partial(Hasher.hash, rows))
         return cls(Plan(source, (), shards_of(num_shards, rows.num_rows)), info, split)
@@ -428,7 +523,7 @@ class IterableDataset(StreamExports, StreamMaking):
         found = list(other.iter(2**62))
         if found:
             return found[0]
-        features = self.features
+        features = self._known_features()
         return Shown(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features)))
 
 

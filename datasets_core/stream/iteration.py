@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import sys
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 from operator import length_hint
 from typing import Any, Protocol, Self, TypeAlias
 
-from datasets_core.stream.node import Node, State
-from datasets_core.stream.state import Place
+from datasets_core.errors import StreamStateError
+from datasets_core.features.formats.formats import RowFormat
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.splits import NamedSplit
+from datasets_core.store.rows.indices import at_least_one, whole_number
+from datasets_core.store.rows.reading import Described
+from datasets_core.stream.nodes.block import TABLES, Shown
+from datasets_core.stream.nodes.node import Delivery, Node, State, without_counts
+from datasets_core.stream.plan import Plan, RankLanes, decoding_of
+from datasets_core.stream.state import Place, check_place, check_told, own_lanes, read, saved, told_by
+from datasets_core.stream.steps import Share, Step
 
 _NOTHING: list[Any] = []
 
@@ -51,8 +67,21 @@ class Cursor:
         return Place(before.epoch, before.share, self._after(given - 1), before.seed)
 
 
-Walk: TypeAlias = Callable[[Node, State, Cursor], Generator[Iterator[Any]]]
-"""Gives the rows of a node from a state on, some at a time, each time as `Cursor.over` returns them."""
+ShownRows: TypeAlias = Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]
+"""Makes of a delivery what an iteration gives, and what gives the state behind each of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How the rows of a node are given.
+
+    Attributes:
+        show: makes what shows deliveries; called when the first one is there.
+        read: reads the node from a state on.
+    """
+
+    show: Callable[[], ShownRows]
+    read: Callable[[Node, State], Iterator[Delivery]] = lambda node, state: node.blocks(state)
 
 
 class Walked(Protocol):
@@ -86,12 +115,13 @@ class RowIterator:
     [{'a': 3}]
     """
 
-    __slots__ = ("__weakref__", "_lists", "_rows", "_stream", "_walk", "cursor")
+    __slots__ = ("__weakref__", "_deliveries", "_rows", "_shown", "_stream", "_walk", "cursor")
 
     def __init__(self, stream: Walked, walk: Walk, node: Node, place: Place) -> None:
         self._stream, self._walk = stream, walk
         self.cursor = Cursor(place)
-        self._lists, self._rows = walk(node, place.at, self.cursor), iter(_NOTHING)
+        self._shown: ShownRows | None = None
+        self._deliveries, self._rows = walk.read(node, place.at), iter(_NOTHING)
 
     def __iter__(self) -> Self:
         return self
@@ -99,11 +129,26 @@ class RowIterator:
     def __next__(self) -> Any:
         for row in self._rows:
             return row
-        for rows in self._lists:
-            self._rows = rows
-            for row in rows:
-                return row
+        try:
+            for delivery in self._deliveries:
+                shown = self._shown or self._show()
+                self._rows = rows = self.cursor.over(*shown(delivery))
+                for row in rows:
+                    return row
+        except BaseException:  # as behind an error in a generator, no row comes any more
+            self._stop()
+            raise
         raise StopIteration
+
+    def _show(self) -> ShownRows:
+        self._shown = shown = self._walk.show()
+        return shown
+
+    def _stop(self) -> None:
+        """Let go of what reads the rows."""
+        deliveries, self._deliveries = self._deliveries, iter(_NOTHING)
+        if isinstance(deliveries, Generator):
+            deliveries.close()
 
     def close(self) -> None:
         """End the iteration, as a generator does: files, connections and workers are let go, and no row comes any more.
@@ -117,7 +162,7 @@ class RowIterator:
         >>> list(rows)
         []
         """
-        self._lists.close()
+        self._stop()
         self._rows = iter(_NOTHING)
         self.cursor.begin(self.cursor.place)
 
@@ -135,6 +180,382 @@ class RowIterator:
             StreamStateError: it is of another stream.
         """
         node, place = self._stream.resumed_at(state_dict)
-        self._lists.close()
+        self._stop()
         self.cursor.begin(place)
-        self._lists, self._rows = self._walk(node, place.at, self.cursor), iter(_NOTHING)
+        self._deliveries, self._rows = self._walk.read(node, place.at), iter(_NOTHING)
+
+
+# What is known of a stream, as attributes of the stream itself.
+
+
+class Known(Described):
+    """What the info of a stream and its plan say."""
+
+    _plan: Plan
+
+    @property
+    def features(self) -> Features | None:
+        """Name and kind of each column, as a copy; None where only the rows will tell, as behind `map` without `features=`.
+
+        Where the files of a format are streamed, and nothing else tells, the first file does, which is read for it.
+        """
+        return None if (found := self._known_features()) is None else found.copy()
+
+    def _known_features(self) -> Features | None:
+        """The features themselves, for the library: whatever leaves it is a copy."""
+        return self._plan.told_features() if self._info.features is None else self._info.features
+
+    @property
+    def column_names(self) -> list[str] | None:
+        """Names of the columns; None where only the rows will tell."""
+        return None if (found := self._known_features()) is None else list(found)
+
+    @property
+    def num_columns(self) -> int | None:
+        """Number of columns; None where only the rows will tell."""
+        return None if (found := self._known_features()) is None else len(found)
+
+    @property
+    def num_shards(self) -> int:
+        """Into how many parts the rows divide among the workers of a loader."""
+        return self._plan.num_shards
+
+    @property
+    def n_shards(self) -> int:
+        """The same as `num_shards`."""
+        return self.num_shards
+
+
+# Streams in torch's `DataLoader`: they count as its iterable datasets, and its workers share the rows, epochs and
+# states.
+
+
+def join_torch(kind: type) -> bool:
+    """Have torch take objects of this class for iterable datasets, where a program has imported torch; whether it has.
+
+    It is registered as an abstract base class of `collections.abc` would be: nothing of torch is changed or inherited.
+    """
+    data: Any = sys.modules.get("torch.utils.data")
+    iterable = getattr(data, "IterableDataset", None)
+    if iterable is not None and not issubclass(kind, iterable):
+        iterable.register(kind)
+    return iterable is not None
+
+
+def worker_share() -> Share | None:
+    """The part of the rows that is for this process, if it is a worker of a `DataLoader`."""
+    found = _worker_info()
+    return None if found is None else Share(int(found.id), int(found.num_workers))
+
+
+def worker_walk() -> int | None:
+    """A number that the workers have in common which a `DataLoader` begins together; None elsewhere."""
+    found = _worker_info()
+    return None if found is None or not hasattr(found, "seed") else (int(found.seed) - int(found.id)) % 2**63 or 1
+
+
+def _worker_info() -> Any:
+    data: Any = sys.modules.get("torch.utils.data")
+    return getattr(data, "get_worker_info", lambda: None)()
+
+
+@dataclass(slots=True)
+class Told:
+    """What a stream tells the workers of a `DataLoader`, also those that it keeps from epoch to epoch.
+
+    The numbers stand in memory that processes share: how often an epoch was chosen, the last one, and the walk (see
+    `worker_walk`) that took up the state which was loaded before the workers began.
+    """
+
+    numbers: Any
+
+    @classmethod
+    def to_workers(cls) -> Self:
+        """Nothing was told yet."""
+        from multiprocessing.sharedctypes import RawArray  # for a program that uses torch
+
+        return cls(RawArray("q", 3))
+
+    def choose(self, epoch: int) -> int:
+        """Have workers know the epoch; the number of this choice."""
+        self.numbers[1] = epoch
+        self.numbers[0] += 1
+        return int(self.numbers[0])
+
+    @property
+    def chosen(self) -> tuple[int, int]:
+        """The number of the last choice, and the epoch."""
+        return int(self.numbers[0]), int(self.numbers[1])
+
+    def load(self) -> None:
+        """Have the next walk take up a state."""
+        self.numbers[2] = 0
+
+    def takes_up(self, walk: int) -> bool:
+        """Whether it is for this walk to take up the state: the first one that asks."""
+        if not self.numbers[2]:
+            self.numbers[2] = walk
+        return bool(self.numbers[2] == walk)
+
+
+def is_being_sent() -> bool:
+    """Whether this process is starting another one, and says what that shares with it."""
+    context: Any = sys.modules.get("multiprocessing.context")
+    return context is not None and context.get_spawning_popen() is not None
+
+
+# `Streamed`: the rows of a plan, one after the other, from the beginning or from a saved state.
+
+
+class Streamed(Known):
+    """Iterates a plan, and remembers where it stands."""
+
+    _plan: Plan
+    _info: DatasetInfo
+    _split: NamedSplit | None
+    _format: RowFormat
+    _epoch: int
+    _is_begun: bool
+    _loaded: Place | None
+    _cursor: Cursor | None
+    _signature: list[list[Any]] | None
+    _told: Told | None = None
+    _heard = 0
+    _loaded_in: int | None = None
+
+    @property
+    def epoch(self) -> int:
+        """The epoch, which the order of a shuffled stream depends on.
+
+        It is the one that was chosen last, by `set_epoch` or a state.  Where rows are shuffled for each epoch
+        (`shuffle_files=True`, `shuffle(reshuffle_each_iteration=True)`), each further iteration is the next one.
+        """
+        return self._epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch: shuffled rows come in another order in each.
+
+        >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset().shuffle(seed=1)
+        >>> first = list(stream)
+        >>> stream.set_epoch(1)
+        >>> list(stream) == first
+        False
+
+        A state of another epoch that was loaded, and not used, is forgotten.
+        """
+        self._epoch, self._is_begun = whole_number("epoch", epoch), False
+        if self._loaded is not None and self._loaded.epoch != self._epoch:
+            self._loaded = None
+        if self._told is not None and worker_share() is None:
+            self._heard = self._told.choose(self._epoch)
+
+    def __iter__(self) -> RowIterator:
+        return self._begin(Walk(self._shows_rows))
+
+    def _shows_rows(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
+        """What shows deliveries row by row."""
+        shown = Shown(self._format)
+        return lambda delivery: (shown.rows(delivery.block), delivery.after)
+
+    def iter(self, batch_size: int, drop_last_batch: bool = False) -> RowIterator:
+        """The rows in batches, each as columns.
+
+        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().iter(2))
+        [{'a': [1, 2]}, {'a': [3]}]
+
+        Raises:
+            ConfigurationError: a batch size below 1.
+        """
+        size = at_least_one("batch_size", batch_size)
+
+        def read(node: Node, state: State) -> Iterator[Delivery]:
+            found = node.batches(state, size)
+            return takewhile(lambda delivery: delivery.block.num_rows == size, found) if drop_last_batch else found
+
+        return self._begin(Walk(self._shows_batches, read))
+
+    def _shows_batches(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
+        shown = Shown(self._format)
+        return lambda delivery: ([shown.columns(delivery.block)], partial(_always, delivery.after(delivery.block.num_rows - 1)))
+
+    def _begin(self, walk: Walk) -> RowIterator:
+        """A new iteration: from the state that was loaded on, else from the beginning."""
+        self._hear()
+        place = self._next_place() if self._loaded is None else self._own(self._loaded)
+        node = self._node_at(place)
+        self._loaded, self._epoch, self._is_begun = None, place.epoch, True
+        found = RowIterator(self, walk, node, place)
+        self._cursor = found.cursor
+        return found
+
+    def _hear(self) -> None:
+        """In a worker of a loader: learn which epoch was chosen since, and whether a state is for an earlier walk."""
+        if self._told is None or (walk := worker_walk()) is None:
+            return
+        number, epoch = self._told.chosen
+        if number != self._heard:
+            self._heard = number
+            self.set_epoch(epoch)
+        if self._loaded is not None and self._loaded_in != os.getpid() and not self._told.takes_up(walk):
+            self._loaded = None
+
+    def _next_place(self) -> Place:
+        """Where an iteration from the beginning begins."""
+        source, share = self._plan.source, worker_share()
+        epoch = self._epoch + (self._is_begun and self._plan.changes_by_epoch)
+        at = self._read_plan.node(epoch, share).start
+        return Place(epoch, None if self._plan.is_elastic else share, at, source.drawn_seed)
+
+    def _node_at(self, place: Place) -> Node:
+        """What gives the rows of a place, to those who may have them."""
+        share = worker_share()
+        if self._plan.is_elastic:
+            return self._read_plan.node(place.epoch, share)
+        if place.share != share:
+            raise StreamStateError(
+                f"The state was saved by {_reader(place.share)}, and is loaded by {_reader(share)}. "
+                "Load it into a loader with as many workers, worker by worker."
+            )
+        return self._read_plan.node(place.epoch, share)
+
+    @property
+    def _read_plan(self) -> Plan:
+        """The plan as it is read: with what decodes media, where that is more than to show them."""
+        plan = self._plan
+        is_asked = plan.errors is not None or any(step.decodes_media for step in plan.steps)
+        if not is_asked or self._format.type in TABLES:
+            return plan
+        step = decoding_of(plan.steps, plan.features, plan.errors)
+        return plan if step is None else plan.then(step)
+
+    # -- states --------------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the latest iteration stands, behind the last row that it gave: plain JSON, of some hundred bytes.
+
+        It is bound to the rows, the split, the read config and the steps of the stream, by their fingerprints: those of another
+        are refused.  Of a dataset that was built the rows of the splits that are read count; others may change meanwhile.
+
+        >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
+        >>> rows = iter(stream)
+        >>> next(rows)
+        {'a': 1}
+        >>> state = stream.state_dict()
+        >>> stream.load_state_dict(state)
+        >>> list(stream)
+        [{'a': 2}, {'a': 3}]
+        """
+        if self._loaded is not None:
+            place = self._loaded
+        elif self._cursor is not None:
+            place = self._cursor.place
+        else:
+            place = self._next_place()
+        return self.saved_at(place)
+
+    def saved_at(self, place: Place) -> dict[str, Any]:
+        """The state of a place, which an iteration of the stream reached."""
+        seen = told_by(self._plan.indexes())
+        files = seen if any(count for count, *_ in seen) else None
+        return saved(replace(place, files=files), self._signed(), self._lanes)
+
+    @property
+    def _lanes(self) -> int | None:
+        """Into how many lanes the rows are divided of which states tell."""
+        split = self._plan.split if self._plan.is_elastic else None
+        return None if split is None else split.lanes
+
+    def _signed(self) -> list[list[Any]]:
+        if self._signature is None:  # once: it looks at all rows in memory
+            self._signature = self._plan.signature()
+        return self._signature
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Have the next iteration go on where a state was saved; the iterations behind it begin at the beginning.
+
+        Args:
+            state_dict: what `state_dict` gave for this stream, or for one that was made in the same way.
+
+        Raises:
+            StreamStateError: it is of another stream, or altered.
+        """
+        self._loaded = place = self._read(state_dict)
+        self._epoch, self._loaded_in = place.epoch, os.getpid()
+        if self._told is not None and worker_share() is None:
+            self._told.load()
+
+    def resumed_at(self, state: dict[str, Any]) -> tuple[Node, Place]:
+        """The rows, and the place that a state says, for an iteration that goes on there.
+
+        Raises:
+            StreamStateError: it is of another stream, or altered.
+        """
+        place = self._own(self._read(state))
+        node = self._node_at(place)
+        self._loaded, self._epoch, self._is_begun = None, place.epoch, True
+        return node, place
+
+    def _read(self, state: dict[str, Any]) -> Place:
+        place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None, lanes=self._lanes)
+        if not self._plan.counts_errors:
+            place = replace(place, at=without_counts(place.at))
+        if place.seed is not None:
+            self._plan = self._plan.with_seed(place.seed)
+        if place.files is not None:
+            check_told(self._plan.indexes(), place.files)
+            place = replace(place, files=None)
+        place = self._own(place)
+        check_place(self._read_plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)
+        return place
+
+    def _own(self, place: Place) -> Place:
+        """The place in the rows of this process: of an elastic stream that of its own lanes."""
+        split = self._plan.split
+        if split is None or not self._plan.is_elastic:
+            return place
+        share = worker_share()
+        own = split.own() if share is None else split.own(share.index, share.count)
+        return Place(place.epoch, None, own_lanes(place.at, own, split.lanes), place.seed)
+
+    def _in_lanes(self, split: RankLanes) -> Self:
+        """The rows of one rank."""
+        return self._like(self._plan.in_lanes(split))
+
+    # -- other streams -------------------------------------------------------------------------------------------------
+
+    def _like(self, plan: Plan) -> Self:
+        """The stream of another plan, with what is known of this one."""
+        other = copy.copy(self)
+        other._plan, other._info = plan, copy.copy(self._info)
+        other._info.features = plan.features
+        other._loaded = other._cursor = other._signature = None
+        other._is_begun = False
+        return other
+
+    def _then(self, step: Step) -> Self:
+        return self._like(self._plan.then(step))
+
+    def __getstate__(self) -> dict[str, Any]:
+        told = self._told if is_being_sent() else None
+        return {**self.__dict__, "_cursor": None, "_told": told}
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _cursor=None, _told=None)
+        return other
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Self]:
+        """The class; whoever asks for it may be torch, which has to know it first."""
+        kind = type(self)
+        if join_torch(kind) and self._told is None:
+            self._told = Told.to_workers()
+        return kind
+
+
+def _always(state: State, _: int) -> State:
+    return state
+
+
+def _reader(share: Share | None) -> str:
+    return "a loader without workers" if share is None else f"worker {share.index} of {share.count}"

@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import LargeList, List, Value
 from datasets_core.features.schema import Features
-from datasets_core.stream.block import ArrowBlock, Block, DictBlock, check_names
-from datasets_core.stream.error_policy import Outcome
-from datasets_core.stream.node import Delivery, Node, State, part, together
-from datasets_core.stream.nodes import Batchwise
-from datasets_core.stream.permutation import Ints
+from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, check_names
+from datasets_core.stream.nodes.errors import Outcome
+from datasets_core.stream.nodes.map_filter import Batchwise
+from datasets_core.stream.nodes.node import Delivery, Locality, Node, State, part, together
+from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.steps import PlainStep
 
 OVERLONG = ("split", "truncate", "drop", "raise")
@@ -123,7 +123,7 @@ class Packed(Batchwise):
 
     below: Node
     step: Pack
-    works_in_lanes = True
+    locality = Locality.PART
 
     def _batches(self, inner: State, count: int) -> Iterator[Delivery]:
         """The windows: the first ones are small, so that their rows come early."""

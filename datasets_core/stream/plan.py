@@ -2,37 +2,369 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from datasets_core.engines.pool import WorkerPool, ahead_of
 from datasets_core.errors import UnhashableError
+from datasets_core.features.base import Value
+from datasets_core.features.media.media import has_media
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.stream.block_index import BlockIndex
-from datasets_core.stream.error_policy import ErrorPolicy, Ledger, for_reading, under_policy
-from datasets_core.stream.lanes import PlacedLanes
-from datasets_core.stream.made_rows import MadeRows
-from datasets_core.stream.node import Node, Ordered, Source
-from datasets_core.stream.projection import projected
-from datasets_core.stream.rank_lanes import RankLanes, divided_steps, keeps_lanes, lanes_of
-from datasets_core.stream.rows_by_place import RowsByPlace
-from datasets_core.stream.rows_of_jobs import RowsOfJobs
-from datasets_core.stream.seeking import num_rows_of
-from datasets_core.stream.steps import Batch, ChangeColumns, Limit, Map, Part, Repeat, Shuffle, Step, is_row_by_row
+from datasets_core.stream.nodes.block import ArrowBlock, Block, DecodedBlock
+from datasets_core.stream.nodes.columns import Cast, Decoding, Renamed, Selected
+from datasets_core.stream.nodes.errors import ErrorPolicy, Guard, Ledger
+from datasets_core.stream.nodes.jobs import RowsOfJobs
+from datasets_core.stream.nodes.node import Delivery, Node, Numbers, Source
+from datasets_core.stream.nodes.ordered import Ordered
+from datasets_core.stream.nodes.positions import Placed, RowsByPlace
+from datasets_core.stream.order.layers import Cut
+from datasets_core.stream.order.shuffle import ShardPositions
+from datasets_core.stream.steps import (
+    Batch,
+    ChangeColumns,
+    Limit,
+    Map,
+    Part,
+    PlainStep,
+    Repeat,
+    Share,
+    Shuffle,
+    Step,
+    row_by_row,
+)
+
+if TYPE_CHECKING:
+    from datasets_core.stream.nodes.shard import PlacedShards, Shards, ShardsInTurn
+    from datasets_core.stream.sources.block_index import BlockIndex
+
+# `DecodeMedia`: the last step of a stream that is read: its media are decoded, by threads, or where some may be
+# damaged.
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """Which part of the rows somebody reads, where others read the rest.
+class Decoded:
+    """Media decoded; a change of rows (see `RowChange`)."""
+
+    pool: WorkerPool | None = None
+    needs_numbers = False
+
+    def changed(self, block: Block, numbers: Numbers) -> Block:
+        """See `RowChange.changed`."""
+        names = media_of(block)
+        if not isinstance(block, ArrowBlock) or not names:
+            return block
+        reader = block.kinds.reader
+        known = block.decoded if isinstance(block, DecodedBlock) else {}
+        found = {name: reader.column_reader(name)(block.batch.column(name)) for name in names if name not in known}
+        return DecodedBlock(block.batch, block.kinds, {**known, **found})
+
+
+def media_of(block: Block) -> list[str]:
+    """The columns of media that are to be decoded."""
+    if not isinstance(block, ArrowBlock):
+        return []
+    known = block.kinds.kept.get("media")
+    if known is None:
+        features, decodes = block.kinds.features, block.kinds.reader.decodes
+        known = block.kinds.kept["media"] = [name for name in features if name in decodes and has_media(features[name])]
+    names: list[str] = known
+    return names
+
+
+def null_of_media(delivery: Delivery, row: int) -> Block:
+    """The row that stands for one with media that cannot be decoded: these are None."""
+    block = delivery.block.slice(row, row + 1)
+    if not isinstance(block, ArrowBlock):
+        return block
+    decoded: dict[str, list[Any]] = {}
+    for name in media_of(block):
+        try:
+            decoded[name] = block.kinds.reader.column_reader(name)(block.batch.column(name))
+        except Exception:  # that is the one
+            decoded[name] = [None]
+    return DecodedBlock(block.batch, block.kinds, decoded)
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeMedia(PlainStep):
+    """The step.
 
     Attributes:
-        index: of the part.
-        count: how many there are.
+        pool: who decodes; None: whoever reads.
+        errors: of the stream, for media that are damaged.
+        lanes: how many such steps work side by side.
     """
 
-    index: int
-    count: int
+    pool: WorkerPool | None = None
+    errors: Ledger | None = None
+    lanes: int = 1
+    text = "decode"
+    parts = ()
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """See `Step`."""
+        return True
+
+    def under(self, errors: Ledger | None) -> DecodeMedia:
+        """See `PlainStep.under`."""
+        return replace(self, errors=errors)
+
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+        """See `Step.on`."""
+        guard = Guard.of(self.errors, None, self.text, null_of_media)
+        return row_by_row(node, Decoded(self.pool), guard, ahead_of(self.pool, max(lanes, self.lanes)))
+
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return ()
+
+
+def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger | None) -> DecodeMedia | None:
+    """The step that a stream with these steps needs behind them; None: media are decoded when rows are shown.
+
+    Args:
+        steps: of the stream.
+        features: behind them; None: only the rows tell.
+        errors: what is done about rows that fail.
+    """
+    changes = (step.change for step in reversed(steps) if isinstance(step, ChangeColumns))
+    pool = next((change.pool for change in changes if isinstance(change, Decoding)), None)
+    if pool is None and errors is None:
+        return None
+    if features is not None and not any(map(has_media, features.values())):
+        return None
+    return DecodeMedia(pool, errors)
+
+
+# Which columns the steps of a stream need of the rows at its bottom, so that no others are read; see `Step.reads`.
+
+
+AnySource = TypeVar("AnySource")
+
+_WIDE = ("string", "large_string", "binary", "large_binary", "string_view", "binary_view")
+
+
+def projected(source: AnySource, steps: tuple[Step, ...]) -> tuple[AnySource, tuple[Step, ...]]:
+    """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same.
+
+    Args:
+        source: rows that have `projected`, as `RowsByPlace` has it; others stay as they are.
+        steps: what is done to the rows.
+    """
+    given: Any = source
+    can = getattr(type(given), "projected", Placed.projected)
+    if can is Placed.projected or not any(step.chooses_columns for step in steps):
+        return source, steps
+    told = getattr(given, "told_features", None)
+    features: Features | None = given.features if told is None else told()
+    if features is None:
+        return source, steps
+    needed = _needed(features, steps)
+    if len(needed) == len(features):
+        return source, steps
+    fewer: AnySource | None = given.projected([name for name in features if name in needed])
+    return (source, steps) if fewer is None else (fewer, _without(features, needed, steps))
+
+
+def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
+    """The columns at the bottom that some step reads, or that come out; one at least, which tells how many rows there are."""
+    origins = {name: name for name in features}
+    needed: set[str] = set()
+    for step in steps:
+        reads: tuple[str, ...] | None = step.reads()
+        needed.update(origins.values() if reads is None else (origins[name] for name in reads if name in origins))
+        origins = _behind(step, origins)
+    needed.update(origins.values())
+    return needed or {_narrowest(features)}
+
+
+def _behind(step: Step, origins: Mapping[str, str]) -> dict[str, str]:
+    """The columns behind a step that are, or may be, those of the bottom; by name the name there."""
+    if isinstance(step, Map):
+        return {name: origin for name, origin in origins.items() if name not in step.made.removed}
+    change = step.change if isinstance(step, ChangeColumns) else None
+    if isinstance(change, Selected):
+        return {name: origin for name, origin in origins.items() if (name in change.names) != change.is_dropped}
+    if isinstance(change, Renamed):
+        return {change.names.get(name, name): origin for name, origin in origins.items()}
+    return dict(origins)
+
+
+def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tuple[Step, ...]:
+    """The steps, which no longer name columns that are not there."""
+    gone = {name: name for name in features if name not in needed}
+    kept: list[Step] = []
+    for step in steps:
+        kept.append(_narrowed(step, gone))
+        gone = _behind(step, gone)
+    return tuple(kept)
+
+
+def _narrowed(step: Step, gone: Mapping[str, str]) -> Step:
+    if isinstance(step, Map):
+        removed = tuple(name for name in step.made.removed if name not in gone)
+        return replace(step, made=replace(step.made, removed=removed))
+    change = step.change if isinstance(step, ChangeColumns) else None
+    if isinstance(change, Selected):
+        return replace(step, change=replace(change, names=tuple(name for name in change.names if name not in gone)))  # type: ignore[type-var]
+    if isinstance(change, Renamed):
+        names = {name: new for name, new in change.names.items() if name not in gone}
+        return replace(step, change=replace(change, names=names))  # type: ignore[type-var]
+    if isinstance(change, Cast):
+        wanted = Features({name: feature for name, feature in change.wanted.items() if name not in gone})
+        return replace(step, change=Cast(wanted, change.is_all))  # type: ignore[type-var]
+    return step
+
+
+def _narrowest(features: Features) -> str:
+    """A column that is read for the number of rows alone."""
+    plain = (name for name, feature in features.items() if isinstance(feature, Value) and feature.dtype not in _WIDE)
+    return next(plain, next(iter(features), ""))
+
+
+# `RankLanes`: the step that divides a stream among ranks by lanes, and what gives the rows of those of a rank or a
+# worker.
+
+
+@dataclass(frozen=True, slots=True)
+class RankLanes(PlainStep):
+    """The lanes of one rank: of `lanes` equal parts of the rows every `world_size`-th.
+
+    Attributes:
+        lanes: how many there are.
+        rank: whose lanes these are.
+        world_size: how many ranks there are.
+        ends: what becomes of lanes that are longer than others, one of `ENDS`.
+    """
+
+    lanes: int
+    rank: int
+    world_size: int
+    ends: str = "keep"
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"split_dataset_by_node(lanes={self.lanes}, ends={self.ends!r})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`: ranks may change."""
+        return self.lanes, self.ends
+
+    def own(self, worker: int = 0, num_workers: int = 1) -> tuple[int, ...]:
+        """The lanes of a worker of the rank.
+
+        >>> RankLanes(8, 1, 2).own(), RankLanes(8, 1, 2).own(1, 3)
+        ((1, 3, 5, 7), (3,))
+        """
+        return tuple(range(self.rank + worker * self.world_size, self.lanes, num_workers * self.world_size))
+
+    def within(self, rank: int, world_size: int) -> RankLanes:
+        """The lanes of one of `world_size` ranks that divide these."""
+        return replace(self, rank=self.rank + rank * self.world_size, world_size=self.world_size * world_size)
+
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+        """See `Step.on`: of any rows."""
+        return lanes_of(node, (), (), self, epoch, self.own())
+
+    def reads(self) -> tuple[str, ...] | None:
+        """See `Step.reads`."""
+        return ()
+
+
+def works_in_lanes(step: Step) -> bool:
+    """Whether a step can be done in each lane by itself."""
+    if isinstance(step, (Part, RankLanes)):
+        return False
+    return step.is_local or isinstance(step, (Repeat, Shuffle)) or (isinstance(step, Batch) and bool(step.by))
+
+
+def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """The steps behind the call that are done in each lane, and the others, which see the rows of the rank."""
+    place = 0
+    while place < len(behind) and works_in_lanes(behind[place]) and not _is_list(behind[place]):
+        place += 1
+    return tuple(behind[:place]), tuple(behind[place:])
+
+
+def keeps_lanes(step: Step) -> bool:
+    """Whether behind a step on the rows of a rank each lane still stands behind some of its own rows."""
+    return step.is_row_by_row or _is_list(step)
+
+
+def _is_list(step: Step) -> bool:
+    return isinstance(step, Batch) and not step.by and step.size is not None
+
+
+def lanes_of(
+    root: Node, before: Sequence[Step], inside: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]
+) -> Shards:
+    """What gives the rows of some lanes.
+
+    Lanes are cut behind the last step that must see all rows, and the steps behind it are done in each lane by itself.
+
+    Args:
+        root: the rows at the bottom.
+        before: the steps before the call.
+        inside: steps behind the call that are done in each lane.
+        split: the call.
+        epoch: of the order.
+        own: the lanes.
+    """
+    place = len(before)
+    while place and works_in_lanes(before[place - 1]) and not isinstance(before[place - 1], Shuffle):
+        place -= 1
+    head = root
+    for number, step in enumerate(before[:place]):
+        is_last = number == place - 1 and isinstance(step, Shuffle)
+        head = step.on(head, epoch, split.lanes) if is_last else step.on(head, epoch)
+    rest = (*before[place:], *inside)
+    return _placed(head, rest, split, epoch, own) or _in_turn(head, rest, split, epoch, own)
+
+
+def _placed(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> PlacedShards | None:
+    """The logical shards by arithmetic, where all steps in them change rows one by one, and one may repeat them."""
+    from datasets_core.stream.nodes.shard import PlacedShards
+
+    placed = head.placed
+    if placed is None or placed.is_endless or sum(isinstance(step, Repeat) for step in rest) > 1:
+        return None
+    size, times = placed.num_rows, [1]
+    for step in rest:
+        if isinstance(step, Repeat):
+            times = [step.times]  # type: ignore[list-item]
+        elif isinstance(step, (Batch, Shuffle, Limit, Part)):
+            return None
+        placed = step.on(placed, epoch).placed
+        if placed is None:
+            return None
+    return PlacedShards(placed, ShardPositions.of(size, split.lanes, own, split.ends, times[0]))
+
+
+def _in_turn(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> ShardsInTurn:
+    from datasets_core.stream.nodes.shard import ShardsInTurn
+
+    made = partial(_shard, head, tuple(step.for_lanes(split.lanes) for step in rest), split.lanes, epoch)
+    return ShardsInTurn(own, lru_cache(maxsize=None)(made), split.ends)
+
+
+def _shard(head: Node, rest: Sequence[Step], count: int, epoch: int, index: int) -> Node:
+    from datasets_core.stream.nodes.shard import shard_of
+
+    placed = head.placed
+    if placed is not None and placed.is_endless:  # the later part of its rows would never come: logical shards take turns
+        node: Node = placed.shared(Cut((range(index, placed.num_rows, count),)))
+    else:
+        node = shard_of(head, index, count)
+    for step in rest:
+        seeded = replace(step, seed=step.seed + (index << 40)) if isinstance(step, Shuffle) else step
+        node = seeded.on(node, epoch).as_shard(index, count)
+    return node
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +392,17 @@ class Plan:
             UnknownColumnError: the step needs a column that is not there.
         """
         step.features(self.features)
-        return replace(self, steps=(*self.steps, step if self.errors is None else under_policy(step, self.errors)))
+        return replace(self, steps=(*self.steps, step if self.errors is None else step.under(self.errors)))
 
     @property
     def counts_errors(self) -> bool:
         """Whether rows may fail, so that a state counts them."""
-        return self.errors is not None or any(getattr(step, "on_error", None) for step in self.steps)
+        return self.errors is not None or any(step.on_error for step in self.steps)
 
     def on_error(self, policy: ErrorPolicy) -> Plan:
         """The plan with another policy for rows at which any of its steps fails."""
         errors = Ledger(policy) if policy.acts else None
-        return replace(self, errors=errors, steps=tuple(under_policy(step, errors) for step in self.steps))
+        return replace(self, errors=errors, steps=tuple(step.under(errors) for step in self.steps))
 
     def in_lanes(self, split: RankLanes) -> Plan:
         """The plan of one rank of those that divide the rows; of ranks that divide those of a rank before."""
@@ -135,16 +467,16 @@ class Plan:
         source = self.by_files().source
         if isinstance(source, RowsOfJobs):
             return place == 0 and count <= self.num_shards and all(job.stands_alone for job in source.jobs)
-        root = self.root(0)
-        return isinstance(root, Ordered) and part.is_contiguous and place == self._first_seeing(root)[0]
+        root = self.root(0).placed
+        return root is not None and part.is_contiguous and place == self._first_seeing(root)[0]
 
     def _part(self, count: int, index: int, *, is_contiguous: bool) -> tuple[int, Part]:
         if self.split is not None:
             return len(self.steps), Part(index, count, False, 1)
-        root = self.by_files().root(0)
-        if not isinstance(root, Ordered):
+        root = self.by_files().root(0).placed
+        if root is None:
             place = len(self.steps)
-            while place and is_row_by_row(self.steps[place - 1]):
+            while place and self.steps[place - 1].is_row_by_row:
                 place -= 1
             return place, Part(index, count, is_contiguous, self.num_shards)
         place, node = self._first_seeing(root)
@@ -162,8 +494,8 @@ class Plan:
     def _first_seeing(self, node: Ordered) -> tuple[int, Ordered]:
         """The place of the first step that must see rows to know how many it gives, and the rows before it."""
         for place, step in enumerate(self.steps):
-            above = step.on(node, 0)
-            if not isinstance(above, Ordered):
+            above = step.on(node, 0).placed
+            if above is None:
                 return place, node
             node = above
         return len(self.steps), node
@@ -176,12 +508,7 @@ class Plan:
     @property
     def num_rows(self) -> int | None:
         """How many rows there are, where arithmetic tells."""
-        node = self.node(0)
-        if isinstance(node, PlacedLanes):
-            return node.num_rows
-        if isinstance(node, Ordered):
-            return None if node.is_shared else node.num_rows
-        return num_rows_of(node)
+        return self.node(0).length
 
     @property
     def features(self) -> Features | None:
@@ -203,7 +530,7 @@ class Plan:
         source: Any = self.source
         if hasattr(source, "root"):
             found: Node = source.root(epoch)
-            return found.labelled(self.label) if isinstance(found, (Ordered, MadeRows)) else found
+            return found.labelled(self.label)
         if any(isinstance(step, (Shuffle, RankLanes, Part)) for step in self.steps):
             plan = self.by_files()
             if plan is not self:
@@ -224,10 +551,11 @@ class Plan:
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
         """What gives the rows of an epoch, or of a share of it: of an elastic plan whole lanes."""
-        source, steps = projected(self.source, self.steps)
-        if source is not self.source:
-            return replace(self, source=source, steps=steps).node(epoch, share)
-        steps, split = for_reading(steps), self.split
+        if any(step.chooses_columns for step in self.steps):
+            source, fewer = projected(self.source, self.steps)
+            if source is not self.source:
+                return replace(self, source=source, steps=fewer).node(epoch, share)
+        steps, split = _for_reading(self.steps), self.split
         is_elastic = split is not None and self.is_elastic
         if share is not None and not is_elastic:
             at, part = self._part(share.count, share.index, is_contiguous=self.num_shards < share.count)
@@ -256,6 +584,15 @@ class Plan:
         is_elastic = self.is_elastic
         found = [self.source.signed(), *(_signed(step, is_elastic=is_elastic) for step in self.steps)]
         return [*found, ["on_error", ""]] if self.counts_errors and _counts_behind(self.steps) else found
+
+
+def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Steps that count together the rows that fail while they are read once."""
+    ledgers = [step.errors for step in steps if step.errors is not None]
+    if not ledgers:
+        return steps
+    fresh = Ledger(ledgers[-1].policy)
+    return tuple(step.under(fresh) for step in steps)
 
 
 def _signed(step: Step, *, is_elastic: bool) -> list[Any]:

@@ -2,16 +2,182 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from datasets_core.errors import StreamStateError
-from datasets_core.stream.folded import folded, unfolded
-from datasets_core.stream.plan import Share
+from datasets_core.errors import FileChangedError, StreamStateError
+from datasets_core.stream.nodes.node import Node, is_whole, without_counts
+from datasets_core.stream.sources.block_index import BlockIndex
+from datasets_core.stream.steps import Share
+
+# States kept small: what stands in one several times, as what many lanes know of one file, is written once.
+
+
+_LEAST = 1500  # shorter states are left as they are, so that they can be read
+_LONG = 24
+_KEY = "same"
+
+
+def folded(at: Any) -> tuple[Any, list[Any]]:
+    """JSON with references to what it has more than once, and a list of that.
+
+    >>> found, same = folded([["a" * 999], ["a" * 999], 7])
+    >>> found, len(same)
+    ([{'same': 0}, {'same': 0}, 7], 1)
+    """
+    if len(json.dumps(at)) < _LEAST:
+        return at, []
+    counts = Counter(_texts(at))
+    same: dict[str, int] = {}
+    values: list[Any] = []
+
+    def fold(value: Any) -> Any:
+        if isinstance(value, (str, list, tuple)) and len(text := json.dumps(value)) > _LONG and counts[text] > 1:
+            if text not in same:
+                same[text] = len(values)
+                values.append(value)
+            return {_KEY: same[text]}
+        if isinstance(value, (list, tuple)):
+            return [fold(each) for each in value]
+        return {name: fold(each) for name, each in value.items()} if isinstance(value, Mapping) else value
+
+    return fold(at), values
+
+
+def unfolded(at: Any, same: Any) -> Any:
+    """What was folded.
+
+    >>> unfolded([{"same": 0}, 7], ["a"])
+    ['a', 7]
+
+    Raises:
+        StreamStateError: it refers to what is not there.
+    """
+    if isinstance(at, Mapping):
+        if set(at) != {_KEY}:
+            return {name: unfolded(each, same) for name, each in at.items()}
+        number = at[_KEY]
+        if not isinstance(same, (list, tuple)) or not isinstance(number, int) or not 0 <= number < len(same):
+            raise StreamStateError("The state refers to what it does not hold. Give what state_dict() returned, unaltered.")
+        return same[number]
+    return [unfolded(each, same) for each in at] if isinstance(at, (list, tuple)) else at
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All that might be folded, as text."""
+    if isinstance(value, (str, list, tuple)) and len(text := json.dumps(value)) > _LONG:
+        yield text
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+
+
+# `seen_versions`: which versions of files elsewhere a state was made of, told shortly, and compared when it is loaded.
+
+
+Seen: TypeAlias = "list[list[Any]]"
+"""Of each list of files how many of the first ones count, a digest of their sizes, and one of their tags (or "")."""
+
+_ADVICE = "Give what state_dict() returned, unaltered."
+
+
+def told_by(indexes: Iterable[BlockIndex]) -> Seen:
+    """What the indexes relied on so far: nothing of files on this disk.  No file is asked."""
+    return [_relied(index) for index in indexes]
+
+
+def _relied(index: BlockIndex) -> list[Any]:
+    count = index.num_relied
+    if index.told is None or index.told[0] != count:
+        is_here = all(file.is_local and file.saved_as is None for file in index.files[:count])
+        index.told = count, _described([] if is_here else index.versions(count))
+    return list(index.told[1])
+
+
+def check_told(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]]) -> None:
+    """Compare what a state says of its files with these: footers are asked for that are not known.
+
+    Args:
+        indexes: of the files.
+        seen: what `told_by` gave for them when the state was saved.
+
+    Raises:
+        FileChangedError: a file has another version.
+        StreamStateError: it was not given by `told_by` for so many lists of files.
+    """
+    own = list(indexes)
+    is_list = isinstance(seen, (list, tuple)) and len(seen) == len(own) and all(map(_is_entry, seen))
+    if not is_list or any(entry[0] > len(index.files) for index, entry in zip(own, seen, strict=True)):
+        raise StreamStateError(f"The state does not say of which versions its files were. {_ADVICE}")
+    for index, entry in zip(own, seen, strict=True):
+        count = entry[0]
+        if not count:
+            continue
+        differs = _differ(_described(index.versions(count)), entry)
+        if differs and index.forget_saved():  # the state may be younger than what was saved here
+            differs = _differ(_described(index.versions(count)), entry)
+        if differs:
+            last = "" if count == 1 else f", or a file of the dataset up to {index.files[count - 1].name},"
+            raise FileChangedError(index.files[0].name, f"it{last} is another one than when the state was saved")
+        index.rely(count)
+
+
+def joined(each: Sequence[Any]) -> Seen | None:
+    """What several states of one stream say, as one: of each list of files what most of them tells; None: nothing.
+
+    >>> joined([[[1, "a", ""]], [[2, "b", ""]], [[0, "", ""]]])
+    [[2, 'b', '']]
+
+    Raises:
+        StreamStateError: they are of different versions.
+    """
+    known = [seen for seen in each if seen is not None]
+    if not known:
+        return None
+    if len({len(seen) for seen in known}) > 1 or not all(_is_entry(entry) for seen in known for entry in seen):
+        raise StreamStateError(f"The states do not say of which versions their files were. {_ADVICE}")
+    found = []
+    for entries in zip(*known, strict=True):
+        longest = max(entries, key=lambda entry: (entry[0], bool(entry[2])))
+        if any(entry[0] == longest[0] and _differ(entry, longest) for entry in entries):
+            raise StreamStateError(
+                "The states are of different versions of their files: one changed meanwhile. "
+                "Give the states of one moment, one of each rank and worker."
+            )
+        found.append(list(longest))
+    return found
+
+
+def _described(versions: Sequence[tuple[int, str]]) -> list[Any]:
+    sizes, tags = [size for size, _ in versions], [tag for _, tag in versions]
+    return [len(versions), _digest(sizes), _digest(tags) if all(tags) else ""]
+
+
+def _digest(values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:12] if values else ""
+
+
+def _differ(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    return one[0] != other[0] or one[1] != other[1] or bool(one[2] and other[2] and one[2] != other[2])
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, (list, tuple)) or len(entry) != 3:
+        return False
+    count, *texts = entry
+    return (
+        isinstance(count, int) and not isinstance(count, bool) and count >= 0 and all(isinstance(text, str) for text in texts)
+    )
+
 
 _VERSION = 2
-_ADVICE = "Give what state_dict() returned, unaltered."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +259,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
     if not has_seed and state.get("seed") is not None:
         raise StreamStateError(f"The state has a seed for the order of the files, and this stream drew none. {_ADVICE}")
     for name in ("epoch", "seed"):
-        if not _is_whole(state.get(name)) and (name == "epoch" or has_seed):
+        if not is_whole(state.get(name)) and (name == "epoch" or has_seed):
             raise StreamStateError(f"The state says {name} {state[name]!r}, which is no whole number. {_ADVICE}")
     if state.get("lanes") != lanes or isinstance(state.get("lanes"), bool):
         told = "no lanes" if lanes is None else f"{lanes} lanes"
@@ -119,7 +285,7 @@ def lane_entries(state: Mapping[str, Any]) -> list[list[Any]]:
 
 def _entries(at: Any, lanes: int) -> list[list[Any]]:
     is_list = isinstance(at, (list, tuple)) and all(isinstance(each, (list, tuple)) and len(each) > 1 for each in at)
-    if not is_list or not all(_is_whole(each[0]) and 0 <= each[0] < lanes and _is_whole(each[1]) for each in at):
+    if not is_list or not all(is_whole(each[0]) and 0 <= each[0] < lanes and is_whole(each[1]) for each in at):
         raise StreamStateError(f"The state does not say where each lane stands. {_ADVICE}")
     return [list(each) for each in at]
 
@@ -155,44 +321,18 @@ def own_lanes(at: Any, own: tuple[int, ...], lanes: int) -> list[list[Any]]:
 def _share(given: Any) -> Share | None:
     if given is None:
         return None
-    if (
-        not isinstance(given, (list, tuple))
-        or len(given) != 2
-        or not all(map(_is_whole, given))
-        or not 0 <= given[0] < given[1]
-    ):
+    if not isinstance(given, (list, tuple)) or len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1]:
         raise StreamStateError(f"The state says share {given!r}, which is no number of a part and of parts. {_ADVICE}")
     return Share(*given)
 
 
-def check_at(at: Any, start: Any) -> None:
-    """Compare what a state says of the place in the rows with where they begin: it has the same form.
-
-    Args:
-        at: of the state.
-        start: the state before the first row: a number, or lists of such with the number of rows that were read at first.
+def check_place(node: Node, at: Any) -> None:
+    """Compare a place that a state says with what is to give the rows behind it.
 
     Raises:
-        StreamStateError: it has another.
-
-    >>> check_at([[5, 0], 1], [[0, 0], 0])
+        StreamStateError: it has another form, or is behind the last row.
     """
-    if not _is_like(at, start):
-        raise StreamStateError(f"The state says that it stands at {at!r}, where {start!r} is the beginning. {_ADVICE}")
-
-
-def _is_like(at: Any, start: Any) -> bool:
-    if not isinstance(start, (list, tuple)):
-        return _is_whole(at) and at >= 0
-    if len(start) == 2 and isinstance(at, (list, tuple)) and len(at) == 3 and all(map(_is_whole, start)):
-        at, mark = at[:2], at[2]  # of the rows of a job: see `MadeRows`
-        if not isinstance(mark, (list, tuple)) or len(mark) != 2 or not _is_whole(mark[0]):
-            return False
-    return isinstance(at, (list, tuple)) and len(at) == len(start) and all(map(_is_like, at, start))
-
-
-def _is_whole(given: Any) -> bool:
-    return isinstance(given, int) and not isinstance(given, bool)
+    node.check_state(without_counts(at))
 
 
 def check_plan(plan: Any, signature: list[list[Any]]) -> None:

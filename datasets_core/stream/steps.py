@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Protocol
 
-from datasets_core.engines.in_order import ahead_of
+from datasets_core.engines.pool import ahead_of
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.stream.block import check_names, grouped_features
-from datasets_core.stream.changes import Added, Cast, Decoding, Renamed, Selected
-from datasets_core.stream.error_policy import Guard, Ledger
-from datasets_core.stream.functions import Function, RowsMade
-from datasets_core.stream.lanes import in_lane
-from datasets_core.stream.made_rows import MadeRows
-from datasets_core.stream.node import Node, Ordered, RowChange
-from datasets_core.stream.nodes import (
+from datasets_core.stream.nodes.block import check_names, grouped_features
+from datasets_core.stream.nodes.columns import Added, Cast, Decoding, NullOfCast, NullOfMap, Renamed, Selected
+from datasets_core.stream.nodes.errors import Guard, Ledger
+from datasets_core.stream.nodes.functions import Function, RowsMade
+from datasets_core.stream.nodes.map_filter import (
+    Begun,
     Changed,
     Chosen,
     Filtered,
@@ -25,15 +22,12 @@ from datasets_core.stream.nodes import (
     MappedByBatch,
     Rounds,
     Windows,
-    in_turns,
     numbered,
-    on_jobs,
 )
-from datasets_core.stream.null_rows import NullOfCast, NullOfMap
-from datasets_core.stream.order import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
-from datasets_core.stream.seeking import Begun, state_behind
-from datasets_core.stream.several import is_several
-from datasets_core.stream.shuffled_blocks import ShuffledBlocks
+from datasets_core.stream.nodes.node import Node, RowChange
+from datasets_core.stream.nodes.ordered import Ordered
+from datasets_core.stream.order.layers import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
+from datasets_core.stream.order.shuffle import ShuffledBlocks
 
 
 class Step(Protocol):
@@ -77,16 +71,81 @@ class Step(Protocol):
         """The columns that it looks at; None: all, or nobody knows."""
         ...
 
+    @property
+    def errors(self) -> Ledger | None:
+        """See `PlainStep`."""
+        ...
+
+    @property
+    def on_error(self) -> str | None:
+        """See `PlainStep`."""
+        ...
+
+    @property
+    def chooses_columns(self) -> bool:
+        """True if there may be fewer columns behind the step, so that fewer are read."""
+        ...
+
+    @property
+    def decodes_media(self) -> bool:
+        """True if the step says who decodes media."""
+        ...
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """True if it does the same with a row wherever it stands: parts of rows may be taken before it."""
+        ...
+
+    def under(self, errors: Ledger | None) -> Step:
+        """See `PlainStep.under`."""
+        ...
+
+    def for_lanes(self, lanes: int) -> Step:
+        """See `PlainStep.for_lanes`."""
+        ...
+
 
 def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:
     """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may fail."""
-    if isinstance(node, Ordered) and not node.is_shared and guard is None:
-        return node.under(change)
+    placed = node.placed
+    if placed is not None and not placed.is_shared and guard is None:
+        return placed.under(change)
     return Changed(numbered(node, change.needs_numbers), change, guard, ahead)
 
 
 class PlainStep:
-    """What most steps have in common."""
+    """What most steps have in common.
+
+    Attributes:
+        errors: of the stream, for rows that fail in the step; None: no row may.
+        on_error: what becomes of these; None: what the stream says.
+    """
+
+    errors: Ledger | None = None
+    on_error: str | None = None
+
+    @property
+    def chooses_columns(self) -> bool:
+        """See `Step.chooses_columns`."""
+        return False
+
+    @property
+    def decodes_media(self) -> bool:
+        """See `Step.decodes_media`."""
+        return False
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """See `Step.is_row_by_row`."""
+        return False
+
+    def under(self, errors: Ledger | None) -> Step:
+        """The step with what is done about rows that fail in it, if any may."""
+        return self  # type: ignore[return-value]
+
+    def for_lanes(self, lanes: int) -> Step:
+        """The step as it is done in each of so many logical shards: what it keeps in memory is shared by them."""
+        return self  # type: ignore[return-value]
 
     @property
     def is_local(self) -> bool:
@@ -120,6 +179,25 @@ class ChangeColumns(PlainStep):
     change: Selected | Renamed | Added | Cast | Decoding
     text: str
     errors: Ledger | None = None
+
+    @property
+    def chooses_columns(self) -> bool:
+        """See `Step.chooses_columns`."""
+        return isinstance(self.change, Selected)
+
+    @property
+    def decodes_media(self) -> bool:
+        """See `Step.decodes_media`."""
+        return isinstance(self.change, Decoding)
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """See `Step.is_row_by_row`."""
+        return not self.change.needs_numbers
+
+    def under(self, errors: Ledger | None) -> ChangeColumns:
+        """See `PlainStep.under`."""
+        return replace(self, errors=errors)
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -193,8 +271,22 @@ class Map(PlainStep):
         """See `Step.text`."""
         return f"map({_name(self.made.function)})"
 
+    @property
+    def chooses_columns(self) -> bool:
+        """See `Step.chooses_columns`."""
+        return bool(self.made.removed)
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """See `Step.is_row_by_row`."""
+        return not self.is_batched and not self.made.needs_numbers
+
+    def under(self, errors: Ledger | None) -> Map:
+        """See `PlainStep.under`."""
+        return replace(self, errors=errors)
+
     def for_lanes(self, lanes: int) -> Map:
-        """The step as it is done in each of so many lanes: what is done ahead is shared by them."""
+        """See `PlainStep.for_lanes`: what is done ahead is shared."""
         return replace(self, lanes=lanes)
 
     @property
@@ -249,8 +341,17 @@ class Filter(PlainStep):
         """See `Step.text`."""
         return f"filter({_name(self.function)})"
 
+    @property
+    def is_row_by_row(self) -> bool:
+        """See `Step.is_row_by_row`."""
+        return not self.is_batched and not self.function.with_indices
+
+    def under(self, errors: Ledger | None) -> Filter:
+        """See `PlainStep.under`."""
+        return replace(self, errors=errors)
+
     def for_lanes(self, lanes: int) -> Filter:
-        """See `Map.for_lanes`."""
+        """See `PlainStep.for_lanes`."""
         return replace(self, lanes=lanes)
 
     @property
@@ -308,8 +409,9 @@ class Batch(PlainStep):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        if not self.by and self.size is not None and isinstance(node, Ordered) and not node.is_shared:
-            return node.under(Grouped(node, self.size, self.is_whole))
+        placed = node.placed
+        if not self.by and self.size is not None and placed is not None and not placed.is_shared:
+            return placed.under(Grouped(placed, self.size, self.is_whole))
         return Lists(node, self.size, self.by, self.is_whole)
 
     def features(self, before: Features | None) -> Features | None:
@@ -356,9 +458,9 @@ class Limit(_Whole):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        if isinstance(node, Ordered):
-            return node.under(Slice(node, self.count) if self.is_skip else Slice(node, 0, self.count))
-        if self.is_skip and (behind := state_behind(node, self.count)) is not None:
+        if (placed := node.placed) is not None:
+            return placed.under(Slice(placed, self.count) if self.is_skip else Slice(placed, 0, self.count))
+        if self.is_skip and (behind := node.state_after(self.count)) is not None:
             return Begun(node, behind)
         return Chosen(node, range(self.count, ENDLESS) if self.is_skip else range(self.count))
 
@@ -381,8 +483,8 @@ class Repeat(_Whole):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        if isinstance(node, Ordered):
-            return node.under(Repeated(node, self.times))
+        if (placed := node.placed) is not None:
+            return placed.under(Repeated(placed, self.times))
         return Rounds(node, self.times, epoch)
 
 
@@ -404,6 +506,10 @@ class Shuffle(_Whole):
     window_bytes: int = 64 << 20
     is_by_bytes: bool = False
 
+    def for_lanes(self, lanes: int) -> Shuffle:
+        """See `PlainStep.for_lanes`: windows are in memory together."""
+        return replace(self, size=max(1, self.size // lanes), window_bytes=max(1, self.window_bytes // lanes))
+
     @property
     def text(self) -> str:
         """See `Step.text`."""
@@ -418,10 +524,10 @@ class Shuffle(_Whole):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        if isinstance(node, Ordered) and not node.is_endless:
-            return self._on_places(node, lanes)
-        size = max(1, self._rows(node) // lanes)  # each lane has windows of its own
-        return Windows(in_turns(node, self.seed, epoch) or node, size, self.seed, epoch, self.reshuffles)
+        if (placed := node.placed) is not None and not placed.is_endless:
+            return self._on_places(placed, lanes)
+        size = max(1, self._rows(node) // lanes)  # each logical shard has windows of its own
+        return Windows(node.shuffle_parts(self.seed, epoch) or node, size, self.seed, epoch, self.reshuffles)
 
     def _on_places(self, node: Ordered, lanes: int) -> Ordered:
         blocks = node.source.blocks
@@ -442,11 +548,23 @@ class Shuffle(_Whole):
 
     def _rows(self, node: Node) -> int:
         """How many rows a window has behind steps that see rows."""
-        while (below := getattr(node, "below", None)) is not None:
-            node = below
-        blocks = node.source.blocks if self.is_by_bytes and isinstance(node, Ordered) else None
+        rows = node.bottom.placed if self.is_by_bytes else None
+        blocks = None if rows is None else rows.source.blocks
         row_bytes = 0 if blocks is None else int(blocks.sizes.sum()) // max(1, blocks.num_rows)
         return max(1, self.window_bytes // row_bytes) if row_bytes else self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which part of the rows one reader reads, where others read the rest.
+
+    Attributes:
+        index: of the part.
+        count: how many there are.
+    """
+
+    index: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,31 +616,19 @@ class Part(PlainStep):
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`."""
-        if not isinstance(node, Ordered):
-            shared = None
-            if self.shards >= self.count:
-                share = partial(MadeRows.shared, index=self.index, count=self.count, is_contiguous=self.is_contiguous)
-                shared = on_jobs(node, share, is_share=True)
-            if shared is None and is_several(node):
-                shared = in_lane(node, self.index, self.count)
-            return shared or Chosen(node, range(self.index, ENDLESS, self.count))
-        cut = self.cut(node.num_rows)
-        return node.shared(cut) if self.keeps_numbers else node.under(cut)
+        if (placed := node.placed) is not None:
+            cut = self.cut(placed.num_rows)
+            return placed.shared(cut) if self.keeps_numbers else placed.under(cut)
+        part = None
+        if self.shards >= self.count:
+            part = node.shard_jobs(self.index, self.count, is_contiguous=self.is_contiguous)
+        if part is None and node.is_several:
+            part = node.shard(self.index, self.count)
+        return part or Chosen(node, range(self.index, ENDLESS, self.count))
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
         return ()
-
-
-def is_row_by_row(step: Step) -> bool:
-    """Whether a step does the same with a row wherever it stands: parts of rows may be taken before it."""
-    if isinstance(step, Map):
-        return not step.is_batched and not step.made.needs_numbers
-    if isinstance(step, Filter):
-        return not step.is_batched and not step.function.with_indices
-    if getattr(step, "is_row_by_row", False):
-        return True
-    return isinstance(step, ChangeColumns) and not step.change.needs_numbers
 
 
 def _name(function: Function) -> str:

@@ -15,19 +15,27 @@ import numpy as np
 
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, List, Value
-from datasets_core.features.fixed_shape import FixedShape
-from datasets_core.features.kind_marks import AUDIO, BOX, DATASET, VIDEO, audio_id, box_id, kind_of
-from datasets_core.features.kind_marks import optional as optional_of
-from datasets_core.features.labels import ClassLabel as LibraryClassLabel
 from datasets_core.features.schema import Features
-from datasets_core.features.translation import Translation as LibraryTranslation
-from datasets_core.features.translation import TranslationVariableLanguages as LibraryTranslationVariableLanguages
+from datasets_core.features.serialization import AUDIO, BOX, DATASET, VIDEO, audio_id, box_id, kind_of
+from datasets_core.features.serialization import optional as optional_of
+from datasets_core.features.types import ClassLabel as LibraryClassLabel
+from datasets_core.features.types import FixedShape
+from datasets_core.features.types import Translation as LibraryTranslation
+from datasets_core.features.types import TranslationVariableLanguages as LibraryTranslationVariableLanguages
 from datasets_core.tfds.connectors import ClassLabel as Labels
-from datasets_core.tfds.connectors import FeaturesDict, ListColumns, ListFeature, TensorList, connector_of, list_of
+from datasets_core.tfds.connectors import (
+    FeaturesDict,
+    ListColumns,
+    ListFeature,
+    TensorList,
+    connector_of,
+    dtype_name,
+    list_of,
+    tensor_of,
+)
 from datasets_core.tfds.connectors import Translation as Languages
 from datasets_core.tfds.connectors import TranslationVariableLanguages as VariableLanguages
-from datasets_core.tfds.image_arrays import ImageArray
-from datasets_core.tfds.kinds import dtype_name, tensor_of
+from datasets_core.tfds.images import ImageArray
 
 Image = ImageArray
 DocArg = Any
@@ -388,7 +396,7 @@ def _sequence(feature: Any, length: int | None, id: str | None = None) -> Any:
 def as_tfds(features: Mapping[str, Any]) -> FeaturesDict:
     """The features of a dataset that was read from a folder, with images as TFDS shows them.
 
-    >>> from datasets_core.features.image import Image as LibraryImage
+    >>> from datasets_core.features.media.types import Image as LibraryImage
     >>> as_tfds({"a": LibraryImage(mode="L")})
     {'a': Image(shape=(None, None, 1), dtype=uint8)}
     """

@@ -11,14 +11,13 @@ import numpy as np
 
 from datasets_core.errors import CastError, CellCastError
 from datasets_core.features.base import FeatureType, LargeList, List, Value
-from datasets_core.features.image import is_pillow_image
-from datasets_core.features.kind_marks import AUDIO, BOX, DATASET, VIDEO, is_optional, kind_of
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.media import Media
+from datasets_core.features.media.media import Media
+from datasets_core.features.media.types import is_pillow_image
+from datasets_core.features.serialization import AUDIO, BOX, DATASET, VIDEO, is_optional, kind_of
+from datasets_core.features.types import ClassLabel
 from datasets_core.files import is_url
 from datasets_core.optional import needed
-from datasets_core.tfds.connectors import TensorList
-from datasets_core.tfds.kinds import np_dtype_of
+from datasets_core.tfds.connectors import TensorList, np_dtype_of
 
 Change = Callable[[Any], Any]
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -277,7 +276,7 @@ def _pictures(value: Any) -> Any:
     is_path = isinstance(value, (str, os.PathLike))
     if not is_path and not isinstance(value, bytes) and not hasattr(value, "read"):
         return list(value)
-    from datasets_core.features.video import Video  # for films alone
+    from datasets_core.features.media.types import Video  # for films alone
 
     stored = value if is_path or isinstance(value, bytes) else value.read()
     film = Video(dimension_order="NHWC")

@@ -2,22 +2,246 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow
+from datasets_core.features.formats.arrays import STORED, cells, has_nulls, shapes_of
+from datasets_core.features.formats.python import dict_rows
+from datasets_core.features.schema import Features
+from datasets_core.features.types import FixedShape
+from datasets_core.store.rows.indices import at_least, at_least_one
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.iteration import Cursor, RowIterator
-from datasets_core.stream.node import Node, State
-from datasets_core.stream.order import ENDLESS
-from datasets_core.stream.steps import Limit, Repeat, Shuffle
-from datasets_core.stream.streamed import at_least, at_least_one
-from datasets_core.tfds.block_rows import array_rows, plain_rows
-from datasets_core.tfds.element_steps import ElementFunction, FilterElements, MapElements, NumberElements
-from datasets_core.tfds.elements import Batched, Form, Row, Whole, view_of
-from datasets_core.tfds.kinds import np_dtype_of, shape_of
+from datasets_core.stream.iteration import RowIterator
+from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Failures, Kinds
+from datasets_core.stream.nodes.map_filter import Filtered
+from datasets_core.stream.nodes.node import Delivery, Node, Numbers, State
+from datasets_core.stream.order.layers import ENDLESS
+from datasets_core.stream.steps import Limit, PlainStep, Repeat, Shuffle, row_by_row
+from datasets_core.tfds.connectors import np_dtype_of, shape_of
+from datasets_core.tfds.elements import WHOLE, Batched, Form, Row, Whole, converter, view_of
+
+# Rows of a stream as arrays and scalars of numpy, column by column where Arrow's memory allows it.
+
+
+Read = Callable[[pa.Array], list[Any]]
+
+
+def array_rows(block: Block) -> list[dict[str, Any]]:
+    """Rows whose numbers are of numpy, in the types of their columns; what a function made is as it made it."""
+    return _rows(block, "arrays of tfds", _arrays)
+
+
+def plain_rows(block: Block) -> list[dict[str, Any]]:
+    """Rows in plain Python, but for arrays of more than one dimension."""
+    return _rows(block, "plain rows of tfds", _plain)
+
+
+def _rows(block: Block, key: str, make: Callable[[Kinds, str, FeatureType], Read]) -> list[dict[str, Any]]:
+    if not isinstance(block, ArrowBlock):
+        return block.rows()
+    kinds = block.kinds
+    readers = kinds.kept.get(key)
+    if readers is None:
+        readers = kinds.kept[key] = [make(kinds, name, feature) for name, feature in kinds.features.items()]
+    columns = [read(array) for read, array in zip(readers, block.batch.columns, strict=True)]
+    return dict_rows(tuple(kinds.features))(block.num_rows, columns)
+
+
+def _plain(kinds: Kinds, name: str, feature: FeatureType) -> Read:
+    read = kinds.reader.column_reader(name)
+    return _of_memory(feature, read, converter(feature)) if isinstance(feature, FixedShape) else read
+
+
+def _arrays(kinds: Kinds, name: str, feature: FeatureType) -> Read:
+    read, convert = kinds.reader.column_reader(name), converter(feature)
+    return (
+        _of_memory(feature, read, convert) if _is_numeric(feature) else lambda array: [convert(value) for value in read(array)]
+    )
+
+
+def _of_memory(feature: FeatureType, read: Read, convert: Callable[[Any], Any]) -> Read:
+    """Reads numbers from Arrow's memory; value by value where there are nulls, or lists of different lengths."""
+    view = cells(feature_to_arrow(feature), shapes_of(feature), STORED, None)
+
+    def values(array: pa.Array) -> list[Any]:
+        if has_nulls(array):
+            return [convert(value) for value in read(array)]
+        found = view(array)
+        return [_own(value) if _is_exact(value) else convert(read(array.slice(row, 1))[0]) for row, value in enumerate(found)]
+
+    return values
+
+
+def _own(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value  # a view of memory that is mapped cannot be written to
+
+
+def _is_exact(value: Any) -> bool:
+    return not isinstance(value, np.ndarray) or value.dtype != object
+
+
+def _is_numeric(feature: FeatureType) -> bool:
+    """Whether the values are numbers, or lists of such."""
+    while isinstance(feature, (List, LargeList)):
+        feature = feature.feature
+    if isinstance(feature, FixedShape):
+        return True
+    if isinstance(feature, dict):
+        return False
+    arrow_type = feature_to_arrow(feature)
+    return bool(pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type) or pa.types.is_boolean(arrow_type))
+
+
+# The steps of a stream that call functions on elements.
+
+
+@dataclass(frozen=True, slots=True)
+class ElementFunction:
+    """A function, and what makes the elements that it gets.
+
+    Attributes:
+        call: the user's; a tuple comes to it as several arguments.
+        form: makes elements of rows.
+        verb: the method that it was given to, for errors.
+    """
+
+    call: Callable[..., Any]
+    form: Form
+    verb: str
+
+    def answers(self, block: Block, numbers: Numbers) -> list[Any]:
+        """What it says of each element."""
+        found: list[Any] = []
+        call, element = self.call, self.form.element
+        try:
+            for row in array_rows(block):
+                given = element(row)
+                found.append(call(*given) if type(given) is tuple else call(given))
+        except Exception as error:
+            where = "" if numbers is None else f" on row {numbers[len(found)]}"
+            error.add_note(f"{self.verb}() called {self.name}{where} of the stream.")
+            raise
+        return found
+
+    @property
+    def pool(self) -> None:
+        """Whoever reads calls it."""
+        return None
+
+    def kept_rows(
+        self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool = False
+    ) -> list[int]:
+        """The rows of which it says something true."""
+        return [row for row, answer in enumerate(self.answers(block, numbers)) if bool(answer)]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(getattr(self.call, "__qualname__", type(self.call).__qualname__))
+
+    @property
+    def text(self) -> str:
+        """What the user called for, in short."""
+        return f"{self.verb}({self.name.rpartition('.')[2]})"
+
+
+@dataclass(frozen=True, slots=True)
+class MapElements(PlainStep):
+    """A function on each element."""
+
+    function: ElementFunction
+
+    @property
+    def needs_numbers(self) -> bool:
+        """See `RowChange.needs_numbers`."""
+        return False
+
+    def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
+        """See `RowChange.changed`."""
+        return DictBlock([{WHOLE: answer} for answer in self.function.answers(block, numbers)])
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return self.function.text
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.function.call, self.function.form
+
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+        """See `Step.on`."""
+        return row_by_row(node, self)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberElements(PlainStep):
+    """Pairs of the number of an element and the element; `first` is the number of the first."""
+
+    form: Form
+    first: int = 0
+
+    @property
+    def needs_numbers(self) -> bool:
+        """See `RowChange.needs_numbers`."""
+        return True
+
+    def changed(self, block: Block, numbers: Numbers) -> Block:
+        """See `RowChange.changed`."""
+        counted: Sequence[int] | np.ndarray[Any, Any] = () if numbers is None else numbers
+        rows = zip(counted, array_rows(block), strict=True)
+        return DictBlock([{WHOLE: (np.int64(self.first + number), self.form.element(row))} for number, row in rows])
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return f"enumerate({self.first})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.form, self.first
+
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+        """See `Step.on`."""
+        return row_by_row(node, self)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterElements(PlainStep):
+    """The elements of which a function says something true."""
+
+    function: ElementFunction
+
+    @property
+    def text(self) -> str:
+        """See `Step.text`."""
+        return self.function.text
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.function.call, self.function.form
+
+    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+        """See `Step.on`."""
+        return Filtered(node, self.function)  # type: ignore[arg-type]  # it asks for `kept_rows` alone
+
 
 INFINITE, UNKNOWN = -1, -2
 """What `cardinality` says of a stream without end, and of one whose length only its rows will tell."""
@@ -65,14 +289,12 @@ class SplitStream(IterableDataset):
             self._epoch += 1
         return super().__iter__()
 
-    def _rows(self, node: Node, start: State, cursor: Cursor) -> Generator[Iterator[Any]]:
+    def _shows_rows(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
         if self._format.type is not None:
-            yield from super()._rows(node, start, cursor)
-            return
+            return super()._shows_rows()
         rows = plain_rows if self._form.has_plain_rows and not self._is_numpy else array_rows
         view = view_of(self._form, is_numpy=self._is_numpy)
-        for delivery in node.blocks(start):
-            yield cursor.over([view(row) for row in rows(delivery.block)], delivery.after)
+        return lambda delivery: ([view(row) for row in rows(delivery.block)], delivery.after)
 
     def as_numpy_iterator(self) -> RowIterator:
         """The elements as arrays and scalars of numpy, and texts as bytes."""

@@ -5,21 +5,24 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
+import importlib.util
 import inspect
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from datasets_core.building.author_places import row_place, yield_place
-from datasets_core.building.beam_rows import wants_pipeline
+from datasets_core.building.beam import BeamRun, KeptRows, beam_package, wants_pipeline
 from datasets_core.building.builder import GeneratorBasedBuilder as LibraryBuilder
-from datasets_core.building.builder_config import BuilderConfig as LibraryConfig
-from datasets_core.building.class_identity import source_file
+from datasets_core.building.cache_key import source_file
+from datasets_core.building.failures import row_place, yield_place
+from datasets_core.building.folders import prepared_manifest, whole_builds
+from datasets_core.building.hooks import BuilderConfig as LibraryConfig
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.options import BuildOptions
-from datasets_core.building.prepared_folders import whole_builds
-from datasets_core.building.prepared_manifest import prepared_manifest
 from datasets_core.building.versions import BlockedVersions
 from datasets_core.errors import (
     CastError,
@@ -30,18 +33,90 @@ from datasets_core.errors import (
     UnknownConfigError,
     UnknownOptionError,
 )
-from datasets_core.fetch.download_config import DownloadConfig as LibraryDownloadConfig
-from datasets_core.fetch.download_config import DownloadMode
+from datasets_core.fetch.options import DownloadConfig as LibraryDownloadConfig
+from datasets_core.fetch.options import DownloadMode
 from datasets_core.files import join
 from datasets_core.meta.version import Version
-from datasets_core.store.layout import MANIFEST_NAME
-from datasets_core.store.manifest import Manifest
-from datasets_core.tfds.beam_splits import BeamSplits, beam_value, is_beam
-from datasets_core.tfds.downloads import DownloadConfig, DownloadManager
-from datasets_core.tfds.registered import name_of, register
+from datasets_core.store.manifest import MANIFEST_NAME, Manifest
+from datasets_core.tfds.download import DownloadConfig, DownloadManager
+from datasets_core.tfds.info import DatasetInfo, name_of, register, text_beside
+from datasets_core.tfds.reading import SplitReading
 from datasets_core.tfds.rows_in import row_change
-from datasets_core.tfds.split_reading import SplitReading
-from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
+
+# Splits of a TFDS builder whose rows a pipeline of Apache Beam makes: found among the others, and run together.
+
+
+class BeamSplits:
+    """The pipeline of a builder, begun when something of it is first needed, and the folder that its rows stand in.
+
+    The folder goes with this object.  It may be sent to other processes, where it has no pipeline.
+
+    Args:
+        label: the builder, for messages.
+        folder: where the folder is made.
+        runner, options: of Beam.
+    """
+
+    def __init__(self, label: str, folder: str, *, runner: Any = None, options: Any = None) -> None:
+        self._label, self._above = label, folder
+        self._told = (runner, options)
+        self._run: BeamRun | None = None
+        self._names: list[str] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_label": self._label, "_above": self._above, "_told": (None, None), "_run": None, "_names": []}
+
+    @property
+    def run(self) -> BeamRun:
+        """The run, begun.
+
+        Raises:
+            MissingDependencyError: Apache Beam is not installed.
+        """
+        if self._run is None:
+            needed_for = f"{self._label}, a builder of Apache Beam,"
+            beam_package(needed_for)
+            os.makedirs(self._above, exist_ok=True)
+            folder = tempfile.mkdtemp(prefix=".beam-", dir=self._above)
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            runner, options = self._told
+            self._run = BeamRun(folder, runner=runner, options=options, needed_for=needed_for)
+        return self._run
+
+    def keep(self, split: str, make: Callable[[Any], Any]) -> None:
+        """Have the pipeline make the rows of a split.
+
+        Args:
+            split: its name.
+            make: gives a transform, or a collection, for the beginning of the pipeline.
+        """
+        self.run.keep(split, make)
+        self._names.append(split)
+
+    def rows(self) -> dict[str, KeptRows]:
+        """The rows of the splits that were kept, made now."""
+        return self.run.run() if self._names else {}
+
+
+def beam_value(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a hook makes, where that is a transform or a collection of Apache Beam; None where it makes rows.
+
+    >>> beam_value(iter, ([],), {})
+    """
+    if inspect.isgeneratorfunction(inspect.unwrap(function)) or importlib.util.find_spec("apache_beam") is None:
+        return None
+    made = function(*args, **kwargs)
+    return made if is_beam(made) else None
+
+
+def is_beam(value: Any) -> bool:
+    """Whether a value is a transform or a collection of Apache Beam.
+
+    >>> is_beam([1])
+    False
+    """
+    return any(each.__module__.startswith("apache_beam.") for each in type(value).__mro__)
+
 
 logger = logging.getLogger(__name__)
 

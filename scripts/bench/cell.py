@@ -21,7 +21,7 @@ WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late
 # Elsewhere packages are loaded untimed: `datasets` loads all of its own as soon as its names are opened.
 _ROOMS = ("format", "rows", "dataset", "selection", "columns", "transforms", "results", "exchange", "stream", "building")
 OURS = (
-    *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.build"),
+    *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.write.build"),
     *(f"datasets_core.{room}.{path.stem}" for room in _ROOMS for path in (ROOT / "datasets_core" / room).glob("[a-z]*.py")),
     *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
 )

@@ -39,7 +39,9 @@ def _build(context: Context) -> None:
     """The dataset, written by the library's own writer and committed as a build commits it."""
     import pyarrow as pa
 
-    from datasets_core import DatasetInfo, Features, Value
+    from datasets_core.features.base import Value
+    from datasets_core.features.schema import Features
+    from datasets_core.meta.info import DatasetInfo
     from datasets_core.meta.split_info import SplitDict, SplitInfo
     from datasets_core.store.commit import Staging
     from datasets_core.store.manifest import Manifest

@@ -65,7 +65,7 @@ def make_file(path: Path, count: int) -> None:
     """Examples of two integers, eight floats and two texts, 167 bytes each with their frames."""
     import numpy as np
 
-    from datasets_core.records import TFRecordWriter
+    from datasets_core.records.writer import TFRecordWriter
 
     random = np.random.default_rng(0)
     floats = random.random((count, 8), np.float32)
@@ -148,7 +148,8 @@ def shuffled(path: str, count: int) -> int:
 
 def written(path: str, count: int) -> int:
     """Our writer."""
-    from datasets_core import Dataset, records
+    from datasets_core import records
+    from datasets_core.dataset.dataset import Dataset
 
     reader = records.ExampleReader(spec=_spec(records))
     with records.TFRecordReader(path) as file:

@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import datasets_core
-from datasets_core import ClassLabel, Dataset, DatasetDict, concatenate_datasets, load_dataset
+from datasets_core.dataset.combine import concatenate_datasets
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import MissingDependencyError
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset
 
 HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ import os
 
 import datasets
 
-from datasets_core.confine import seccomp, syscalls
+from datasets_core.scripting.sandbox import kernel, kernel
 
 with open(os.path.join(os.path.dirname(__file__), "where.json"), encoding="utf-8") as _file:
     WHERE = json.load(_file)
@@ -35,8 +35,8 @@ def attempt(phase, ways):
 
 def number_of(name):
     """The number of a system call on this machine."""
-    machine = seccomp.machine()
-    tables = (syscalls.allowed, syscalls.ruled, syscalls.pretended, syscalls.unsupported, syscalls.refused)
+    machine = kernel.machine()
+    tables = (kernel.allowed, kernel.ruled, kernel.pretended, kernel.unsupported, kernel.refused)
     return next(table(machine)[name] for table in tables if name in table(machine))
 
 

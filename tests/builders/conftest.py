@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core import load_dataset
+from datasets_core.load import load_dataset
 from datasets_core.resolve.registry import builder_class
 
 Build = Callable[..., Any]

@@ -3,13 +3,13 @@
 import pyarrow as pa
 import pytest
 
-from datasets_core import load_dataset
 from datasets_core.config import using
 from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
-from datasets_core.stream.rows_of_blocks import RowsOfBlocks
-from datasets_core.stream.rows_of_jobs import RowsOfJobs
+from datasets_core.load import load_dataset
+from datasets_core.stream.nodes.jobs import RowsOfJobs
+from datasets_core.stream.sources.blocks import RowsOfBlocks
 
 TABLE = pa.table(
     {

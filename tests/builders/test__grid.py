@@ -2,9 +2,9 @@
 
 from types import SimpleNamespace
 
-from datasets_core.builders._grid import Grid
+from datasets_core.builders._source import Grid
 
-from datasets_core.building.live_marks import Mark, TextFile
+from datasets_core.building.marks import Mark, TextFile
 
 
 def places(grid: Grid, count: int) -> list[int]:

@@ -8,12 +8,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import load_dataset
 from datasets_core.config import using
 from datasets_core.errors import DatasetGenerationCastError, DatasetsCoreError, FileChangedError, FileFormatError
 from datasets_core.features.base import Value
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset
 
 PLAIN = pa.table({"a": [1, 2, 3], "b": ["x", "y", None]})
 NESTED = pa.table(

@@ -11,9 +11,9 @@ from datasets_core.builders._source import Source, line_at, text_reader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import load_dataset
 from datasets_core.builders import _source
 from datasets_core.errors import FileChangedError, FileFormatError
+from datasets_core.load import load_dataset
 
 
 def read(path, content, size=5, **options):

@@ -1,8 +1,8 @@
 """Some parts of a file are at hand, others are fetched by stretches."""
 
-from datasets_core.builders._sparse import Sparse
+from datasets_core.builders._blocks import Sparse
 
-from datasets_core.fetch.range_file import FileVersion
+from datasets_core.fetch.ranges.file import FileVersion
 
 DATA = bytes(range(256)) * 16
 

@@ -11,15 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasets_core.builders._tfrecord_blocks import Groups
-from datasets_core.builders._tfrecord_reading import BLOCK_BYTES
+from datasets_core.builders._tfrecord_rows import BLOCK_BYTES
+from datasets_core.builders.tfrecord import Groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import config, load_dataset, records
+from datasets_core import config, records
 from datasets_core.errors import DamagedRecordError, DownloadError, ExampleError, FileChangedError, FileFormatError
-from datasets_core.records import FixedLenFeature, TFRecordWriter, encode_example
+from datasets_core.load import load_dataset
+from datasets_core.records.encoding import encode_example
 from datasets_core.records.framing import FRAME_BYTES
+from datasets_core.records.specs.specs import FixedLenFeature
+from datasets_core.records.writer import TFRecordWriter
 
 ROW_BYTES = 20_000
 ROWS = 200  # of a file

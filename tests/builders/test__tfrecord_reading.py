@@ -7,11 +7,12 @@ import gzip
 import zlib
 
 import pytest
-from datasets_core.builders._tfrecord_reading import TfRecordReading, kind_of_compression
+from datasets_core.builders._tfrecord_rows import TfRecordReading, kind_of_compression
 
-from datasets_core.features import Features, Value
-from datasets_core.records import FixedLenFeature
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
 from datasets_core.records.framing import frame
+from datasets_core.records.specs.specs import FixedLenFeature
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from datasets_core.builders._tfrecord_reading import TfRecordReading
-from datasets_core.builders._tfrecord_rows import Rows, is_enough, num_records
+from datasets_core.builders._tfrecord_rows import Rows, TfRecordReading, is_enough, num_records
 
 from datasets_core.errors import DamagedRecordError, ExampleError
-from datasets_core.records import RecordBlock, encode_example
+from datasets_core.records.encoding import encode_example
 from datasets_core.records.framing import frame
+from datasets_core.records.wire.values import RecordBlock
 
 
 def block(*rows: dict[str, Any], first: int = 0) -> RecordBlock:

@@ -2,8 +2,8 @@ import io
 import os
 from typing import Any, BinaryIO
 
+from datasets_core.builders._blocks import Window
 from datasets_core.builders._source import Source
-from datasets_core.builders._window import Window
 
 from datasets_core.fetch.remote import Access, RemoteFile
 

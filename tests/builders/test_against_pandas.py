@@ -5,7 +5,7 @@ import io
 import math
 
 import pytest
-from datasets_core.builders._csv_read import read_csv
+from datasets_core.builders._csv_reader import read_csv
 from datasets_core.builders._source import Source
 from datasets_core.builders.csv import CsvConfig
 from hypothesis import example, given, settings

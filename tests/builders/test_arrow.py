@@ -9,8 +9,8 @@ from datasets_core.builders._source import Source
 from datasets_core.builders.arrow import EXTENSIONS, read_arrow
 
 from datasets_core.errors import FileFormatError
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 TABLE = pa.table(
     {"a": pa.array([1, None, 3]), "b": pa.array([["x"], [], None]), "c": pa.array([{"d": 1.5}, None, {"d": None}])}

@@ -5,7 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from datasets_core.features import Audio, ClassLabel, Features
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 
 @pytest.mark.optional("soundfile")

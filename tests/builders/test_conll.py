@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from datasets_core.builders import conll
 from datasets_core.errors import ConfigurationError, FileFormatError
-from datasets_core.features import Features, List, Value
+from datasets_core.features.base import List, Value
+from datasets_core.features.schema import Features
 from datasets_core.resolve.registry import format_of
 
 SENTENCES = st.lists(

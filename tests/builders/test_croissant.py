@@ -13,18 +13,6 @@ from typing import Any
 
 import pytest
 
-from datasets_core import (
-    ClassLabel,
-    Features,
-    Image,
-    List,
-    Value,
-    get_dataset_config_names,
-    get_dataset_default_config_name,
-    get_dataset_split_names,
-    load_dataset,
-    load_dataset_builder,
-)
 from datasets_core.errors import (
     ConfigurationError,
     DatasetsCoreError,
@@ -32,6 +20,12 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     UnknownConfigError,
 )
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.inspect import get_dataset_config_names, get_dataset_default_config_name, get_dataset_split_names
+from datasets_core.load import load_dataset, load_dataset_builder
 
 Load = Callable[..., Any]
 CSV, JSON, JSONL = "text/csv", "application/json", "application/jsonlines"

@@ -8,16 +8,14 @@ import warnings
 
 import pyarrow as pa
 import pytest
-from datasets_core.builders._csv_form import WideRecords
-from datasets_core.builders._csv_read import read_csv
-from datasets_core.builders._csv_records import Grammar
-from datasets_core.builders._csv_types import DEFAULT_NULLS, fitted, widened
+from datasets_core.builders._csv_reader import read_csv
+from datasets_core.builders._csv_types import DEFAULT_NULLS, Grammar, WideRecords, fitted, widened
 from datasets_core.builders._source import Source
 from datasets_core.builders.csv import EXTENSIONS, CsvConfig
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.builders import _csv_read, _csv_records, _source
+from datasets_core.builders import _csv_reader, _csv_types, _source
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import (
     ConfigurationError,
@@ -28,8 +26,8 @@ from datasets_core.errors import (
     UnsafeArchiveError,
 )
 from datasets_core.features.base import Value
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 
 def table(path, content, schema=None, **options):
@@ -223,7 +221,7 @@ def test_rows_of_the_wrong_length_are_told_when_asked(path):
 
 def read_in_small_blocks(path, content, monkeypatch, block_bytes):
     path.write_bytes(content)
-    for module, name in ((_csv_read, "_BLOCK_BYTES"), (_csv_read, "_WIDEST_BLOCK_BYTES"), (_source, "_FIRST_BYTES")):
+    for module, name in ((_csv_reader, "_BLOCK_BYTES"), (_csv_reader, "_WIDEST_BLOCK_BYTES"), (_source, "_FIRST_BYTES")):
         monkeypatch.setattr(module, name, block_bytes)
     schema = None
     while True:
@@ -265,7 +263,7 @@ def test_types_do_not_depend_on_where_a_block_ends(path, monkeypatch, values, ex
     [({"skiprows": 300}, b"junk,\n" * 300), ({"skiprows": lambda number: number < 300}, b"junk,\n" * 300), ({}, b"\n" * 900)],
 )
 def test_what_is_left_out_at_the_beginning_may_be_larger_than_a_block(path, monkeypatch, options, skipped):
-    for module, name in ((_csv_read, "_BLOCK_BYTES"), (_csv_read, "_WIDEST_BLOCK_BYTES"), (_source, "_FIRST_BYTES")):
+    for module, name in ((_csv_reader, "_BLOCK_BYTES"), (_csv_reader, "_WIDEST_BLOCK_BYTES"), (_source, "_FIRST_BYTES")):
         monkeypatch.setattr(module, name, 128)
     assert table(path, skipped + b"a,b\n1,2\n", **options).to_pylist() == [{"a": 1, "b": 2}]
     with pytest.raises(FileFormatError, match=f"user.csv, line {skipped.count(10) + 3}: has 1 field"):
@@ -333,8 +331,8 @@ def test_the_quick_search_for_a_border_agrees_with_the_grammar(text):
 
 
 def test_a_quote_that_never_closes_stops_long_before_the_file_is_in_memory(path, monkeypatch):
-    monkeypatch.setattr(_csv_records, "_MAX_RECORD_BYTES", 1 << 20)
-    monkeypatch.setattr(_csv_read, "_BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr(_csv_types, "_MAX_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr(_csv_reader, "_BLOCK_BYTES", 1 << 16)
     with pytest.raises(FileFormatError, match="is not closed within 1 MB") as caught:
         table(path, b'a,b\n1,"' + b"x\n" * (2 << 20))
     assert caught.value.line == 2

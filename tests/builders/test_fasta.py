@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from datasets_core.builders import _sequences
 from datasets_core.errors import ConfigurationError, FileFormatError
-from datasets_core.features import BioSequence, Features, Value
+from datasets_core.features.base import Value
+from datasets_core.features.media.types import BioSequence
+from datasets_core.features.schema import Features
 from datasets_core.resolve.registry import builder_class
 
 RECORDS = st.lists(

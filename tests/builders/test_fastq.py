@@ -4,7 +4,9 @@ import pytest
 
 from datasets_core.builders import _sequences, fastq
 from datasets_core.errors import FileFormatError
-from datasets_core.features import BioSequence, Features, Value
+from datasets_core.features.base import Value
+from datasets_core.features.media.types import BioSequence
+from datasets_core.features.schema import Features
 
 NAMES = ("id", "description", "sequence", "quality")
 

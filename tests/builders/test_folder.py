@@ -10,11 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import load_dataset
 from datasets_core.config import using
 from datasets_core.errors import ConfigurationError, DataFilesWarning, FileFormatError, UntrustedPathError
-from datasets_core.features import Audio, ClassLabel, Features, Image, List, Mesh, Nifti, Pdf, Value, Video
-from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.media.types import Image, Mesh, Nifti, Pdf, Video
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset
 
 # Files that are left out are the matter of tests of their own.
 pytestmark = pytest.mark.filterwarnings("ignore::datasets_core.errors.DataFilesWarning")

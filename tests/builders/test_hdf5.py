@@ -5,10 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from datasets_core import load_dataset
 from datasets_core.config import using
 from datasets_core.errors import ConfigurationError, FileFormatError, UnsafeArchiveError
-from datasets_core.features import Array2D, Array3D, Features, List, Value
+from datasets_core.features.base import List, Value
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, Array3D
+from datasets_core.load import load_dataset
 
 h5py = pytest.importorskip("h5py")
 pytestmark = pytest.mark.optional("h5py")

@@ -4,7 +4,9 @@ import io
 
 import pytest
 
-from datasets_core.features import ClassLabel, Features, Image
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 
 @pytest.mark.optional("PIL")

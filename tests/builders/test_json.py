@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 from datasets_core.builders._json_blocks import Scanner, line_blocks, too_deep
-from datasets_core.builders._json_mixed import joined, mixed_paths
+from datasets_core.builders._json_values import joined, mixed_paths
 from datasets_core.builders._source import Source, text_reader
 from datasets_core.builders.json import JsonConfig, read_json
 from hypothesis import given
@@ -18,9 +18,8 @@ from datasets_core.builders import json as json_builder
 from datasets_core.building.hooks import Reread
 from datasets_core.errors import ConfigurationError, DatasetGenerationCastError, FileFormatError
 from datasets_core.features.base import List, Value
-from datasets_core.features.dynamic import Json
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel, Json
 from datasets_core.load import load_dataset
 
 

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from datasets_core import load_dataset
+from datasets_core.load import load_dataset
 
 hf = pytest.importorskip("datasets")
 if not hasattr(hf, "load_dataset") or "datasets_core" in (hf.__file__ or ""):

@@ -2,7 +2,9 @@
 
 import pytest
 
-from datasets_core.features import ClassLabel, Features, Mesh
+from datasets_core.features.media.types import Mesh
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 
 @pytest.mark.parametrize("extension", ["glb", "gltf", "ply", "stl"])

@@ -10,8 +10,8 @@ from datasets_core.builders.parquet import EXTENSIONS, ParquetConfig, read_parqu
 
 from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.features.base import Value
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 TABLE = pa.table(
     {"a": pa.array(range(1000)), "b": pa.array([f"s{i}" for i in range(1000)]), "n": pa.array([[i, None] for i in range(1000)])}

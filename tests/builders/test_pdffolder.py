@@ -2,7 +2,9 @@
 
 import pytest
 
-from datasets_core.features import ClassLabel, Features, Pdf
+from datasets_core.features.media.types import Pdf
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 
 @pytest.mark.parametrize("extension", ["pdf", "PDF"])

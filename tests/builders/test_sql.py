@@ -7,9 +7,10 @@ from datetime import datetime
 
 import pytest
 
-from datasets_core import load_dataset
 from datasets_core.errors import ConfigurationError, DatasetGenerationError
-from datasets_core.features import Features, Value
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
 
 ROWS = [(1, "x", 1.5, b"z", "2020-01-01"), (None, None, None, None, None), (3, "y", 2.0, b"", "2021-02-02 10:00:00")]
 

@@ -18,19 +18,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Dataset, DatasetDict, IterableDataset, load_dataset, records
+from datasets_core import records
 from datasets_core.config import using
-from datasets_core.errors import (
-    ConfigurationError,
-    DamagedRecordError,
-    DataFilesNotFoundError,
-    ExampleError,
-    FileFormatError,
-)
-from datasets_core.features import ClassLabel, Features, Image, List, Value
-from datasets_core.records import FixedLenFeature, VarLenFeature, encode_example, encode_sequence_example
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
+from datasets_core.errors import ConfigurationError, DamagedRecordError, DataFilesNotFoundError, ExampleError, FileFormatError
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset
+from datasets_core.records.encoding import encode_example, encode_sequence_example
 from datasets_core.records.framing import frame
+from datasets_core.records.specs.specs import FixedLenFeature, VarLenFeature
 from datasets_core.resolve.registry import builder_class
+from datasets_core.stream.iterable import IterableDataset
 
 ROWS = [{"id": number, "text": b"row %d" % number, "half": number / 2} for number in range(40)]
 
@@ -527,4 +529,4 @@ def test_a_dataset_that_stands_is_read_without_what_reads_records(files: Any, lo
     code = f"import sys\nfrom datasets_core import load_dataset\nassert {call}[3]['id'] == 3\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert "datasets_core.builders.tfrecord" in done.stdout.split()
-    assert "datasets_core.records.example_columns" not in done.stdout.split()
+    assert "datasets_core.records.examples" not in done.stdout.split()

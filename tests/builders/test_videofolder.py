@@ -2,7 +2,9 @@
 
 import pytest
 
-from datasets_core.features import ClassLabel, Features, Video
+from datasets_core.features.media.types import Video
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 
 @pytest.mark.parametrize("extension", ["mp4", "avi", "mkv", "mov", "mpeg"])

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import load_dataset
 from datasets_core.config import using
 from datasets_core.errors import DatasetGenerationCastError, FileFormatError, UnsafeArchiveError
-from datasets_core.features import Audio, Features, Image, List, Value, Video
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.media.types import Image, Video
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
 
 KEYS = {"__key__": Value("string"), "__url__": Value("string")}
 

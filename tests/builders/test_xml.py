@@ -3,7 +3,8 @@
 import pytest
 
 from datasets_core.errors import FileFormatError
-from datasets_core.features import Features, Value
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
 
 BOMB = b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>\r\n<a>&b;</a>\n'
 

@@ -5,9 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets_core import DatasetInfo, GeneratorBasedBuilder, SplitGenerator
-from datasets_core.building.author_failures import begin, describe, fail, place_of
+from datasets_core.building.builder import GeneratorBasedBuilder
+from datasets_core.building.failures import describe, fail, place_of
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.write.generate import begin
 from datasets_core.errors import DatasetGenerationError, MissingDependencyError
+from datasets_core.meta.info import DatasetInfo
 
 PART = SimpleNamespace(
     split="train", gen_kwargs={"n": 1}, index=1, count=3, batch_rows=None, max_rows=None, deadline=None, is_order_free=False

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets_core.building.author_places import hook_place, row_place
+from datasets_core.building.failures import hook_place, row_place
 
 PART = SimpleNamespace(split="train", gen_kwargs={"n": 9}, index=0, count=1, deadline=None)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.building import beam_rows
-from datasets_core.building.beam_rows import BeamRun, KeptRows, beam_package, runs_here, wants_pipeline
+from datasets_core.building import beam as beam_rows
+from datasets_core.building.beam import BeamRun, KeptRows, beam_package, runs_here, wants_pipeline
 from datasets_core.errors import MissingDependencyError
 from datasets_core.optional import is_installed
 

@@ -7,13 +7,12 @@ import pytest
 
 from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, DatasetBuilder, GeneratorBasedBuilder
-from datasets_core.building.builder_config import BuilderConfig
-from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.errors import ConfigurationError, UnknownConfigError, UnknownOptionError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split import Split
+from datasets_core.meta.splits import Split
 from datasets_core.meta.version import Version
 
 FEATURES = Features({"id": Value("int64")})

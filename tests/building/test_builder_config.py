@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from datasets_core.building.builder_config import BuilderConfig, change_config, make_config, option_names
+from datasets_core.building.hooks import BuilderConfig, change_config, make_config, option_names
 from datasets_core.errors import ConfigurationError, UnknownOptionError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features

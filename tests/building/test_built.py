@@ -11,7 +11,7 @@ from datasets_core.errors import ConfigurationError, UnknownSplitError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split import ReadInstruction, Split
+from datasets_core.meta.splits import ReadInstruction, Split
 
 FEATURES = Features({"id": Value("int64")})
 

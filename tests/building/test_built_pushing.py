@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from datasets_core import BuilderConfig, DatasetInfo, Features, GeneratorBasedBuilder, SplitGenerator, Value, load_dataset
+from datasets_core.building.builder import GeneratorBasedBuilder
+from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.errors import DatasetNotFoundError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
+from datasets_core.meta.info import DatasetInfo
 
 
 class Numbers(GeneratorBasedBuilder):

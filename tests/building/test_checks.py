@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets_core.building.checks import check_downloads, check_manifest, check_shards, check_splits, recorded_downloads
+from datasets_core.building.options import check_downloads, check_manifest, check_shards, check_splits, recorded_downloads
 from datasets_core.errors import (
     DamagedShardError,
     ExpectedMoreSplitsError,
@@ -12,7 +12,7 @@ from datasets_core.errors import (
     NonMatchingSplitsSizesError,
     UnexpectedSplitsError,
 )
-from datasets_core.fetch.checksum import VerificationMode
+from datasets_core.fetch.checksums import VerificationMode
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.store.manifest import Manifest, ShardRecord

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.building.converted import ConvertedRecords, converted_rows
-from datasets_core.building.prepared_manifest import tfds_manifest
-from datasets_core.building.record_manifest import Conversion
-from datasets_core.building.tfds_folder import TfdsManifest
+from datasets_core.building.folders import tfds_manifest
+from datasets_core.building.prepared import ConvertedRecords, converted_rows
+from datasets_core.building.tfds_folders.description import Conversion
+from datasets_core.building.tfds_folders.folder import TfdsManifest
 from datasets_core.errors import DamagedShardError, UnknownSplitError
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.building.dataset_lock import (
+from datasets_core.building.lock import (
     DatasetLock,
     LockedFile,
     LockedSplit,

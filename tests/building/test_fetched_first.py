@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import config, load_dataset
-from datasets_core.building.fetched_first import unopened
+from datasets_core import config
+from datasets_core.building.live import unopened
 from datasets_core.errors import DatasetGenerationError, DeniedAccessError, UrlNotFoundError
+from datasets_core.load import load_dataset
 
 SCRIPT = """
 import datasets, os, pathlib

@@ -4,7 +4,8 @@ import copy
 import pickle
 from pathlib import Path
 
-from datasets_core import DatasetInfo, load_dataset
+from datasets_core.load import load_dataset
+from datasets_core.meta.info import DatasetInfo
 
 
 def _built(tmp_path: Path) -> DatasetInfo:
@@ -27,7 +28,7 @@ def test_copies_and_pickles_of_an_info_know_the_files(tmp_path: Path) -> None:
 
 
 def test_a_builder_knows_its_files_before_it_is_built(tmp_path: Path) -> None:
-    from datasets_core import load_dataset_builder
+    from datasets_core.load import load_dataset_builder
 
     (tmp_path / "a.csv").write_text("x,y\n1,a\n")
     builder = load_dataset_builder("csv", data_files=str(tmp_path / "a.csv"), cache_dir=str(tmp_path / "cache"))

@@ -14,17 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import IterableDataset, ReadConfig, ReadInstruction, config
+from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, EmptySplitError, StreamStateError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import FileInstruction
+from datasets_core.meta.splits import ReadInstruction
 from datasets_core.store.commit import Staging
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.writer import ShardWriter
-from datasets_core.stream.interleave import Interleave
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.order.files import Interleave, ReadConfig
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_reading_order.json").read_text())
 FEATURES = Features({"id": Value("int64"), "split": Value("string")})

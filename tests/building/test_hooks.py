@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from datasets_core.building.hooks import Reread, SplitGenerator
-from datasets_core.meta.split import Split
+from datasets_core.meta.splits import Split
 
 
 def test_a_split_generator_knows_its_split():

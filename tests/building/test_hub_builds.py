@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core.building.hub_builds import HubReference, is_known, recall, remember
+from datasets_core.building.prepare import HubReference, is_known, recall, remember
 
 A, B = "a" * 40, "b" * 40
 ASKED = HubReference("org/name", None, A, None, "0")

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, ReadConfig, builder_from_directories, load_dataset_builder
-from datasets_core.building.prepared import ReadOnlyBuilder
+from datasets_core.building.prepared import ReadOnlyBuilder, builder_from_directories
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, RowIdError
+from datasets_core.load import load_dataset_builder
+from datasets_core.stream.order.files import ReadConfig
 
 
 def prepare(folder: Path, splits: dict[str, list[Any]], **options: Any) -> Path:

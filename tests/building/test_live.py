@@ -11,19 +11,9 @@ import fsspec
 import pyarrow as pa
 import pytest
 
-from datasets_core import (
-    ArrowBasedBuilder,
-    ClassLabel,
-    DatasetInfo,
-    Features,
-    GeneratorBasedBuilder,
-    IterableDatasetDict,
-    Sequence,
-    SplitGenerator,
-    Value,
-    load_dataset,
-)
 from datasets_core.building import live
+from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
+from datasets_core.building.hooks import SplitGenerator
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import (
     ConfigurationError,
@@ -34,7 +24,13 @@ from datasets_core.errors import (
     StreamStateError,
     UnknownSplitError,
 )
+from datasets_core.features.base import Sequence, Value
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset
+from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.stream.iterable_dict import IterableDatasetDict
 
 FEATURES = Features(
     {"n": Value("int32"), "label": ClassLabel(names=["even", "odd"]), "words": Sequence({"w": Value("string")})}
@@ -449,7 +445,7 @@ def test_a_format_whose_types_change_on_the_way_is_told(tmp_path):
 
 
 def test_what_stands_prepared_is_streamed_without_its_code(tmp_path):
-    from datasets_core import builder_from_directory
+    from datasets_core.building.prepared import builder_from_directory
 
     builder = Rows(cache_dir=str(tmp_path))
     builder.download_and_prepare(str(tmp_path / "built"))

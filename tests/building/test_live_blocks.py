@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import load_dataset
 from datasets_core.config import using
 from datasets_core.errors import ConfigurationError, UnknownSplitError
+from datasets_core.load import load_dataset
 
 EXPRESSIONS = [
     "train",

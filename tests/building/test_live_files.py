@@ -10,9 +10,8 @@ from typing import Any
 
 import fsspec
 import pytest
-from datasets_core.builders._grid import Grid
+from datasets_core.builders._source import Grid
 
-from datasets_core import Features, Value, load_dataset
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationCastError,
@@ -22,6 +21,9 @@ from datasets_core.errors import (
     StreamStateError,
     UrlNotFoundError,
 )
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
 
 WORDS = ["a", "é", "日本", "😀 ", "x y", ""]
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from datasets_core.building.live_job import LiveJob, LivePart
+from datasets_core.building.live_jobs import LiveJob, LivePart
 
 
 def splits(**more: Any) -> Any:

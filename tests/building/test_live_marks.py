@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from datasets_core.building.live_marks import FileMarks, KeptMarks, Mark, TextFile, packed, unpacked
-from datasets_core.store.index_cache import IndexCache
+from datasets_core.building.marks import FileMarks, KeptMarks, Mark, TextFile, packed, unpacked
+from datasets_core.fetch.disk_cache import IndexCache
 
 FILE = TextFile(9 << 20, '"v1"', "", 3)
 SCHEMA = pa.schema({"a": pa.int64(), "b": pa.list_(pa.struct({"c": pa.string()}))})
@@ -57,7 +57,7 @@ def test_marks_of_another_version_replace_those_before() -> None:
 
 
 def test_there_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("datasets_core.building.live_marks._MOST_MARKS", 8)
+    monkeypatch.setattr("datasets_core.building.marks._MOST_MARKS", 8)
     marks = FileMarks()
     for number in range(200):
         marks.note(mark(number))

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from datasets_core import Features, Value
-from datasets_core.building.live_tables import LiveTables
+from datasets_core.building.live_jobs import LiveTables
 from datasets_core.errors import DatasetGenerationCastError, DatasetGenerationError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
 
 
 def rows(*tables, features=None, merge_columns=False):

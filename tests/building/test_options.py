@@ -5,9 +5,9 @@ import pytest
 
 from datasets_core.building.options import BuildOptions
 from datasets_core.errors import ConfigurationError
-from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download_config import DownloadMode
-from datasets_core.rows.arguments import parse_size
+from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.options import DownloadMode
+from datasets_core.store.rows.indices import parse_size
 
 
 @pytest.mark.parametrize(

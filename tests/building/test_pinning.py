@@ -6,11 +6,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from datasets_core import DatasetInfo, Features, GeneratorBasedBuilder, SplitGenerator, Value, load_dataset_builder
 from datasets_core._version import __version__
-from datasets_core.building.pinning import held_to, lock_of
+from datasets_core.building.builder import GeneratorBasedBuilder
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.lock import held_to, lock_of
 from datasets_core.errors import DataFilesNotFoundError, LockDriftError
-from datasets_core.store.content import data_fingerprint
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset_builder
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.equality import data_fingerprint
 
 
 class Numbers(GeneratorBasedBuilder):

@@ -21,7 +21,7 @@ from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.store.layout import MANIFEST_NAME
+from datasets_core.store.manifest import MANIFEST_NAME
 
 
 class Numbers(GeneratorBasedBuilder):

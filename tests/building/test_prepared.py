@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import Dataset, DatasetDict, builder_from_directory, load_dataset_builder
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.building.prepared import ReadOnlyBuilder, folder_of_dataset
+from datasets_core.building.prepared import ReadOnlyBuilder, builder_from_directory, folder_of_dataset
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import (
     ConfigurationError,
     DamagedShardError,
@@ -14,6 +15,7 @@ from datasets_core.errors import (
     ManifestError,
     UnknownSplitError,
 )
+from datasets_core.load import load_dataset_builder
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, load_dataset_builder
-from datasets_core.building.prepared_folders import find_prepared, prepared_versions, the_one, versions_below, whole_builds
+from datasets_core.building.folders import find_prepared, prepared_versions, the_one, versions_below, whole_builds
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, ReferenceSyntaxError, UnknownConfigError
+from datasets_core.load import load_dataset_builder
 from datasets_core.meta.version import Version
 
 VERSIONS = ["1.0.0", "1.2.0", "1.10.0", "2.0.0"]

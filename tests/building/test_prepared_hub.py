@@ -3,8 +3,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import builder_from_directory, load_dataset, tfds
+from datasets_core import tfds
+from datasets_core.building.prepared import builder_from_directory
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError
+from datasets_core.load import load_dataset
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.building.prepared_manifest import prepared_manifest, tfds_manifest
-from datasets_core.building.record_manifest import RecordManifest
+from datasets_core.building.folders import prepared_manifest, tfds_manifest
+from datasets_core.building.tfds_folders.folder import RecordManifest
 from datasets_core.errors import FileFormatError
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"

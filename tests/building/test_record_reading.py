@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import Features, Value, builder_from_directory
-from datasets_core.building.prepared import ReadOnlyBuilder
-from datasets_core.building.record_manifest import Conversion
+from datasets_core.building.prepared import ReadOnlyBuilder, builder_from_directory
+from datasets_core.building.tfds_folders.description import Conversion
 from datasets_core.errors import EmptySplitError, UnknownSplitError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from datasets_core import DownloadConfig, load_dataset, load_dataset_builder
-from datasets_core.building.registration import check_place, checksums_path, read_registered, register
+from datasets_core.building.cache_key import checksums_path
+from datasets_core.building.registration import check_place, read_registered, register
 from datasets_core.errors import (
     ConfigurationError,
     DatasetDiskError,
@@ -23,7 +23,9 @@ from datasets_core.errors import (
     MissingChecksumError,
     NonMatchingChecksumError,
 )
-from datasets_core.fetch.checksum import RegisteredFile
+from datasets_core.fetch.checksums import RegisteredFile
+from datasets_core.fetch.options import DownloadConfig
+from datasets_core.load import load_dataset, load_dataset_builder
 
 SCRIPT = """
 import datasets_core as datasets
@@ -274,7 +276,7 @@ def test_a_broken_register_names_its_line(text: bytes, reason: str, script: Path
 
 
 def test_secrets_do_not_reach_the_register(tmp_path: Path) -> None:
-    from datasets_core.fetch.download import DownloadManager
+    from datasets_core.fetch.downloads import DownloadManager
 
     manager = DownloadManager(
         base_path=str(tmp_path), download_config=DownloadConfig(cache_dir=str(tmp_path), register_checksums=True)
@@ -290,7 +292,7 @@ def test_processes_that_register_at_the_same_time_lose_nothing(tmp_path: Path) -
     path = tmp_path / "checksums.tsv"
     code = (
         "import sys; from datasets_core.building.registration import register; "
-        "from datasets_core.fetch.checksum import RegisteredFile\n"
+        "from datasets_core.fetch.checksums import RegisteredFile\n"
         "for n in range(30): register(sys.argv[1], {f'https://x/{sys.argv[2]}/{n}': RegisteredFile(n, '0' * 64, 'f')})"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "abc"]

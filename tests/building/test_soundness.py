@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import Dataset, builder_from_directory, load_dataset_builder
-from datasets_core.building import checks, soundness
-from datasets_core.building.soundness import check_sound, check_whole
+from datasets_core.building import folders, options
+from datasets_core.building.folders import check_sound, check_whole
+from datasets_core.building.prepared import builder_from_directory
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, DamagedShardError, DatasetsCoreError, ManifestError
+from datasets_core.load import load_dataset_builder
 from datasets_core.store.manifest import Manifest, read_manifest
 
 Damage = Callable[[Path], object]
@@ -72,10 +74,10 @@ def test_the_bytes_of_a_small_dataset_are_compared(folder: Path) -> None:
 
 
 def test_of_a_large_dataset_those_that_were_written_later_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(soundness, "_HASHED_BYTES", 0)
+    monkeypatch.setattr(folders, "_HASHED_BYTES", 0)
     hashed: list[str] = []
     monkeypatch.setattr(
-        checks, "check_shards", lambda folder, manifest, **_: hashed.extend(shard.name for shard in manifest.shards)
+        options, "check_shards", lambda folder, manifest, **_: hashed.extend(shard.name for shard in manifest.shards)
     )
     first, second = shards(folder)
     os.utime(first, (0, 0))
@@ -85,7 +87,7 @@ def test_of_a_large_dataset_those_that_were_written_later_are(folder: Path, monk
 
 
 def test_the_batches_of_a_large_dataset_are_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(soundness, "_HASHED_BYTES", 0)
+    monkeypatch.setattr(folders, "_HASHED_BYTES", 0)
     manifest = manifest_of(folder)
     if manifest.file_format == "parquet":
         pytest.skip("to open a row group is to read it")

@@ -3,7 +3,7 @@
 import os
 import threading
 
-from datasets_core.building.sources import identity_of, sources_of, stale_source
+from datasets_core.building.cache_key import identity_of, sources_of, stale_source
 from datasets_core.config import using
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.meta.info import DatasetInfo

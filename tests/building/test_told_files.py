@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from datasets_core import ClassLabel, Dataset, DatasetInfo, Features, GeneratorBasedBuilder, SplitGenerator, Value, load_dataset
+from datasets_core.building.builder import GeneratorBasedBuilder
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import UnknownSplitError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset
+from datasets_core.meta.info import DatasetInfo
 
 
 def _told(tmp_path: Path, path: str, files: Any, **options: Any) -> dict[str, Any]:
@@ -131,7 +138,7 @@ def test_the_description_of_every_dataset_is_json(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_tables_have_the_media_type_of_their_names(tmp_path: Path) -> None:
-    from datasets_core import load_dataset_builder
+    from datasets_core.load import load_dataset_builder
 
     (tmp_path / "a.png").write_bytes(b"[]")
     builder = load_dataset_builder("imagefolder", data_files=str(tmp_path / "a.png"), cache_dir=str(tmp_path / "cache"))

@@ -20,8 +20,7 @@ from datasets_core.errors import (
     UnknownVersionError,
     UnpreparableVersionError,
 )
-from datasets_core.meta.experiment import Experiment
-from datasets_core.meta.version import Version
+from datasets_core.meta.version import Experiment, Version
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "meta" / "golden" / "tfds_versions.json").read_text(encoding="utf-8"))
 

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets_core.building.options import BuildOptions
-from datasets_core.building.write_order import is_wanted, variant_folder, wanted_order
+from datasets_core.building.options import BuildOptions, is_wanted, variant_folder, wanted_order
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.manifest import Manifest, ShardRecord
 

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from datasets_core.cli import doctor
 from datasets_core.cli.main import main
-from datasets_core.confine.layers import layers
+from datasets_core.scripting.sandbox import limits
+from datasets_core.scripting.sandbox.limits import layers
 
 
 @pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
@@ -21,7 +21,7 @@ def test_it_tries_the_cage_and_says_what_confines(capsys: pytest.CaptureFixture[
 
 
 def test_it_says_why_scripts_are_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(doctor, "layers", lambda: dataclasses.replace(layers(), landlock=0, bwrap=None, seccomp=False))
+    monkeypatch.setattr(limits, "layers", lambda: dataclasses.replace(layers(), landlock=0, bwrap=None, seccomp=False))
     assert main(["doctor", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["Scripts of strangers"].startswith("are refused because ")

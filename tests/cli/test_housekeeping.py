@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from datasets_core.cli.main import main
-from datasets_core.store.index_cache import IndexCache
+from datasets_core.fetch.disk_cache import IndexCache
 
 
 def _shard(folder: str) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from datasets_core import config
 from datasets_core.cli.main import main
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.load import load_dataset
 
 Out = pytest.CaptureFixture[str]

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from datasets_core.cli.wording import PlainFormatter, counted, in_flags, plain, say
+from datasets_core.cli.maintenance import PlainFormatter, counted, in_flags, plain, say
 
 
 @pytest.mark.parametrize(("count", "words"), [(0, "0 shards"), (1, "1 shard"), (2, "2 shards"), (1200, "1,200 shards")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from datasets_core.dataset.alignment import aligned
+from datasets_core.dataset.combine import aligned
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.store.table import RowTable

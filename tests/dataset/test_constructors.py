@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, DatasetInfo, Features, List, Value
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedShardError
+from datasets_core.features.base import List, Value
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
 
 ROWS = [{"a": 1, "b": "x"}, {"a": None, "b": "é"}, {"a": -3, "b": None}]
 FEATURES = Features({"a": Value("int32"), "b": Value("large_string")})

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from datasets_core import config
+from datasets_core.dataset import results
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DatasetGenerationError
 from datasets_core.features.base import List, Value
-from datasets_core.features.dynamic import Json
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
-from datasets_core.results import widening
+from datasets_core.features.types import ClassLabel, Json
 
 
 def numbers(n: int) -> Iterator[dict[str, Any]]:
@@ -81,7 +80,7 @@ def test_a_fingerprint_names_the_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("late", [100, 300, 40_000])
 def test_types_widen_when_later_rows_need_it(tmp_path: Path, late: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(widening, "WAITING_BYTES", 20_000)
+    monkeypatch.setattr(results, "WAITING_BYTES", 20_000)
 
     def rows() -> Iterator[dict[str, Any]]:
         for i in range(late):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import ConfigurationError, FileNotFoundDatasetsError
 
 # From the public interface of `datasets` 5.2.0: method → its parameters.

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import CellCastError, UnknownColumnError
 from datasets_core.features.base import Value
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
-from datasets_core.dataset.group_rows import with_name_of
+from datasets_core.dataset.dataset_dict import DatasetDict, with_name_of
 from datasets_core.errors import ConfigurationError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
 
 

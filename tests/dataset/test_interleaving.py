@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.dataset.interleaving import STRATEGIES, interleaved
+from datasets_core.dataset.combine import interleaved
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.stream.order.mixture import Stopping
 
 # Made with `datasets` 5.2.0: dataset k holds the rows 100 k, 100 k + 1, …
 CASES = json.loads((Path(__file__).parent / "golden" / "orders.json").read_text(encoding="utf-8"))["interleave"]
@@ -48,7 +49,7 @@ def _one_by_one(lengths: list[int], draws: list[int], strategy: str) -> list[int
     return rows
 
 
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.sampled_from(STRATEGIES))
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.sampled_from(Stopping))
 def test_turns_are_taken_one_by_one(lengths: list[int], strategy: str) -> None:
     turns = [number for _ in range(max(lengths)) for number in range(len(lengths))]
     wanted = _one_by_one(lengths, turns, strategy)
@@ -62,7 +63,7 @@ def test_turns_are_taken_one_by_one(lengths: list[int], strategy: str) -> None:
     assert interleaved(lengths, None, None, strategy).tolist() == wanted
 
 
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.sampled_from(STRATEGIES), st.integers(0, 5))
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.sampled_from(Stopping), st.integers(0, 5))
 def test_draws_are_taken_one_by_one(lengths: list[int], strategy: str, seed: int) -> None:
     import numpy as np
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.group import DatasetDict
+from datasets_core.dataset.dataset_dict import DatasetDict
 
 pytestmark = pytest.mark.optional("datasets")
 

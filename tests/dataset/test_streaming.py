@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, Features, Value
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
 
 DATASET = Dataset.from_dict({"a": list(range(7)), "b": [[i] * (i % 3) for i in range(7)], "c": list("abcdefg")})
 
@@ -64,8 +67,8 @@ def test_a_dataset_in_files_is_streamed(tmp_path: Path) -> None:
 
 
 def test_what_is_known_goes_along() -> None:
-    dataset = Dataset.from_dict({"a": [1]}, Features({"a": Value("int8")}), split="train")
-    dataset.info.description = "ones"
+    info = DatasetInfo(description="ones")
+    dataset = Dataset.from_dict({"a": [1]}, Features({"a": Value("int8")}), info=info, split="train")
     stream = dataset.to_iterable_dataset()
     assert (stream.description, stream.split, stream.features) == ("ones", "train", dataset.features)
 

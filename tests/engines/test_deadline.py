@@ -81,10 +81,6 @@ def test_what_is_done_in_time_is_given_and_the_handler_is_put_back():
         signal.signal(signal.SIGALRM, before)
 
 
-def test_no_deadline_sets_no_timer():
-    assert stopped_at(None, lambda: signal.getitimer(signal.ITIMER_REAL)[0], doing="looking") == 0
-
-
 def test_the_timer_of_others_is_not_taken_from_them():
     before = signal.signal(signal.SIGALRM, lambda number, frame: None)
     signal.setitimer(signal.ITIMER_REAL, 60)

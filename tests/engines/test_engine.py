@@ -9,10 +9,10 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from datasets_core import config
-from datasets_core.engines import engine as engine_module
-from datasets_core.engines.engine import Engine, get_engine
+from datasets_core import engines as engine_module
+from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.local import ProcessEngine, ThreadEngine
-from datasets_core.engines.serial import SerialEngine
 from datasets_core.errors import ConfigurationError, FileFormatError
 
 ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core.engines import in_order as module
-from datasets_core.engines.in_order import Pace, ahead_of, in_order
-from datasets_core.engines.worker_pool import WorkerPool
+from datasets_core.engines import pool as module
+from datasets_core.engines.pool import Pace, WorkerPool, ahead_of, in_order
 
 
 @settings(deadline=None, max_examples=20)

@@ -2,7 +2,7 @@
 
 import threading
 
-from datasets_core.engines.serial import SerialEngine
+from datasets_core.engines.deadline import SerialEngine
 
 
 def test_jobs_run_in_their_order_and_here() -> None:

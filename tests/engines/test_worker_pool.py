@@ -8,8 +8,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from datasets_core.engines.worker_pool import ENGINES, WorkerPool, call_in_process
-from datasets_core.engines.worker_process import SentFunction
+from datasets_core.engines.pool import ENGINES, SentFunction, WorkerPool, call_in_process
 
 
 def _alive() -> list[threading.Thread]:

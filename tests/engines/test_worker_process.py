@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core.engines.worker_process import SentFunction, WorkerProcess
+from datasets_core.engines.pool import SentFunction, WorkerProcess
 from datasets_core.errors import ConfigurationError, WorkerDiedError
 
 

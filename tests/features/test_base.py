@@ -7,12 +7,19 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.audio import Audio
-from datasets_core.features.base import LargeList, List, Sequence, Value, as_feature, feature_to_arrow, needs_decoding
-from datasets_core.features.dtypes import MAX_DEPTH
-from datasets_core.features.dynamic import Json
-from datasets_core.features.labels import ClassLabel
+from datasets_core.features.base import (
+    MAX_DEPTH,
+    LargeList,
+    List,
+    Sequence,
+    Value,
+    as_feature,
+    feature_to_arrow,
+    needs_decoding,
+)
+from datasets_core.features.media.audio import Audio
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel, Json
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError, CellCastError
+from datasets_core.features.arrow import merge_types
 from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value
 from datasets_core.features.cast import cast_table
-from datasets_core.features.dynamic import Json
-from datasets_core.features.fixed_shape import Array2D
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.merge import merge_types
 from datasets_core.features.schema import Features, feature_from_arrow
-from datasets_core.features.translation import Translation, TranslationVariableLanguages
+from datasets_core.features.types import Array2D, ClassLabel, Json, Translation, TranslationVariableLanguages
 
 SPANS = Sequence({"x": Value("int8"), "y": Value("string")})
 NOON = dt.datetime(2020, 1, 2, 12)

@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value, feature_to_arrow
-from datasets_core.features.columns import compile_column
-from datasets_core.features.dynamic import Json
-from datasets_core.features.fixed_shape import Array2D, Array3D
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.nesting import Misfit
-from datasets_core.features.translation import Translation, TranslationVariableLanguages
+from datasets_core.features.encode import compile_column
+from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
 
 SPANS = Sequence({"x": Value("int32"), "y": Value("string")})
 

@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.dtypes import canonical_name, name_from_type, type_from_name
+from datasets_core.features.base import canonical_name, name_from_type, type_from_name
 
 NAMES = {
     "null": pa.null(),

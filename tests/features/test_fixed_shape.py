@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.features.fixed_shape import (
+from datasets_core.features.types import (
     EXTENSION_NAME,
     EXTENSION_VALUE,
     Array2D,

@@ -4,13 +4,9 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value
-from datasets_core.features.dtypes import MAX_DEPTH
-from datasets_core.features.dynamic import Json
-from datasets_core.features.fixed_shape import Array2D
-from datasets_core.features.forms import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.translation import Translation, TranslationVariableLanguages
+from datasets_core.features.base import MAX_DEPTH, FeatureType, LargeList, List, Sequence, Value
+from datasets_core.features.serialization import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
+from datasets_core.features.types import Array2D, ClassLabel, Json, Translation, TranslationVariableLanguages
 
 INT = {"dtype": "int32", "_type": "Value"}
 

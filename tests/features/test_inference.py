@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core.features.arrow import Misfit
+from datasets_core.features.formats.times import NanosecondTime
 from datasets_core.features.inference import infer_column
-from datasets_core.features.nesting import Misfit
-from datasets_core.format.nanoseconds import NanosecondTime
 
 UTC = dt.UTC
 Point = collections.namedtuple("Point", "x y")

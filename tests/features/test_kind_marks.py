@@ -1,8 +1,7 @@
 import pytest
 
 from datasets_core.features.base import List, Value
-from datasets_core.features.fixed_shape import Array2D
-from datasets_core.features.kind_marks import (
+from datasets_core.features.serialization import (
     array_feature,
     audio_id,
     box_id,
@@ -13,6 +12,7 @@ from datasets_core.features.kind_marks import (
     optional,
     told_image,
 )
+from datasets_core.features.types import Array2D
 
 
 def test_what_is_optional_stays_what_it_is() -> None:

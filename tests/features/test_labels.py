@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
-from datasets_core.features.labels import ClassLabel
+from datasets_core.features.types import ClassLabel
 
 
 @pytest.fixture

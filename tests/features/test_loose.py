@@ -10,9 +10,9 @@ import pytest
 from datasets_core.errors import CastError, CellCastError
 from datasets_core.features.base import List, Sequence, Value
 from datasets_core.features.codec import RowEncoder
-from datasets_core.features.columns import compile_column
-from datasets_core.features.loose import loose_coercer, loose_elements
+from datasets_core.features.encode import compile_column
 from datasets_core.features.schema import Features
+from datasets_core.features.values import loose_coercer, loose_elements
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
-from datasets_core.features.merge import merge_schemas, merge_types
+from datasets_core.features.arrow import merge_schemas, merge_types
 
 LEAVES = [
     pa.null(),

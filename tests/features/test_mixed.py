@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.results import WideningWriter
 from datasets_core.errors import CastError
+from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import List
-from datasets_core.features.dynamic import Json
-from datasets_core.features.mixed import have_same_keys, infer_or_json
-from datasets_core.features.nesting import Misfit
-from datasets_core.results.widening import WideningWriter
+from datasets_core.features.inference import have_same_keys, infer_or_json
+from datasets_core.features.types import Json
 
 _JSON = Json().arrow_type
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.features.nesting import Misfit, list_array, list_parts, rows_of, struct_array, struct_parts, validity
+from datasets_core.features.arrow import Misfit, list_array, list_parts, rows_of, struct_array, struct_parts, validity
 
 ROWS = st.lists(st.none() | st.lists(st.none() | st.integers(0, 9), max_size=4), max_size=20)
 

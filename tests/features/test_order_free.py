@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
 from datasets_core.features.cast import cast_table
-from datasets_core.features.order_free import Facts, OrderFreeEncoder, join_schemas, join_types, names_in_order
 from datasets_core.features.schema import Features
+from datasets_core.features.unordered import Facts, OrderFreeEncoder, join_schemas, join_types, names_in_order
 
 _UTC = datetime.UTC
 _PARIS = datetime.timezone(datetime.timedelta(hours=1))

@@ -14,11 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from datasets_core.features.base import LargeList, List, Sequence, Value
-from datasets_core.features.codec import RowEncoder, cast_table
-from datasets_core.features.dynamic import Json
-from datasets_core.features.fixed_shape import Array2D, Array3D
-from datasets_core.features.labels import ClassLabel
+from datasets_core.features.cast import cast_table
+from datasets_core.features.codec import RowEncoder
 from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json
 
 pytestmark = [
     pytest.mark.optional("datasets"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.features import plain
-from datasets_core.features.plain import plain_array
+from datasets_core.features import base as types
+from datasets_core.features.base import plain_array
 
 TYPES = [
     *(pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()),
@@ -38,8 +38,8 @@ def outcome(make, values, arrow_type):
 @given(values=COLUMNS, arrow_type=st.sampled_from(TYPES))
 def test_a_column_is_what_arrow_makes_of_it(values, arrow_type):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "_would_import_pandas", lambda: True)
-        patch.setattr(plain, "_taken", 0)
+        patch.setattr(types, "_would_import_pandas", lambda: True)
+        patch.setattr(types, "_taken", 0)
         assert outcome(plain_array, values, arrow_type) == outcome(pa.array, values, arrow_type)
 
 
@@ -49,7 +49,7 @@ def test_many_values_are_worth_the_import_of_pandas(columns, imported):
     code = "\n".join(
         [
             "import sys, pyarrow as pa",
-            "from datasets_core.features.plain import ALLOWANCE, plain_array",
+            "from datasets_core.features.base import ALLOWANCE, plain_array",
             f"for _ in range({columns}):",
             "    plain_array(['x'] * (ALLOWANCE // 20), pa.string())",
             "print('pandas' in sys.modules)",

@@ -10,12 +10,9 @@ import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value
-from datasets_core.features.dynamic import Json
-from datasets_core.features.fixed_shape import Array2D, Array3D
-from datasets_core.features.image import Image
-from datasets_core.features.labels import ClassLabel
+from datasets_core.features.media.types import Image
 from datasets_core.features.schema import METADATA_KEY, Features, feature_from_arrow, storage_type
-from datasets_core.features.translation import Translation, TranslationVariableLanguages
+from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
 
 DATA = Path(__file__).parent / "data"  # written by Hugging Face datasets 5.2.0
 

@@ -1,7 +1,7 @@
 import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.features.translation import Translation, TranslationVariableLanguages
+from datasets_core.features.types import Translation, TranslationVariableLanguages
 
 
 def test_texts_by_language_are_sorted_into_two_lists() -> None:

@@ -6,9 +6,8 @@ import pytest
 
 from datasets_core.errors import CastError
 from datasets_core.features.base import FeatureType, LargeList, List, Value
-from datasets_core.features.labels import ClassLabel
-from datasets_core.features.schema import Features
-from datasets_core.features.union import joined_features
+from datasets_core.features.schema import Features, joined_features
+from datasets_core.features.types import ClassLabel
 
 _NULL, _INT, _TEXT = Value("null"), Value("int64"), Value("string")
 

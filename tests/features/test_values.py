@@ -7,13 +7,12 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import CastError
-from datasets_core.features.base import List, Value
+from datasets_core.features.base import List, Value, type_from_name
 from datasets_core.features.codec import RowEncoder
-from datasets_core.features.dtypes import type_from_name
-from datasets_core.features.dynamic import Json
+from datasets_core.features.formats.times import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
 from datasets_core.features.schema import Features
+from datasets_core.features.types import Json
 from datasets_core.features.values import as_elements, coercer, decode_value, encode_value, shown
-from datasets_core.format.nanoseconds import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
 
 UTC = dt.UTC
 DAY = dt.datetime(2020, 1, 2)

@@ -13,14 +13,9 @@ from pathlib import Path
 import pytest
 
 from datasets_core import config
-from datasets_core.errors import (
-    DatasetDiskError,
-    DownloadError,
-    NonMatchingChecksumError,
-    OfflineError,
-)
-from datasets_core.fetch.checksum import VerificationMode
-from datasets_core.fetch.download import DownloadManager
+from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, OfflineError
+from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.downloads import DownloadManager
 
 BODY = bytes(range(256)) * 4000
 
@@ -149,7 +144,7 @@ def test_two_processes_that_ask_together_fetch_once(site, manager, faults, cache
 
     site.pages["/a"] = faults.page(BODY, faults=[slowly])
     code = (
-        "import sys; from datasets_core import config; from datasets_core.fetch.download import DownloadManager\n"
+        "import sys; from datasets_core import config; from datasets_core.fetch.downloads import DownloadManager\n"
         "print('up', flush=True)\n"
         "with config.using(cache_dir=sys.argv[1]): print(DownloadManager().download(sys.argv[2]), flush=True)"
     )

@@ -8,13 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.errors import (
-    ExpectedMoreDownloadedFilesError,
-    NonMatchingChecksumError,
-    UnexpectedDownloadedFileError,
-)
-from datasets_core.fetch.checksum import FileRecord, RegisteredFile, VerificationMode, check_registered
-from datasets_core.fetch.parallel import Watch
+from datasets_core.engines.threads import Watch
+from datasets_core.errors import ExpectedMoreDownloadedFilesError, NonMatchingChecksumError, UnexpectedDownloadedFileError
+from datasets_core.fetch.checksums import FileRecord, RegisteredFile, VerificationMode, check_registered
 
 BODY = bytes(range(256)) * 4000
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from datasets_core import config
 from datasets_core.errors import ArchiveError, UnsafeArchiveError
-from datasets_core.fetch.decompress import decompressed, open_decompressed
+from datasets_core.fetch.members import decompressed, open_decompressed
 
 PACK = {
     "gz": gzip.compress,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,9 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     UnsafeArchiveError,
 )
-from datasets_core.fetch.checksum import RegisteredFile, VerificationMode
-from datasets_core.fetch.download import DownloadManager
+from datasets_core.fetch.checksums import RegisteredFile, VerificationMode
+from datasets_core.fetch.downloads import DownloadManager
+from datasets_core.fetch.http import HttpClient
 
 BODY = bytes(range(256)) * 4000
 
@@ -223,7 +225,7 @@ def test_an_unknown_verification_mode_names_the_known_ones():
 
 def test_local_use_imports_no_client():
     code = (
-        "import sys, datasets_core.fetch.download as d; d.DownloadManager().download(sys.argv[1])\n"
+        "import sys, datasets_core.fetch.downloads as d; d.DownloadManager().download(sys.argv[1])\n"
         "print([m for m in ('httpx2', 'fsspec', 'pyarrow', 'numpy', 'tqdm', 'huggingface_hub') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, __file__], capture_output=True, text=True, check=True)
@@ -303,3 +305,11 @@ def test_a_chained_url_takes_the_archive_that_was_fetched_by_hand(site, manager,
     manager.data_dir = str(tmp_path)
     assert Path(manager.download(f"zip://inner.csv::{site.at('/a.zip')}")).read_bytes() == BODY
     assert site.requests == []
+
+
+def test_files_share_connections_that_are_made_with_the_first() -> None:
+    manager = DownloadManager()
+    assert not any(isinstance(value, HttpClient) for value in vars(manager).values())
+    with ThreadPoolExecutor(8) as threads:
+        made = set(threads.map(lambda _: manager._client, range(64)))
+    assert len(made) == 1

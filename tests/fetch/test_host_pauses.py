@@ -3,8 +3,7 @@
 import pickle
 import random
 
-from datasets_core.fetch.host_pauses import HostPauses
-from datasets_core.fetch.retry import RetryPolicy
+from datasets_core.fetch.http import HostPauses, RetryPolicy
 
 
 class Clock:

@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core import config
-from datasets_core.errors import (
-    DeniedAccessError,
-    DownloadError,
-    InvalidTokenError,
-)
+from datasets_core.errors import DeniedAccessError, DownloadError, InvalidTokenError
 from datasets_core.fetch.http import Credentials, HttpClient, TransientError, next_hop
 
 

@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
-from datasets_core.fetch.listing import iter_archive, iter_files
+from datasets_core.fetch.extract import iter_archive, iter_files
 
 NAMES = ["b.txt", ".hid", "dir/.hid", "dir/a.txt", ".hd/c.txt", "__MACOSX/x", "_x", "x/__y", "x/__z/q"]
 SHOWN = ["b.txt", "dir/a.txt", ".hd/c.txt", "__MACOSX/x", "_x", "x/__z/q"]

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.errors import (
-    ConfigurationError,
-)
-from datasets_core.fetch.nested import leaves, mapped
+from datasets_core.errors import ConfigurationError
+from datasets_core.fetch.options import leaves, mapped
 
 NESTINGS = st.recursive(
     st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner, inner), max_leaves=20

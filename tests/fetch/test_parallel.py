@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasets_core.errors import (
-    ConfigurationError,
-    DownloadError,
-)
+from datasets_core.errors import ConfigurationError, DownloadError
 
 BODY = bytes(range(256)) * 4000
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from datasets_core import config
-from datasets_core.fetch.range_cache import RangeCache
+from datasets_core.fetch.disk_cache import RangeCache
 
 
 def _size(folder):

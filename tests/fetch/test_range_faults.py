@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from datasets_core import config
 from datasets_core.errors import DatasetsCoreError
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.fetch.streaming import StreamingDownloadManager
 
 SIZE = 300_000
 BODY = random.Random(1).randbytes(SIZE)

@@ -1,8 +1,7 @@
 """Any bytes of any file: `ranges_of` finds out how."""
 
-from datasets_core.fetch.ranges import ranges_of
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.fetch.streaming import StreamingDownloadManager, ranges_of
 
 
 def test_paths_are_of_this_disk(tmp_path):

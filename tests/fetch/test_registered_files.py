@@ -7,8 +7,7 @@ import hashlib
 import pytest
 
 from datasets_core.errors import NonMatchingChecksumError
-from datasets_core.fetch.checksum import FileRecord, RegisteredFile
-from datasets_core.fetch.registered_files import entry_of, file_by_hand, name_of, registrable
+from datasets_core.fetch.checksums import FileRecord, RegisteredFile, entry_of, file_by_hand, name_of, registrable
 
 
 def _file(body, name=None):

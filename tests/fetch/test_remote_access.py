@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError
-from datasets_core.fetch.checksum import RegisteredFile
-from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.fetch.checksums import RegisteredFile
+from datasets_core.fetch.streaming import StreamingDownloadManager
 
 FILES = {f"d/{name}.txt": name.encode() + os.urandom(300_000) for name in "abcde"}
 

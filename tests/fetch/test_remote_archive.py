@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, UnsafeArchiveError
-from datasets_core.fetch.remote_archive import Once, RemoteArchive, ZipMembers, kind_of_archive, opened_tar_member
-from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.fetch.remote_files import Once, RemoteArchive, ZipMembers, kind_of_archive, opened_tar_member
+from datasets_core.fetch.streaming import StreamingDownloadManager
 
 FILES = {f"d/{name}.txt": name.encode() + os.urandom(300_000) for name in "abcde"}
 

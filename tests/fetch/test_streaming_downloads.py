@@ -19,11 +19,11 @@ from datasets_core.errors import (
     OfflineError,
     UrlNotFoundError,
 )
-from datasets_core.fetch.checksum import RegisteredFile, VerificationMode
-from datasets_core.fetch.download import DownloadManager
-from datasets_core.fetch.download_config import DownloadConfig
+from datasets_core.fetch.checksums import RegisteredFile, VerificationMode
+from datasets_core.fetch.downloads import DownloadManager
+from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.fetch.streaming_downloads import StreamingDownloadManager
+from datasets_core.fetch.streaming import StreamingDownloadManager
 
 TEXT = b"".join(b"line %d\n" % number for number in range(20_000))
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from datasets_core import config
-from datasets_core.errors import (
-    DownloadError,
-)
-from datasets_core.fetch.download import DownloadManager
+from datasets_core.errors import DownloadError
+from datasets_core.fetch.downloads import DownloadManager
 
 BODY = bytes(range(256)) * 4000
 

@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import datasets_core
-from datasets_core.confine.layers import layers
+from datasets_core.scripting.sandbox.limits import layers
 
 ATTACKS = Path(__file__).parents[1] / "attacks"
 _T = TypeVar("_T")

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import errors, load_dataset
-from datasets_core.confine.layers import layers
+from datasets_core import errors
 from datasets_core.errors import DatasetsCoreError, WorkerDiedError
+from datasets_core.load import load_dataset
+from datasets_core.scripting.sandbox.limits import layers
 
 _of_table = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("bad_scripts.py")), run_name="bad_scripts"))
 BAD, Bad, of_rows, script = _of_table.BAD, _of_table.Bad, _of_table.of_rows, _of_table.script

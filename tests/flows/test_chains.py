@@ -13,7 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, Features, List, Value, concatenate_datasets, config
+from datasets_core import config
+from datasets_core.dataset.combine import concatenate_datasets
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.features.base import List, Value
+from datasets_core.features.schema import Features
 from datasets_core.store.writer import ShardWriter
 
 Rows = list[dict[str, Any]]

@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 import datasets_core
-from datasets_core import Features, config, load_dataset
-from datasets_core.confine.layers import layers
+from datasets_core import config
 from datasets_core.errors import DatasetsCoreError, DeniedAccessError, DeniedAccessWarning
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
+from datasets_core.scripting.sandbox.limits import layers
 
 # Published scripts leave files open, and invite other warnings; nobody mends them.
 pytestmark = [

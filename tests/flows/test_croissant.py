@@ -14,18 +14,13 @@ from typing import Any
 
 import pytest
 
-from datasets_core import (
-    Array2D,
-    ClassLabel,
-    Dataset,
-    DatasetDict,
-    Features,
-    Image,
-    List,
-    Value,
-    load_dataset,
-    load_dataset_builder,
-)
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, ClassLabel
+from datasets_core.load import load_dataset, load_dataset_builder
 
 EVERY_KIND = Features(
     {

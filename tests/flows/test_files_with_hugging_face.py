@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, DatasetDict, Features, load_from_disk
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import DatasetsCoreError
+from datasets_core.features.schema import Features
+from datasets_core.load import load_from_disk
 
 pytestmark = pytest.mark.optional("datasets")
 

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import datasets_core
-from datasets_core import Features, config, load_dataset
-from datasets_core.confine.layers import layers
+from datasets_core import config
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
+from datasets_core.scripting.sandbox.limits import layers
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 NAMES = (

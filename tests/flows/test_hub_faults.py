@@ -12,8 +12,11 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from datasets_core import Dataset, config, get_dataset_config_names, load_dataset
+from datasets_core import config
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import DatasetsCoreError
+from datasets_core.inspect import get_dataset_config_names
+from datasets_core.load import load_dataset
 
 
 def parquet(*values: int) -> bytes:

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import datasets_core
-from datasets_core import load_dataset_builder
+from datasets_core.load import load_dataset_builder
 
 
 def parquet(*values: int) -> bytes:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Value, config, load_dataset, lock_dataset
+from datasets_core import config
 from datasets_core.errors import ConfigurationError, LockDriftError, ManifestError, OfflineError
+from datasets_core.features.base import Value
+from datasets_core.load import load_dataset, lock_dataset
 
 OLD, NEW = {"data/train.csv": "a\n1\n2\n"}, {"data/train.csv": "a\n7\n"}
 SCRIPT = """

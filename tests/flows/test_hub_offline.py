@@ -13,14 +13,10 @@ import pyarrow.parquet
 import pytest
 from huggingface_hub import hf_hub_download, snapshot_download
 
-from datasets_core import (
-    config,
-    get_dataset_config_names,
-    get_dataset_split_names,
-    load_dataset,
-    load_dataset_builder,
-)
+from datasets_core import config
 from datasets_core.errors import DatasetsCoreError, OfflineError
+from datasets_core.inspect import get_dataset_config_names, get_dataset_split_names
+from datasets_core.load import load_dataset, load_dataset_builder
 
 
 def parquet(*values: int) -> bytes:

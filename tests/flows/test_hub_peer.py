@@ -12,7 +12,13 @@ import pytest
 import yaml
 
 import datasets_core
-from datasets_core import Audio, ClassLabel, Dataset, DatasetDict, Features, Image, load_dataset, load_dataset_builder
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset, load_dataset_builder
 
 PEER = os.environ.get("DATASETS_PEER_PYTHON")
 pytestmark = [pytest.mark.optional("datasets"), pytest.mark.skipif(PEER is None, reason="DATASETS_PEER_PYTHON is not set")]

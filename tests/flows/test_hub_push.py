@@ -16,18 +16,15 @@ import pyarrow.parquet
 import pytest
 import yaml
 
-from datasets_core import (
-    Audio,
-    ClassLabel,
-    Dataset,
-    DatasetDict,
-    Features,
-    Image,
-    Value,
-    load_dataset,
-    load_dataset_builder,
-)
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import DatasetsCoreError
+from datasets_core.features.base import Value
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset, load_dataset_builder
 
 
 @pytest.fixture

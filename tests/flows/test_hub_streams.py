@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Value, config, load_dataset
+from datasets_core import config
 from datasets_core.errors import DatasetsCoreError
-from datasets_core.fetch import streaming_downloads
+from datasets_core.features.base import Value
+from datasets_core.fetch import streaming
+from datasets_core.load import load_dataset
 
 FORMATS = {
     "csv": lambda shapes, n: shapes.csv(n),
@@ -256,7 +258,7 @@ def _numbers(shapes: ModuleType, kind: str) -> bytes | str:
 def test_large_files_are_read_as_they_come(
     kind: str, hub: Any, hub_shapes: ModuleType, same_as_built: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming_downloads, "_FETCHED_BYTES", 100_000)
+    monkeypatch.setattr(streaming, "_FETCHED_BYTES", 100_000)
     hub.repo("org/data", {f"train-0.{kind}": _numbers(hub_shapes, kind)}, lfs=True)
     stream = load_dataset("org/data", split="train", streaming=True)
     first = next(iter(stream))
@@ -270,7 +272,7 @@ def test_large_files_are_read_as_they_come(
 def test_of_a_large_parquet_file_the_first_row_is_a_few_ranges(
     hub: Any, hub_shapes: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming_downloads, "_FETCHED_BYTES", 100_000)
+    monkeypatch.setattr(streaming, "_FETCHED_BYTES", 100_000)
     hub.repo("org/data", {"train-0.parquet": _numbers(hub_shapes, "parquet")}, lfs=True)
     stream = load_dataset("org/data", split="train", streaming=True)
     hub.forget()
@@ -284,7 +286,7 @@ def test_of_a_large_parquet_file_the_first_row_is_a_few_ranges(
 def test_a_large_file_that_breaks_off_is_gone_on_with(
     hub: Any, hub_shapes: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming_downloads, "_FETCHED_BYTES", 100_000)
+    monkeypatch.setattr(streaming, "_FETCHED_BYTES", 100_000)
     hub.repo("org/data", {"train-0.csv": _numbers(hub_shapes, "csv")}, lfs=True)
     hub.fail(hub.faults.cut(300_000), "storage")
     stream = load_dataset("org/data", split="train", streaming=True)

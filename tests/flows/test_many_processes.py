@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import load_dataset
+from datasets_core.load import load_dataset
 
 _ROOT = Path(__file__).parents[2]
 _BOUNDING_SET_DROP, _DAC_OVERRIDE = 24, 1  # of prctl(2) and capabilities(7)

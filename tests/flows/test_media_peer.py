@@ -10,14 +10,10 @@ from typing import Any
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.features.audio import Audio
 from datasets_core.features.base import LargeList, List
-from datasets_core.features.image import Image
-from datasets_core.features.pdf import Pdf
+from datasets_core.features.media.audio import Audio, wav_bytes
+from datasets_core.features.media.types import BioSequence, BioStructure, Image, Mesh, Nifti, Pdf, Video
 from datasets_core.features.schema import Features
-from datasets_core.features.science import BioSequence, BioStructure, Mesh, Nifti
-from datasets_core.features.sound import wav_bytes
-from datasets_core.features.video import Video
 from datasets_core.load import load_dataset
 
 PEER = os.environ.get("DATASETS_PEER_PYTHON")

@@ -14,10 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import load_dataset, records
+from datasets_core import records
 from datasets_core.dataset.combine import concatenate_datasets, interleave_datasets
 from datasets_core.distributed import split_dataset_by_node
-from datasets_core.records import TFRecordWriter, encode_example
+from datasets_core.load import load_dataset
+from datasets_core.records.encoding import encode_example
+from datasets_core.records.writer import TFRecordWriter
 
 SIZES = {"train": [7, 0, 25, 3, 41, 1], "test": [9, 14]}
 GROUP = 6

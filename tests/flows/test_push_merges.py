@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import Dataset, get_dataset_config_names, load_dataset
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, DataFilesWarning
+from datasets_core.inspect import get_dataset_config_names
+from datasets_core.load import load_dataset
 
 REPO = "org/merged"
 

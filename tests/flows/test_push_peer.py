@@ -11,24 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from datasets_core import (
-    Array2D,
-    Array3D,
-    Audio,
-    ClassLabel,
-    Dataset,
-    DatasetDict,
-    Features,
-    Image,
-    Json,
-    LargeList,
-    List,
-    Sequence,
-    Translation,
-    TranslationVariableLanguages,
-    Value,
-    load_dataset,
-)
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.dataset_dict import DatasetDict
+from datasets_core.features.base import LargeList, List, Sequence, Value
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
+from datasets_core.load import load_dataset
 
 PEER = os.environ.get("DATASETS_PEER_PYTHON", "")
 pytestmark = [pytest.mark.optional("datasets"), pytest.mark.skipif(not PEER, reason="DATASETS_PEER_PYTHON is not set")]

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
-from datasets_core import ClassLabel, Dataset, Features, Value, load_from_disk
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import DatasetsCoreError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_from_disk
 
 _MOMENTS = ("timestamp", "duration")
 _NO_TEXT = {"binary", "large_binary"}  # bytes that are no text

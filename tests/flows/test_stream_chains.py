@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import IterableDataset, load_dataset
 from datasets_core.distributed import split_dataset_by_node
+from datasets_core.load import load_dataset
+from datasets_core.stream.iterable import IterableDataset
 
 ROWS = 60
 Step = Callable[[IterableDataset, int], IterableDataset]

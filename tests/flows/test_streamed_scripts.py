@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import datasets_core
-from datasets_core import config, load_dataset
+from datasets_core import config
+from datasets_core.load import load_dataset
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import load_dataset, tfds
-from datasets_core.confine.layers import layers
+from datasets_core import tfds
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationCastError,
@@ -31,7 +30,9 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     UntrustedScriptError,
 )
+from datasets_core.load import load_dataset
 from datasets_core.optional import is_installed
+from datasets_core.scripting.sandbox.limits import layers
 
 CORPUS = Path(__file__).parents[1] / "tfds_corpus"
 pytestmark = [

@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Features, Value, builder_from_directory, load_dataset, tfds
+from datasets_core import tfds
+from datasets_core.building.prepared import builder_from_directory
 from datasets_core.errors import DamagedRecordError, DamagedShardError, FileFormatError, ManifestError
-from datasets_core.tfds import registered
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
+from datasets_core.tfds import info as registered
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text())

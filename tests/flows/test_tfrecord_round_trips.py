@@ -12,10 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, Features, Value, load_dataset, records
+from datasets_core import records
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import CastError
-from datasets_core.features import Array2D, ClassLabel, Image, LargeList, List
-from datasets_core.features.base import FeatureType
+from datasets_core.features.base import FeatureType, LargeList, List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, ClassLabel
+from datasets_core.load import load_dataset
 
 SCALARS: list[tuple[FeatureType, st.SearchStrategy[Any]]] = [
     (Value("int64"), st.integers(-(1 << 63), (1 << 63) - 1)),

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import load_dataset, load_dataset_builder
-from datasets_core.confine.layers import layers
 from datasets_core.errors import ConfigurationError, ScriptTimeoutError
+from datasets_core.load import load_dataset, load_dataset_builder
+from datasets_core.scripting.sandbox.limits import layers
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """\

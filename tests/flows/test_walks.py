@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from datasets_core import load_dataset
+from datasets_core.load import load_dataset
 
 _SCRIPT = """
 import datasets_core as datasets

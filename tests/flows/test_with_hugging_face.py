@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, DatasetBuilder, Features, load_dataset, load_dataset_builder
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset, load_dataset_builder
 
 pytestmark = pytest.mark.optional("datasets")
 

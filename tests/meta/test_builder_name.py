@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, ReferenceSyntaxError
-from datasets_core.meta.builder_name import BuilderName, parse_builder_name, tfds_name
+from datasets_core.meta.reference import BuilderName, parse_builder_name, tfds_name
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_versions.json").read_text(encoding="utf-8"))["builder_names"]
 words = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)

@@ -9,7 +9,8 @@ from datasets_core.errors import ConfigurationError, DatasetsCoreError, Manifest
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta import card
-from datasets_core.meta.card import Card, ConfigEntry, read_card, read_dataset_infos, way_out
+from datasets_core.meta.card import read_card, read_dataset_infos, way_out
+from datasets_core.meta.info import Card, ConfigEntry
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core.meta.card_cut import cut_config, cut_key, entry_lines
+from datasets_core.meta.card_sections import cut_config, cut_key, entry_lines
 
 CARD = """\
 license: mit

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ManifestError
-from datasets_core.meta import card_text
+from datasets_core.meta import card_edit
 from datasets_core.meta.card import read_card
-from datasets_core.meta.card_text import Edit, edited_card
+from datasets_core.meta.card_edit import Edit, edited_card
 
 MINE = {
     "dataset_info": {"mine": Edit({"features": [{"name": "a", "dtype": "int64"}], "download_size": 3})},
@@ -274,8 +274,8 @@ def test_large_cards_are_edited_as_small_ones(name: str, end: str, monkeypatch: 
     edits = {"dataset_info": {name: Edit({"download_size": 3})}, "configs": {name: files, "zz": Edit({"x": 1}, is_last=True)}}
     whole = edited_card(text, edits)
 
-    monkeypatch.setattr(card_text, "_LARGE", 0)
-    monkeypatch.setattr(card_text, "_merged", only_parts(card_text._merged, len(text)))
+    monkeypatch.setattr(card_edit, "_LARGE", 0)
+    monkeypatch.setattr(card_edit, "_merged", only_parts(card_edit._merged, len(text)))
     assert edited_card(text, edits) == whole
     assert edited_card(whole, edits) == whole
 
@@ -292,7 +292,7 @@ def only_parts(merged: Any, most: int) -> Any:
 
 @pytest.mark.parametrize("front", ["tags: [a\n", "a: *b\n", "a: b: c\n", "just text\n"])
 def test_a_large_card_that_is_broken_is_told(front: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(card_text, "_LARGE", 0)
+    monkeypatch.setattr(card_edit, "_LARGE", 0)
     with pytest.raises(ManifestError, match=r"README\.md"):
         edited_card(f"---\n{MANY}{front}---\n", MINE)
 

@@ -1,7 +1,7 @@
 """What a card says, as values."""
 
-from datasets_core.building.builder_config import BuilderConfig, option_names
-from datasets_core.meta.config_entries import BUILDER_OPTIONS, Card, ConfigEntry
+from datasets_core.building.hooks import BuilderConfig, option_names
+from datasets_core.meta.info import BUILDER_OPTIONS, Card, ConfigEntry
 from datasets_core.resolve import registry
 
 

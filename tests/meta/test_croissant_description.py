@@ -6,9 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import ClassLabel, Features, Value
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 from datasets_core.meta.croissant_description import Described, described
-from datasets_core.meta.dataset_files import DatasetFile, DatasetFiles
+from datasets_core.meta.listings import DatasetFile, DatasetFiles
 
 FEATURES = Features({"text": Value("string"), "label": ClassLabel(names=["neg", "pos"])})
 CSV = "text/csv"

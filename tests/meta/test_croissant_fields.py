@@ -4,23 +4,12 @@ from typing import Any
 
 import pytest
 
-from datasets_core import (
-    Array2D,
-    Audio,
-    ClassLabel,
-    Features,
-    Image,
-    Json,
-    LargeList,
-    List,
-    Pdf,
-    Translation,
-    TranslationVariableLanguages,
-    Value,
-    Video,
-)
-from datasets_core.meta.croissant_fields import FieldWriter
-from datasets_core.meta.croissant_terms import Ids
+from datasets_core.features.base import LargeList, List, Value
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.media.types import Image, Pdf, Video
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, ClassLabel, Json, Translation, TranslationVariableLanguages
+from datasets_core.meta.croissant_description import FieldWriter, Ids
 
 SOURCE = {"fileObject": {"@id": "a.parquet"}}
 

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from datasets_core.meta.croissant_splits import split_nodes, split_pattern
-from datasets_core.meta.croissant_terms import Ids
-from datasets_core.meta.dataset_files import DatasetFile
+from datasets_core.meta.croissant_description import Ids, split_nodes, split_pattern
+from datasets_core.meta.listings import DatasetFile
 
 SOURCE = {"fileSet": {"@id": "files"}}
 

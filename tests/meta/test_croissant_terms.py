@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.meta.croissant_terms import CONTEXT, Ids, plain_text
+from datasets_core.meta.croissant_description import CONTEXT, Ids, plain_text
 
 _WELL_FORMED = re.compile(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})+")
 

@@ -5,9 +5,20 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from datasets_core import Array3D, ClassLabel, Image, List, Value
-from datasets_core.meta.croissant_nodes import CroissantDocument, FieldNode, RecordSetNode, ValueSource
-from datasets_core.meta.croissant_types import class_names, field_feature, in_lists, is_read_as_text, value_feature
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.types import Array3D, ClassLabel
+from datasets_core.meta.croissant_nodes import (
+    CroissantDocument,
+    FieldNode,
+    RecordSetNode,
+    ValueSource,
+    class_names,
+    field_feature,
+    in_lists,
+    is_read_as_text,
+    value_feature,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,8 @@ import fsspec
 import pytest
 
 from datasets_core import files
-from datasets_core.errors import (
-    ConfigurationError,
-    DataFilesNotFoundError,
-    DatasetsCoreError,
-    DownloadError,
-    FileFormatError,
-)
-from datasets_core.meta.data_files import (
-    DataFilesDict,
-    DataFilesList,
-    by_split,
-    infer_data_files,
-    resolve_data_files,
-)
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileFormatError
+from datasets_core.meta.data_files import DataFilesDict, DataFilesList, by_split, infer_data_files, resolve_data_files
 from datasets_core.meta.listings import list_folder
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from datasets_core.meta.dataset_files import media_type
+from datasets_core.meta.listings import media_type
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, RankError
-from datasets_core.meta.even_splits import even_part, even_splits
-from datasets_core.meta.rows import RowRange, row_ranges
-from datasets_core.meta.split import ReadInstruction, Split
+from datasets_core.meta.row_blocks import even_part, even_splits
 from datasets_core.meta.split_info import SplitDict
+from datasets_core.meta.splits import ReadInstruction, RowRange, Split, row_ranges
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_splits.json").read_text(encoding="utf-8"))
 CASES = [case for case in GOLDEN["even_split_cases"] if case.get("n", 0) > 0]

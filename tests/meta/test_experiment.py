@@ -3,7 +3,7 @@ import enum
 import pytest
 
 from datasets_core.errors import UnknownExperimentError
-from datasets_core.meta.experiment import Experiment, check_experiment, is_on_by_default
+from datasets_core.meta.version import Experiment, check_experiment, is_on_by_default
 
 
 class Packing(Experiment):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from datasets_core.meta.extensions import COMPRESSION, FORMATS, extensions, is_bare_shard
+from datasets_core.meta.listings import COMPRESSION, FORMATS, extensions, is_bare_shard
 
 
 @pytest.mark.parametrize(

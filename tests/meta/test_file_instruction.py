@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.meta.file_instruction import FileInstruction
+from datasets_core.meta.split_info import FileInstruction
 
 NAME = "imagenet2012-train.tfrecord-00450-of-01024"
 PRINTED = FileInstruction(filename=NAME, skip=700, take=-1, num_examples=551)

@@ -10,7 +10,7 @@ from datasets_core.errors import ConfigurationError, FileNotFoundDatasetsError, 
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.card import read_dataset_infos
-from datasets_core.meta.info import DatasetInfo, SupervisedKeysData, info_of, parse_json
+from datasets_core.meta.info import DatasetInfo, Deferred, SupervisedKeysData, info_of, parse_json
 from datasets_core.meta.split_info import SplitDict
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -241,3 +241,51 @@ def test_an_order_that_is_left_is_stored_where_it_is_and_nowhere_else() -> None:
     assert DatasetInfo.from_dict({"disable_shuffling": None}).disable_shuffling is False
     with pytest.raises(ConfigurationError, match="disable_shuffling is 'no'"):
         DatasetInfo.from_dict({"disable_shuffling": "no"})
+
+
+def deferred(**columns: str) -> DatasetInfo:
+    stored = DatasetInfo(features=features(**columns)).to_dict()
+    info = DatasetInfo.from_dict(stored)
+    assert isinstance(vars(info)["features"], Deferred)
+    return info
+
+
+def test_plain_features_of_a_stored_form_are_made_when_they_are_looked_at() -> None:
+    info = deferred(a="int8", b="string")
+    assert info.features == features(a="int8", b="string")
+    assert isinstance(vars(info)["features"], Features)
+    assert info.features is info.features
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda info: info,
+        lambda info: info.copy(),
+        copy.copy,
+        copy.deepcopy,
+        lambda info: pickle.loads(pickle.dumps(info)),
+        lambda info: DatasetInfo().update(info),
+        lambda info: DatasetInfo.from_dict(info.to_dict()),
+    ],
+)
+def test_an_info_whose_features_were_not_looked_at_is_as_any_other(made: Any) -> None:
+    known = DatasetInfo(features=features(a="int8"))
+    assert made(deferred(a="int8")) == known
+    assert repr(made(deferred(a="int8"))) == repr(known)
+    assert made(deferred(a="int8")).to_dict() == known.to_dict()
+
+
+def test_a_copy_has_features_of_its_own() -> None:
+    info = deferred(a="int8")
+    other = info.copy()
+    assert other.features is not None and info.features is not None
+    other.features["b"] = Value("string")
+    assert list(info.features) == ["a"]
+
+
+def test_features_of_other_kinds_are_made_at_once() -> None:
+    with pytest.raises(ConfigurationError):
+        DatasetInfo.from_dict({"features": {"a": {"dtype": "int9", "_type": "Value"}}})
+    nested = DatasetInfo.from_dict({"features": {"a": [{"dtype": "int8", "_type": "Value"}]}})
+    assert isinstance(vars(nested)["features"], Features)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from datasets_core.meta.json_ld import Terms
+from datasets_core.meta.croissant_document import Terms
 
 
 @pytest.mark.parametrize(

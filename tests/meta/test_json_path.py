@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.meta.croissant_fields import FieldWriter
-from datasets_core.meta.croissant_terms import Ids
-from datasets_core.meta.json_path import found_at, parse_json_path
+from datasets_core.meta.croissant_description import FieldWriter, Ids
+from datasets_core.meta.croissant_nodes import found_at, parse_json_path
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,8 @@ def test_what_is_more_than_that_is_refused(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8))
 def test_a_path_that_is_written_for_a_name_leads_to_it(name: str) -> None:
-    from datasets_core import Features, Value
+    from datasets_core.features.base import Value
+    from datasets_core.features.schema import Features
 
     (field,) = FieldWriter(Ids(), "r", {}).fields(Features({"a": {name: Value("string")}}))
     path = field["subField"][0]["source"]["transform"]["jsonPath"]

@@ -8,7 +8,7 @@ import pytest
 from datasets_core.errors import ManifestError
 from datasets_core.meta import card as whole_cards
 from datasets_core.meta.card import read_card, read_dataset_infos
-from datasets_core.meta.lazy_card import LazyCard, LazyDatasetInfos
+from datasets_core.meta.card_sections import LazyCard, LazyDatasetInfos
 
 FIXTURES = Path(__file__).parent / "fixtures"
 README = (FIXTURES / "README_5.2.0.md").read_text()

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import DataFilesNotFoundError, DataFilesWarning
 from datasets_core.files import FileEntry
-from datasets_core.meta.data_files import infer_data_files, resolve_data_files
-from datasets_core.meta.patterns import match
+from datasets_core.meta.data_files import infer_data_files, match, resolve_data_files
 
 ROOT = "known://all/set@1"
 NAMES = st.text("ab.-_1", min_size=1, max_size=4).filter(lambda name: name.strip("."))

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.meta.naming import camelcase_to_snakecase, shard_file_name, snakecase_to_camelcase
+from datasets_core.meta.reference import camelcase_to_snakecase, snakecase_to_camelcase
+from datasets_core.meta.split_info import shard_file_name
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_versions.json").read_text(encoding="utf-8"))
 

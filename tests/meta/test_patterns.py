@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.meta.patterns import infer_splits, is_pattern, match
+from datasets_core.meta.data_files import infer_splits, is_pattern, match
 
 TREE = ["a.csv", "b/a.csv", "b/c/a.csv"]
 HIDDEN = [".hidden/.b.csv", ".hidden/a.csv", "h/.c.csv", "h/d.csv"]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import RowIdError
-from datasets_core.meta.naming import shard_file_name
-from datasets_core.meta.row_ids import parse_row_id, row_id, shard_number
+from datasets_core.meta.row_blocks import parse_row_id, row_id, shard_number
+from datasets_core.meta.split_info import shard_file_name
 
 NAME = "imagenet2012-train.tfrecord-01023-of-01024"
 

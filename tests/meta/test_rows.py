@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import UnknownSplitError
-from datasets_core.meta.rows import RowRange, absolute, row_ranges
-from datasets_core.meta.split import AbsoluteRange, ReadInstruction
+from datasets_core.meta.splits import AbsoluteRange, ReadInstruction, RowRange, absolute, row_ranges
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_splits.json").read_text(encoding="utf-8"))
 CASES = [case | {"wanted": case.get("ours", case["expected"])} for case in GOLDEN["split_cases"]]

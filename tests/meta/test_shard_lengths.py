@@ -3,7 +3,7 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.meta.shard_lengths import ShardLengths
+from datasets_core.meta.splits import ShardLengths
 
 lengths = st.lists(st.integers(0, 5), max_size=8).map(ShardLengths)
 

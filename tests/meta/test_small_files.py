@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.meta.small_files import UnfitFileError, opened, small_bytes
+from datasets_core.meta.listings import UnfitFileError, opened, small_bytes
 
 
 def test_a_regular_file_is_read(tmp_path: Path) -> None:

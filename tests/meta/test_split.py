@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import datasets_core.errors
-from datasets_core import even_splits
 from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
-from datasets_core.meta.split import AbsoluteRange, NamedSplit, ReadInstruction, Split, SplitPart, is_split_name, parse_split
+from datasets_core.meta.row_blocks import even_splits
 from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.meta.splits import AbsoluteRange, NamedSplit, ReadInstruction, Split, SplitPart, is_split_name, parse_split
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_splits.json").read_text(encoding="utf-8"))
 SPLIT_CASES = GOLDEN["split_cases"]

@@ -14,9 +14,9 @@ from datasets_core.errors import (
     SplitSyntaxError,
     UnknownSplitError,
 )
-from datasets_core.meta.even_splits import even_splits
-from datasets_core.meta.split import ReadInstruction, Split
+from datasets_core.meta.row_blocks import even_splits
 from datasets_core.meta.split_info import FileInstruction, SplitDict, SplitInfo
+from datasets_core.meta.splits import ReadInstruction, Split
 
 FORMS = [
     {"name": "train", "num_bytes": 100, "num_examples": 10, "shard_lengths": [4, 6], "dataset_name": "ds"},

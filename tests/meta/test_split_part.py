@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, SplitSyntaxError
-from datasets_core.meta.split_part import EvenCut, SplitPart, checked_part, is_split_name, parse_part
+from datasets_core.meta.splits import EvenCut, SplitPart, checked_part, is_split_name, parse_part
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import RowIdError, RowIndexError
-from datasets_core.meta.even_splits import even_splits
-from datasets_core.meta.file_instruction import FileInstruction
-from datasets_core.meta.split import ReadInstruction
-from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.meta.sub_split import SubSplitInfo
+from datasets_core.meta.row_blocks import even_splits
+from datasets_core.meta.split_info import FileInstruction, SplitDict, SplitInfo, SubSplitInfo
+from datasets_core.meta.splits import ReadInstruction
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_splits.json").read_text(encoding="utf-8"))
 GOOD = [

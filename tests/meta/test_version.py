@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, ReferenceSyntaxError
-from datasets_core.meta.experiment import Experiment
-from datasets_core.meta.version import Version, highest
+from datasets_core.meta.version import Experiment, Version, highest
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_versions.json").read_text(encoding="utf-8"))
 VALID = [case["text"] for case in GOLDEN["is_valid"] if case["expected"]]

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets_core.records import parsed_values
-from datasets_core.records.feature_specs import (
+from datasets_core.records.specs import values
+from datasets_core.records.specs.specs import (
     FixedLenFeature,
     FixedLenSequenceFeature,
+    RaggedFeature,
     SparseFeature,
     VarLenFeature,
 )
-from datasets_core.records.ragged_specs import RaggedFeature
 
 NAMES = {
     "F": FixedLenFeature,
@@ -32,10 +32,10 @@ def told(value):
         return {key: told(inner) for key, inner in value.items()}
     if isinstance(value, tuple):
         return [told(inner) for inner in value]
-    if isinstance(value, parsed_values.SparseValue):
+    if isinstance(value, values.SparseValue):
         parts = [plain(part.tolist()) for part in (value.indices, value.values, value.dense_shape)]
         return {"sparse": parts, "dtype": named(value.values)}
-    if isinstance(value, parsed_values.RaggedValue):
+    if isinstance(value, values.RaggedValue):
         splits = [part.tolist() for part in value.nested_row_splits]
         facts = [plain(value.values.tolist()), list(value.values.shape), splits, str(value.row_splits.dtype)]
         return {"ragged": facts, "dtype": named(value.values)}

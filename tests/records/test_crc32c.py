@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.records import crc32c
+from datasets_core.records import framing
 
 KNOWN = {  # RFC 3720, B.4, and the usual check value
     bytes(32): 0x8A9136AA,
@@ -23,24 +23,24 @@ KNOWN = {  # RFC 3720, B.4, and the usual check value
 @pytest.fixture(params=["google", "numpy"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "numpy":
-        monkeypatch.setattr(crc32c, "_google", lambda: None)
+        monkeypatch.setattr(framing, "_google", lambda: None)
     else:
         pytest.importorskip("google_crc32c")
-        assert crc32c.is_in_c()
+        assert framing.is_in_c()
     return str(request.param)
 
 
 @pytest.mark.parametrize("data", list(KNOWN), ids=range(len(KNOWN)))
 def test_known_vectors(way: str, data: bytes) -> None:
-    assert crc32c.crc32c(data) == KNOWN[data]
-    assert crc32c.masked_crc32c(data) == crc32c.mask(KNOWN[data])
-    many = crc32c.masked_crcs(b"x" + data + b"y", np.array([1]), np.array([1 + len(data)]))
-    assert many.dtype == np.uint32 and many.tolist() == [crc32c.mask(KNOWN[data])]
+    assert framing.crc32c(data) == KNOWN[data]
+    assert framing.masked_crc32c(data) == framing.mask(KNOWN[data])
+    many = framing.masked_crcs(b"x" + data + b"y", np.array([1]), np.array([1 + len(data)]))
+    assert many.dtype == np.uint32 and many.tolist() == [framing.mask(KNOWN[data])]
 
 
 def test_a_mask_is_a_turn_and_a_sum() -> None:
-    assert crc32c.mask(0) == 0xA282EAD8
-    assert crc32c.mask(0xE3069283) == 0xC78AB0E5
+    assert framing.mask(0) == 0xA282EAD8
+    assert framing.mask(0xE3069283) == 0xC78AB0E5
 
 
 @given(st.lists(st.integers(0, 400), max_size=30), st.randoms(use_true_random=False))
@@ -48,12 +48,12 @@ def test_numpy_says_the_same_as_a_loop_over_bytes(lengths: list[int], random_: r
     data = random_.randbytes(600)
     starts = np.array([random_.randrange(600 - length) for length in lengths], np.int64)
     stops = starts + np.array(lengths, np.int64)
-    found = crc32c._by_lanes(data, starts, stops)
+    found = framing._by_lanes(data, starts, stops)
     assert found.tolist() == [_by_byte(data[start:stop]) for start, stop in zip(starts, stops, strict=True)]
 
 
 def _by_byte(data: bytes) -> int:
-    table, crc = crc32c._byte_table(), 0xFFFFFFFF
+    table, crc = framing._byte_table(), 0xFFFFFFFF
     for byte in data:
         crc = table[(crc ^ byte) & 255] ^ crc >> 8
     return crc ^ 0xFFFFFFFF
@@ -64,19 +64,19 @@ def test_both_ways_agree_about_long_data(size: int) -> None:
     google = pytest.importorskip("google_crc32c")
     data = random.Random(size).randbytes(size + 7)
     starts, stops = np.array([0, 7, 3]), np.array([size, size + 7, 3])
-    assert crc32c._by_lanes(data, starts, stops).tolist() == [google.value(data[:size]), google.value(data[7:]), 0]
+    assert framing._by_lanes(data, starts, stops).tolist() == [google.value(data[:size]), google.value(data[7:]), 0]
 
 
 def test_no_ranges_have_no_crcs(way: str) -> None:
     none = np.zeros(0, np.int64)
-    assert crc32c.masked_crcs(b"", none, none).tolist() == []
-    assert crc32c.masked_length_crcs(none.astype(np.uint64)).tolist() == []
+    assert framing.masked_crcs(b"", none, none).tolist() == []
+    assert framing.masked_length_crcs(none.astype(np.uint64)).tolist() == []
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 2**20)))
 def test_crcs_of_lengths(lengths: list[int]) -> None:
-    found = crc32c.masked_length_crcs(np.array(lengths, np.uint64))
-    assert found.tolist() == [crc32c.masked_crc32c(length.to_bytes(8, "little")) for length in lengths]
+    found = framing.masked_length_crcs(np.array(lengths, np.uint64))
+    assert found.tolist() == [framing.masked_crc32c(length.to_bytes(8, "little")) for length in lengths]
 
 
 @pytest.mark.parametrize("implementation", ["python", None])
@@ -86,9 +86,9 @@ def test_a_google_crc32c_in_python_or_none_is_not_asked(monkeypatch: pytest.Monk
 
     stand_in = SimpleNamespace(implementation=implementation, value=refuses) if implementation else None
     monkeypatch.setitem(sys.modules, "google_crc32c", stand_in)
-    crc32c._google.cache_clear()
+    framing._google.cache_clear()
     try:
-        assert not crc32c.is_in_c()
-        assert crc32c.crc32c(b"123456789") == 0xE3069283
+        assert not framing.is_in_c()
+        assert framing.crc32c(b"123456789") == 0xE3069283
     finally:
-        crc32c._google.cache_clear()
+        framing._google.cache_clear()

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.records.deflated import DeflatedFile
-from datasets_core.records.tfrecord_writer import TFRecordWriter
+from datasets_core.records.writer import DeflatedFile, TFRecordWriter
 
 BITS = {"GZIP": 31, "ZLIB": 15}
 

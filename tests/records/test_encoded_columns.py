@@ -13,10 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, CastError, CellCastError, ConfigurationError
-from datasets_core.features import Array2D, ClassLabel, Features, Image, List, Value
-from datasets_core.records.encoded_columns import ExampleEncoder, encode_examples
-from datasets_core.records.example_encoding import encode_example, encode_sequence_example
-from datasets_core.records.wire import Feature, Kind, decode_example, decode_sequence_example
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, ClassLabel
+from datasets_core.records.encoding import ExampleEncoder, encode_example, encode_examples, encode_sequence_example
+from datasets_core.records.wire.messages import Feature, decode_example, decode_sequence_example
+from datasets_core.records.wire.values import Kind
 
 SCALARS: dict[str, tuple[Kind, st.SearchStrategy[Any]]] = {
     "int64": ("int64", st.integers(-(1 << 63), (1 << 63) - 1)),

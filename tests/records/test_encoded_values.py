@@ -8,16 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasets_core.features.nesting import Misfit
-from datasets_core.records.encoded_values import (
-    Pieces,
-    leaf_values,
-    wire_bytes,
-    wire_floats,
-    wire_ints,
-)
-from datasets_core.records.message_plan import Leaf
-from datasets_core.records.varints import varint
+from datasets_core.features.arrow import Misfit
+from datasets_core.records.encoding import Pieces, leaf_values, wire_bytes, wire_floats, wire_ints
+from datasets_core.records.feature_readers import Leaf
+from datasets_core.records.wire.values import varint
 
 
 def pieces(found: Pieces) -> list[Any]:

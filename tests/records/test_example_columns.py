@@ -9,21 +9,24 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import ConfigurationError, ExampleError, UnknownColumnError
-from datasets_core.features import Array2D, ClassLabel, Features, Image, List, Value
-from datasets_core.records.example_columns import ExampleReader
-from datasets_core.records.example_encoding import encode_example, encode_sequence_example
-from datasets_core.records.example_inference import join_types
-from datasets_core.records.example_parsing import ExampleParser
-from datasets_core.records.feature_specs import (
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, ClassLabel
+from datasets_core.records.encoding import encode_example, encode_sequence_example
+from datasets_core.records.examples import ExampleReader
+from datasets_core.records.feature_readers import join_types
+from datasets_core.records.specs.parsing import ExampleParser
+from datasets_core.records.specs.specs import (
     FixedLenFeature,
     FixedLenSequenceFeature,
+    RaggedFeature,
     SparseFeature,
     VarLenFeature,
 )
-from datasets_core.records.parsed_values import RaggedValue, SparseValue
-from datasets_core.records.ragged_specs import RaggedFeature
-from datasets_core.records.record_block import RecordBlock
-from datasets_core.records.wire import Feature
+from datasets_core.records.specs.values import RaggedValue, SparseValue
+from datasets_core.records.wire.messages import Feature
+from datasets_core.records.wire.values import RecordBlock
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "parsing.json").read_text(encoding="utf-8"))
 RECORDS = [base64.b64decode(record) for record in GOLDEN["records"]]

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
-from datasets_core.records.example_encoding import encode_example, encode_sequence_example
-from datasets_core.records.wire import Feature, decode_example, decode_sequence_example
+from datasets_core.records.encoding import encode_example, encode_sequence_example
+from datasets_core.records.wire.messages import Feature, decode_example, decode_sequence_example
 
 INTS = st.integers(-(1 << 63), (1 << 63) - 1)
 FLOATS = st.floats(width=32, allow_nan=False)

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
-from datasets_core.records.example_encoding import encode_example, encode_sequence_example
-from datasets_core.records.example_inference import inferred_columns, join_types, spread, widened
-from datasets_core.records.record_block import RecordBlock
-from datasets_core.records.sequence_wire import decode_sequence_examples
-from datasets_core.records.wanted_values import Where
-from datasets_core.records.wire import Feature
+from datasets_core.records.encoding import encode_example, encode_sequence_example
+from datasets_core.records.feature_readers import inferred_columns, join_types, spread, widened
+from datasets_core.records.specs.values import Where
+from datasets_core.records.wire.columns import decode_sequence_examples
+from datasets_core.records.wire.messages import Feature
+from datasets_core.records.wire.values import RecordBlock
 
 leaves = st.sampled_from([pa.null(), pa.int64(), pa.float32(), pa.binary(), pa.large_binary()])
 column_types = st.recursive(leaves, lambda inner: inner.map(pa.list_), max_leaves=2)

@@ -9,24 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError, ConfigurationError, ExampleError
-from datasets_core.features import (
-    Array2D,
-    Array3D,
-    ClassLabel,
-    Features,
-    Image,
-    Json,
-    LargeList,
-    List,
-    Translation,
-    TranslationVariableLanguages,
-    Value,
-)
-from datasets_core.records.encoded_columns import encode_examples
-from datasets_core.records.example_columns import ExampleReader
-from datasets_core.records.example_encoding import encode_example, encode_sequence_example
-from datasets_core.records.record_block import RecordBlock
-from datasets_core.records.wire import Feature
+from datasets_core.features.base import LargeList, List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
+from datasets_core.records.encoding import encode_example, encode_examples, encode_sequence_example
+from datasets_core.records.examples import ExampleReader
+from datasets_core.records.wire.messages import Feature
+from datasets_core.records.wire.values import RecordBlock
 
 
 def read(feature, *records, name="a", **options):

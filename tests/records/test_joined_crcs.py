@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.records.framing import frame
-from datasets_core.records.joined_crcs import all_true, is_worth_while
-from datasets_core.records.record_frames import scan
+from datasets_core.records.frames import scan
+from datasets_core.records.framing import all_true, frame, is_worth_while
 
 Ints = npt.NDArray[np.int64]
 

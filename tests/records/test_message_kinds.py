@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from datasets_core.records.example_encoding import encode_example, encode_sequence_example
-from datasets_core.records.message_kinds import has_feature_lists
-from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.encoding import encode_example, encode_sequence_example
+from datasets_core.records.feature_readers import has_feature_lists
+from datasets_core.records.wire.values import RecordBlock
 
 EXAMPLES = [b"", encode_example({}), encode_example({"a": 1}), encode_example({"a": np.arange(100_000)})]
 

@@ -5,21 +5,11 @@ from __future__ import annotations
 import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.features import (
-    Array2D,
-    Array3D,
-    ClassLabel,
-    Features,
-    Image,
-    Json,
-    LargeList,
-    List,
-    Translation,
-    TranslationVariableLanguages,
-    Value,
-)
-from datasets_core.features.base import FeatureType
-from datasets_core.records.message_plan import leaves_of
+from datasets_core.features.base import FeatureType, LargeList, List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
+from datasets_core.records.feature_readers import leaves_of
 
 
 def plan(feature: FeatureType) -> list[tuple[str, str, tuple[int, ...], bool]]:

@@ -14,8 +14,8 @@ from datasets_core.errors import (
     FileChangedError,
     FileFormatError,
 )
-from datasets_core.fetch.ranges import place_of
-from datasets_core.records.record_files import RecordFile, record_file
+from datasets_core.fetch.streaming import place_of
+from datasets_core.records.reader import RecordFile, record_file
 
 DATA = bytes(range(200))
 

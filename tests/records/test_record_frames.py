@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, DamagedRecordError, DownloadError
-from datasets_core.records import crc32c
+from datasets_core.records import framing
+from datasets_core.records.frames import BLOCK_BYTES, blocks_of, first_frame, frame_offsets, scan
 from datasets_core.records.framing import frame
-from datasets_core.records.record_frames import BLOCK_BYTES, blocks_of, first_frame, frame_offsets, scan
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("frames.json").read_text(encoding="utf-8"))
 RECORDS = [bytes.fromhex(record) for record in GOLDEN["records"]]
@@ -57,7 +57,7 @@ def test_every_cut_is_told(block_bytes: int) -> None:
 @pytest.mark.parametrize("block_bytes, way", [(13, "google"), (BLOCK_BYTES, "google"), (BLOCK_BYTES, "numpy")])
 def test_every_wrong_bit_is_told_where_tensorflow_tells_it(block_bytes: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "numpy":
-        monkeypatch.setattr(crc32c, "_google", lambda: None)
+        monkeypatch.setattr(framing, "_google", lambda: None)
     for place, (count, _) in enumerate(GOLDEN["plain"]["flips"]):
         byte, bit = divmod(place, 8)
         found, error = read(flipped(WRITTEN, byte, bit), block_bytes=block_bytes)
@@ -137,7 +137,7 @@ class Counted:
 def headed(length: int) -> bytes:
     """A head whose CRC is right."""
     packed = struct.pack("<Q", length)
-    return packed + struct.pack("<I", crc32c.masked_crc32c(packed))
+    return packed + struct.pack("<I", framing.masked_crc32c(packed))
 
 
 @pytest.mark.parametrize("length", [100, 1 << 31, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])

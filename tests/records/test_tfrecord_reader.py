@@ -25,9 +25,11 @@ from datasets_core.errors import (
     FileChangedError,
     FileFormatError,
 )
-from datasets_core.fetch.ranges import place_of
-from datasets_core.records import RecordIndex, TFRecordReader, TFRecordWriter
+from datasets_core.fetch.streaming import place_of
 from datasets_core.records.framing import frame
+from datasets_core.records.reader import TFRecordReader
+from datasets_core.records.record_index import RecordIndex
+from datasets_core.records.writer import TFRecordWriter
 
 FOLDER = Path(__file__).with_name("golden")
 GOLDEN = json.loads(FOLDER.joinpath("frames.json").read_text(encoding="utf-8"))

@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetDiskError
-from datasets_core.records import RecordBlock, TFRecordReader, TFRecordWriter
 from datasets_core.records.framing import frame
+from datasets_core.records.reader import TFRecordReader
+from datasets_core.records.wire.values import RecordBlock
+from datasets_core.records.writer import TFRecordWriter
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("frames.json").read_text(encoding="utf-8"))
 RECORDS = [bytes.fromhex(record) for record in GOLDEN["records"]]

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from datasets_core.records import RecordBlock, SequenceColumn, WireColumn, decode_examples, decode_sequence_examples
-from datasets_core.records.wire import Kind, Rules, walk_example, walk_sequence_example
+from datasets_core.records.wire.columns import decode_examples, decode_sequence_examples
+from datasets_core.records.wire.messages import Rules, walk_example, walk_sequence_example
+from datasets_core.records.wire.values import Kind, RecordBlock, SequenceColumn, WireColumn
 
 FILL = [b""] * 9  # so many that a block is not walked record by record
 Table = dict[bytes, dict[Kind | None, list[Any]]]

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ScriptError
-from datasets_core.fetch.hub import Hub
-from datasets_core.resolve.checkout import Checkout
+from datasets_core.fetch.hub.client import Hub
+from datasets_core.resolve.hub_script import Checkout
 
 FILES = {"a.py": "a", "pack/__init__.py": "", "pack/deep/b.py": "b", "data/c.bin": b"c" * 100}
 

@@ -5,18 +5,6 @@ from typing import Any
 
 import pytest
 
-from datasets_core import (
-    get_dataset_config_info,
-    get_dataset_config_names,
-    get_dataset_default_config_name,
-    get_dataset_infos,
-    get_dataset_split_names,
-    load_dataset,
-    load_dataset_builder,
-    lock_dataset,
-)
-from datasets_core.confine.confined_builder import ConfinedBuilder
-from datasets_core.confine.layers import layers
 from datasets_core.errors import (
     ConfinementUnavailableError,
     DeniedAccessError,
@@ -27,9 +15,19 @@ from datasets_core.errors import (
     UnknownOptionError,
     UnknownVersionError,
 )
-from datasets_core.resolve.confined_source import ConfinedSource
+from datasets_core.inspect import (
+    get_dataset_config_info,
+    get_dataset_config_names,
+    get_dataset_default_config_name,
+    get_dataset_infos,
+    get_dataset_split_names,
+)
+from datasets_core.load import load_dataset, load_dataset_builder, lock_dataset
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.resolve import resolve, source_of
+from datasets_core.resolve.script import ConfinedSource
+from datasets_core.scripting.sandbox.builder import ConfinedBuilder
+from datasets_core.scripting.sandbox.limits import layers
 
 pytestmark = pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import fsspec
 import pytest
 
-from datasets_core import BuilderConfig, DatasetInfo, GeneratorBasedBuilder, SplitGenerator, get_dataset_infos
+from datasets_core.building.builder import GeneratorBasedBuilder
+from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
@@ -22,8 +23,9 @@ from datasets_core.errors import (
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
+from datasets_core.inspect import get_dataset_infos
 from datasets_core.load import load_dataset, load_dataset_builder
-from datasets_core.meta.config_entries import Card
+from datasets_core.meta.info import Card, DatasetInfo
 from datasets_core.resolve import folder as folder_room
 from datasets_core.resolve.folder import FolderSource, read_folder_card, read_text
 from datasets_core.resolve.request import Request
@@ -377,3 +379,20 @@ def test_a_readme_without_front_matter_is_not_read_to_its_end(tmp_path):
     path.write_text("# Title\n" * 100_000)
 
     assert len(read_text(str(path), None, is_headed=True)) <= 1 << 16
+
+
+def test_what_a_folder_does_not_hold_is_not_asked_for(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write(train_dot_csv="a\n1\n")
+    source = _source(folder)
+    assert source.entries == {"train.csv": False}
+    monkeypatch.setattr(folder_room, "read_text", lambda *_, **__: pytest.fail("a record was read"))
+    monkeypatch.setattr(folder_room, "read_manifest", lambda *_: pytest.fail("a manifest was read"))
+    assert source.config_names == ["default"]
+
+
+def test_a_large_folder_and_a_store_are_asked_for_each_name(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_room, "_MOST_ENTRIES", 1)
+    assert _source(write(train_dot_csv="a\n1\n")).entries is None
+    assert FolderSource(Request("memory://none"), "memory://none").entries is None

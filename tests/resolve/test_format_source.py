@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetNotFoundError
-from datasets_core.fetch.hub_listing import HubCommit
-from datasets_core.resolve.format_source import FormatSource, file_source
+from datasets_core.fetch.hub.repository import HubCommit
+from datasets_core.resolve.folder import FormatSource, file_source
 from datasets_core.resolve.request import Request, commits_of
 from datasets_core.resolve.resolve import resolve
 

@@ -9,7 +9,7 @@ import pytest
 
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DataFilesWarning
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
-from datasets_core.resolve.formats import Format, infer_format
+from datasets_core.resolve.registry import Format, infer_format
 
 
 def _files(folder: Path, **splits: list[str]) -> DataFilesDict:

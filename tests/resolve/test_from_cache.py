@@ -5,17 +5,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import (
-    Dataset,
-    DatasetBuilder,
-    Features,
-    Value,
-    config,
-    get_dataset_config_names,
-    load_dataset,
-    load_dataset_builder,
-)
+from datasets_core import config
+from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.prepared import ReadOnlyBuilder
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import (
     BlockedVersionError,
     ConfigurationError,
@@ -29,7 +22,11 @@ from datasets_core.errors import (
     UnknownVersionError,
     UnpreparableVersionError,
 )
-from datasets_core.resolve.from_cache import prepared_source
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.inspect import get_dataset_config_names
+from datasets_core.load import load_dataset, load_dataset_builder
+from datasets_core.resolve.hub import prepared_source
 from datasets_core.resolve.request import Request
 
 SCRIPT = """

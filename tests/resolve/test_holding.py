@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import load_dataset_builder
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileNotFoundDatasetsError
-from datasets_core.resolve.holding import held
+from datasets_core.load import load_dataset_builder
 from datasets_core.resolve.request import Request
+from datasets_core.resolve.resolve import held
 
 
 def test_the_lock_that_is_meant_is_found_or_refused(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError
-from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.fetch.hub_listing import HubCommit, HubFile
+from datasets_core.fetch.hub.repository import HubCommit, HubFile
+from datasets_core.fetch.options import DownloadConfig
 from datasets_core.files import FileEntry
-from datasets_core.resolve.hub_commits import HubCommits
+from datasets_core.resolve.request import HubCommits
 
 SHA = {"main": "a" * 40, "v1": "b" * 40}
 

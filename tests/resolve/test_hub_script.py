@@ -12,23 +12,17 @@ from typing import Any
 
 import pytest
 
-from datasets_core import (
-    config,
+from datasets_core import config
+from datasets_core.errors import DatasetsCoreError, NonMatchingChecksumError, ScriptError, UntrustedScriptError
+from datasets_core.inspect import (
     get_dataset_config_info,
     get_dataset_config_names,
     get_dataset_default_config_name,
     get_dataset_infos,
     get_dataset_split_names,
-    load_dataset,
-    load_dataset_builder,
 )
-from datasets_core.confine.layers import layers
-from datasets_core.errors import (
-    DatasetsCoreError,
-    NonMatchingChecksumError,
-    ScriptError,
-    UntrustedScriptError,
-)
+from datasets_core.load import load_dataset, load_dataset_builder
+from datasets_core.scripting.sandbox.limits import layers
 
 WAYS = [
     True,

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import config, get_dataset_config_names, get_dataset_split_names, load_dataset, load_dataset_builder
+from datasets_core import config
 from datasets_core.errors import ConfigurationError, UnknownConfigError, UnknownOptionError, UnknownVersionError
+from datasets_core.inspect import get_dataset_config_names, get_dataset_split_names
+from datasets_core.load import load_dataset, load_dataset_builder
 
 GOLDEN = Path(__file__).parents[1] / "tfds" / "golden"
 PARTS = str(GOLDEN / "parts")

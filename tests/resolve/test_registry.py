@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import DataFilesWarning, PluginError, UnknownFormatError
-from datasets_core.meta.extensions import FORMATS
+from datasets_core.load import load_dataset, load_dataset_builder
+from datasets_core.meta.listings import FORMATS
 from datasets_core.resolve import registry
 
 
@@ -116,3 +122,56 @@ def test_what_only_holds_such_a_name_is_no_tar() -> None:
 
 def test_a_name_on_the_hub_has_no_query() -> None:
     assert registry.format_of("hf://datasets/org/name@main/train ?&=#1.csv") == ("csv", {})
+
+
+FORMAT = """
+from datasets_core.builders.text import Text
+
+EXTENSIONS = {".notes": {}}
+
+
+class Notes(Text):
+    is_format = True
+    name = "notes"
+    cache_version = "1"
+"""
+
+
+def test_a_format_of_another_package_has_what_those_of_the_library_have(install: Callable[..., None], tmp_path: Path) -> None:
+    install("noted", "notes = noted_package.reading.lines:Notes", module="")
+    source = tmp_path / "site-noted" / "noted_package" / "reading" / "lines.py"
+    source.parent.mkdir(parents=True)
+    source.write_text(FORMAT)
+    files = [str(tmp_path / "a.notes"), str(tmp_path / "b.notes")]
+    lines = [f"note {number} {'x' * 100}" for number in range(20_000)]
+    for path, part in zip(files, (lines[:15_000], lines[15_000:]), strict=True):
+        Path(path).write_text("\n".join(part))
+    options: Any = {"data_files": files, "cache_dir": str(tmp_path / "cache")}
+    try:
+        assert registry.format_of("a.notes") == ("notes", {})
+        states = {}
+        for name in ("notes", "text"):
+            stream = load_dataset(name, split="train", streaming=True, **options)
+            assert [row["text"] for row in islice(stream, 12_000)] == lines[:12_000]
+            states[name] = stream.state_dict()
+        assert states["notes"]["at"] == states["text"]["at"]
+        assert states["notes"]["at"][2][1][1] > 1_000_000  # the byte of a mark in the file
+        resumed = load_dataset("notes", split="train", streaming=True, **options)
+        resumed.load_state_dict(states["notes"])
+        assert [row["text"] for row in resumed] == lines[12_000:]
+
+        def sources(name: str) -> list[tuple[object, object]]:
+            stream = load_dataset(name, split="train", streaming=True, **options).with_row_ids()
+            return [(row["__source__"], row["__row__"]) for row in islice(stream, 14_999, 15_001)]
+
+        assert sources("notes") == sources("text") == [(files[0], 14_999), (files[1], 0)]
+
+        built = load_dataset("notes", split="train", **options)
+        assert built["text"][:] == lines and built.info.builder_name == "notes"
+        builder = load_dataset_builder("notes", **options)
+        assert os.path.isdir(builder.cache_dir) and builder.checksums_path is None
+        source.write_text(f"{FORMAT}\n# an edit\n")
+        assert load_dataset_builder("notes", **options).cache_dir == builder.cache_dir
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "noted_package"]:
+            del sys.modules[name]

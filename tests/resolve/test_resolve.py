@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from datasets_core.errors import (
-    DataFilesNotFoundError,
-    DatasetNotFoundError,
-    UntrustedScriptError,
-)
-from datasets_core.resolve.format_source import FormatSource
+from datasets_core.errors import DataFilesNotFoundError, DatasetNotFoundError, UntrustedScriptError
+from datasets_core.resolve.folder import FormatSource
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.resolve import resolve, source_of
 

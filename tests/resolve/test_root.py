@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.root import root_of
+from datasets_core.resolve.resolve import root_of
 
 
 def test_a_folder_is_its_own_root_and_files_have_that_which_holds_them(tmp_path: Path) -> None:

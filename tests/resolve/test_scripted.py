@@ -8,8 +8,7 @@ import pytest
 
 from datasets_core.errors import ScriptError, UnknownConfigError
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.scripted import ScriptSource
-from datasets_core.resolve.standing import Standing
+from datasets_core.resolve.script import ScriptSource, Standing
 
 SCRIPT = """
 import datasets_core as datasets

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.standing import Standing
+from datasets_core.resolve.script import Standing
 
 
 def test_a_script_stands_in_its_folder(tmp_path: Path) -> None:

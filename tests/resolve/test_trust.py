@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from datasets_core import config
-from datasets_core.confine import layers as found_layers
-from datasets_core.confine.layers import Layers, layers
 from datasets_core.errors import ConfigurationError, ConfinementUnavailableError, UntrustedScriptError
 from datasets_core.resolve.request import checked_trust
-from datasets_core.resolve.trust import way_of
+from datasets_core.resolve.script import way_of
+from datasets_core.scripting.sandbox import limits as found_layers
+from datasets_core.scripting.sandbox.limits import Layers, layers
 
 NOTHING = Layers(machine=None, landlock=0, seccomp=False, notices=False)
 KINDS: tuple[Any, ...] = ("file", "folder", "repository")

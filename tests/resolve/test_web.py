@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from datasets_core import config, load_dataset, load_dataset_builder
+from datasets_core import config
 from datasets_core.errors import DownloadError, LockDriftError, NonMatchingChecksumError, UrlNotFoundError
-from datasets_core.fetch.download_config import DownloadConfig
-from datasets_core.locks import lock_dataset
+from datasets_core.fetch.options import DownloadConfig
+from datasets_core.load import load_dataset, load_dataset_builder, lock_dataset
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
-from datasets_core.resolve.web import versioned
+from datasets_core.resolve.request import versioned
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import load_dataset
 from datasets_core.errors import ScriptError
+from datasets_core.load import load_dataset
 from datasets_core.scripting.modules import read_script
 
 BUILDER = """

@@ -5,15 +5,9 @@ from pathlib import Path
 import pytest
 
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import (
-    MissingDependencyError,
-    ScriptError,
-    ScriptTimeoutError,
-    UnknownColumnError,
-    UnknownConfigError,
-)
+from datasets_core.errors import MissingDependencyError, ScriptError, ScriptTimeoutError, UnknownColumnError, UnknownConfigError
 from datasets_core.scripting.modules import read_script
-from datasets_core.scripting.own_code import ran
+from datasets_core.scripting.script import ran
 
 
 def _script(tmp_path, text):

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from datasets_core.features.base import Value
-from datasets_core.scripting.faces import open_face
+from datasets_core.scripting.compat.tables import open_face
 from datasets_core.scripting.modules import scan
-from datasets_core.scripting.rewritten import rewritten
+from datasets_core.scripting.script import rewritten
 
 
 def _run(text: str) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def test_modules_of_a_package_beside_the_script_are_those_that_were_read(tmp_pat
     _write(tmp_path / "parts", "from .inner import VALUE\n", "__init__.py")
     _write(tmp_path / "parts", "import datasets\nVALUE = datasets.Version('1.2.3').minor\n", "inner.py")
     value, name = _tag(load_script(path))
-    assert (value, name) == (2, "datasets_core.scripting.faces.datasets")
+    assert (value, name) == (2, "datasets_core.scripting.compat.tables.datasets")
     assert not list(tmp_path.rglob("__pycache__"))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from datasets_core import slim
 from datasets_core.errors import ConfigurationError, ItemError
-from datasets_core.records.parsed_values import RaggedValue, SparseValue
+from datasets_core.records.specs.values import RaggedValue, SparseValue
 
 SIDES = ("ymin", "xmin", "ymax", "xmax")
 RAGGED = SparseValue.of([[0, 0], [0, 1], [2, 0]], [1.0, 2.0, 3.0], [3, 2])

@@ -6,7 +6,7 @@ import pytest
 
 from datasets_core import slim
 from datasets_core.errors import ArgumentTypeError, UnknownItemError
-from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.wire.values import RecordBlock
 from datasets_core.slim.data_decoder import chosen_items
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.errors import NoDataFilesError
-from datasets_core.slim.data_sources import get_data_files
+from datasets_core.slim.dataset import get_data_files
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from datasets_core import records, slim
 from datasets_core.errors import ConfigurationError, ExampleError
-from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.wire.values import RecordBlock
 
 SPECS = {
     "one": slim.FixedLenFeature([], "int64", -1),

@@ -9,9 +9,9 @@ import pytest
 
 from datasets_core import records, slim
 from datasets_core.errors import ConfigurationError, ExampleError, ItemError
-from datasets_core.records.parsed_values import SparseValue
-from datasets_core.records.record_block import RecordBlock
-from datasets_core.slim.item_handlers import bytes_array
+from datasets_core.records.specs.values import SparseValue
+from datasets_core.records.wire.values import RecordBlock
+from datasets_core.slim.handlers import bytes_array
 
 RAW = bytes(range(12))
 

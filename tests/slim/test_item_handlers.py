@@ -8,8 +8,8 @@ import pytest
 
 from datasets_core import slim
 from datasets_core.errors import ConfigurationError, ItemError
-from datasets_core.records.parsed_values import RaggedValue, SparseValue
-from datasets_core.slim.item_handlers import as_dense, bytes_array
+from datasets_core.records.specs.values import RaggedValue, SparseValue
+from datasets_core.slim.handlers import as_dense, bytes_array
 
 VALUES = {
     "flat": np.arange(6),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from datasets_core.errors import ArgumentTypeError, ItemError
-from datasets_core.slim.lookup_tables import LookupTable
+from datasets_core.slim.handlers import LookupTable
 
 WORDS = np.array([[b"a", "é".encode()], [b"b", b""]], object)
 

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.slim.merged_units import MergedUnits
-from datasets_core.slim.sample_reader import SampleBlock, SampleReader
-from datasets_core.slim.work_units import WorkUnits
+from datasets_core.slim.readers import SampleBlock, SampleReader
+from datasets_core.slim.threads import MergedUnits, WorkUnits
 
 
 class Blocks(SampleReader):

@@ -8,7 +8,7 @@ import pytest
 
 from datasets_core import records, slim
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ExampleError, UnknownFeatureError
-from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.wire.values import RecordBlock
 
 SPECS = {"n": slim.FixedLenFeature([], "int64"), "size": slim.VarLenFeature("int64")}
 BLOCK = RecordBlock.of([records.encode_example({"n": n, "size": [n] * n}) for n in range(5)], first=100, name="a.tfrecord")

@@ -4,7 +4,7 @@ import pytest
 
 from datasets_core import slim
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileFormatError, NoDataFilesError, OutOfRangeError
-from datasets_core.slim.work_units import WorkUnits
+from datasets_core.slim.threads import WorkUnits
 
 ALL = [b"0:0", b"0:1", b"0:2", b"1:0", b"2:0", b"2:1"]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ItemError
-from datasets_core.slim.picture_decoding import decode_picture
+from datasets_core.slim.image_handlers import decode_picture
 
 pictures = pytest.importorskip("PIL.Image")
 

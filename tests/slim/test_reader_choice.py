@@ -6,7 +6,7 @@ import pytest
 
 from datasets_core import records, slim
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
-from datasets_core.slim.reader_choice import named, reader_maker
+from datasets_core.slim.dataset import named, reader_maker
 
 
 class Duck:

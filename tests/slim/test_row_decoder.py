@@ -7,7 +7,7 @@ import pytest
 
 from datasets_core import slim
 from datasets_core.errors import ConfigurationError, UnknownColumnError
-from datasets_core.slim.row_decoder import as_array
+from datasets_core.slim.tfexample_decoder import as_array
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.records.parsed_values import SparseValue
-from datasets_core.slim.sample_batches import batch_of, batches, padded, stacked_sparse
+from datasets_core.records.specs.values import SparseValue
+from datasets_core.slim.queues import batch_of, batches, padded, stacked_sparse
 
 
 def endless():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.slim.sample_queue import DRAWS, FirstInFirstOut, RandomQueue, numbers_of, shuffled_places
+from datasets_core.slim.queues import DRAWS, FirstInFirstOut, RandomQueue, numbers_of, shuffled_places
 
 
 class Faltering:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datasets_core.errors import FileFormatError
-from datasets_core.slim.sample_reader import SampleBlock, SampleReader, picked, plain
+from datasets_core.slim.readers import SampleBlock, SampleReader, picked, plain
 
 
 class Listed(SampleReader):

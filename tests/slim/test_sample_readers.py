@@ -12,7 +12,7 @@ import pytest
 
 from datasets_core import records, slim
 from datasets_core.errors import DamagedRecordError, DataFilesNotFoundError, FileFormatError
-from datasets_core.slim.sample_reader import payload_at
+from datasets_core.slim.readers import payload_at
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "readers.json").read_text(encoding="utf-8"))["reads"]
 

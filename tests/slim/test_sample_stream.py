@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, OutOfRangeError, StreamStateError
-from datasets_core.slim.reader_choice import reader_maker
-from datasets_core.slim.sample_reader import SampleBlock, SampleReader
-from datasets_core.slim.sample_stream import SampleStream
-from datasets_core.slim.work_units import WorkUnits
+from datasets_core.slim.data_provider import SampleStream
+from datasets_core.slim.dataset import reader_maker
+from datasets_core.slim.readers import SampleBlock, SampleReader
+from datasets_core.slim.threads import WorkUnits
 
 SECONDS = 20
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, ItemError
-from datasets_core.records.parsed_values import SparseValue
-from datasets_core.slim.shaping import as_sparse, dense, fill_of, reshaped, sizes_of, sparse_reshaped
+from datasets_core.records.specs.values import SparseValue
+from datasets_core.slim.handlers import as_sparse, dense, fill_of, reshaped, sizes_of, sparse_reshaped
 
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 

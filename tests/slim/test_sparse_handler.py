@@ -7,7 +7,7 @@ import pytest
 
 from datasets_core import slim
 from datasets_core.errors import ConfigurationError, ItemError
-from datasets_core.records.parsed_values import SparseValue
+from datasets_core.records.specs.values import SparseValue
 
 PLACES = SparseValue.of([[0], [1]], [1, 3], [2])
 VALUES = SparseValue.of([[0], [1]], [0.5, 0.25], [2])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from datasets_core import records, slim
-from datasets_core.records.record_block import RecordBlock
+from datasets_core.records.wire.values import RecordBlock
 from datasets_core.slim import tfexample_decoder
 
 GOLDEN = Path(__file__).parent / "golden"

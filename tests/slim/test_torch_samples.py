@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.records.parsed_values import SparseValue
-from datasets_core.slim.torch_samples import as_torch
+from datasets_core.records.specs.values import SparseValue
+from datasets_core.slim.dataset_data_provider import as_torch
 
 torch = pytest.importorskip("torch")
 

@@ -8,10 +8,9 @@ import weakref
 import pytest
 
 from datasets_core.errors import FileFormatError
-from datasets_core.slim import unit_threads
-from datasets_core.slim.sample_reader import SampleReader
-from datasets_core.slim.unit_threads import ThreadsClosedError, UnitThreads
-from datasets_core.slim.work_units import WorkUnits
+from datasets_core.slim import threads as unit_threads
+from datasets_core.slim.readers import SampleReader
+from datasets_core.slim.threads import ThreadsClosedError, UnitThreads, WorkUnits
 
 SECONDS = 20
 

@@ -7,7 +7,7 @@ import pytest
 
 from datasets_core import slim
 from datasets_core.errors import ConfigurationError
-from datasets_core.slim.whole_numbers import whole_number
+from datasets_core.slim.queues import whole_number
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.slim.work_units import WorkUnits
+from datasets_core.slim.threads import WorkUnits
 
 
 def test_without_a_seed_files_come_in_their_order_in_each_epoch():

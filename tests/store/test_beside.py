@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
-from datasets_core.store.beside import beside, spread, viewed
-from datasets_core.store.table import RowTable
+from datasets_core.store.derived import spread, viewed
+from datasets_core.store.table import RowTable, beside
 
 
 def _table(name: str, values: list[int], cuts: list[int]) -> RowTable:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core.store.code_reach import is_installed, reach_of
+from datasets_core.store.code import is_installed, reach_of
 
 _HEAD = "import functools, re, enum, dataclasses, collections, operator, math, typing, json\nimport numpy as np\n"
 

@@ -18,12 +18,12 @@ import pytest
 
 from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, DownloadError
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.rows import row_ranges
-from datasets_core.store import commit, layout
+from datasets_core.meta.splits import row_ranges
+from datasets_core.store import commit
+from datasets_core.store import manifest as layout
 from datasets_core.store.commit import Staging
 from datasets_core.store.manifest import Manifest, read_manifest
-from datasets_core.store.source import open_rows
-from datasets_core.store.verify import verify_folder
+from datasets_core.store.source import open_rows, verify_folder
 from datasets_core.store.writer import ShardWriter
 
 Dataset = tuple[str, Manifest]
@@ -337,7 +337,7 @@ import pyarrow as pa
 from datasets_core import config
 from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.store import layout
+from datasets_core.store import manifest as layout
 from datasets_core.store.commit import Staging
 from datasets_core.store.manifest import Manifest
 from datasets_core.store.writer import ShardWriter

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, DamagedShardError, DatasetNotFoundError
 from datasets_core.features.base import Value
-from datasets_core.features.image import Image
-from datasets_core.features.labels import ClassLabel
+from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.version import Version
 from datasets_core.store.commit import Staging
-from datasets_core.store.comparison import compare
-from datasets_core.store.difference import Difference, RowDifference
+from datasets_core.store.diff import Difference, RowDifference, compare
 from datasets_core.store.manifest import Manifest
 from datasets_core.store.writer import ShardWriter
 

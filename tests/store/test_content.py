@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.features.base import Value
-from datasets_core.features.image import Image
+from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
-from datasets_core.store.content import RowDigest, data_fingerprint, split_fingerprints
+from datasets_core.store.equality import RowDigest, data_fingerprint, differing, split_fingerprints
 from datasets_core.store.manifest import Manifest
-from datasets_core.store.value_differences import differing
 
 NAN = math.nan
 KINDS = {

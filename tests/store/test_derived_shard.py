@@ -2,8 +2,7 @@
 
 import pyarrow as pa
 
-from datasets_core.store.derived_shard import DerivedShard
-from datasets_core.store.table import RowTable
+from datasets_core.store.table import DerivedShard, RowTable
 
 TABLE = pa.table({"a": [1, 2]})
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from datasets_core.meta.version import Version
-from datasets_core.store.difference import Difference, RowDifference
+from datasets_core.store.diff import Difference, RowDifference
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.store.file_structure import FileStructure, Span, stored_blocks, stored_names
+from datasets_core.store.pieces import FileStructure, Span, stored_blocks, stored_names
 
 counts = st.lists(st.integers(0, 9), max_size=6)
 

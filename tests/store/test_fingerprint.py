@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import threading
+import types
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,8 +20,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import datasets_core
+from datasets_core import features, records, slim, tfds
+from datasets_core.builders import csv
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import UnhashableError
+from datasets_core.features.base import Value
+from datasets_core.store import recorded_names
 from datasets_core.store.fingerprint import Hasher, fingerprint, random_fingerprint
 
 values = st.recursive(
@@ -257,6 +263,7 @@ def test_an_attribute_called_fingerprint_says_nothing() -> None:
 _ELSEWHERE = """
 import functools, re, decimal, enum, pathlib
 import numpy as np, pyarrow as pa
+from datasets_core.store import recorded_names
 from datasets_core.store.fingerprint import Hasher
 
 class Colour(enum.Enum):
@@ -310,3 +317,64 @@ def test_a_transform_without_identity_gets_a_random_one_and_a_warning() -> None:
 
 def test_bytes_are_hashed_as_one() -> None:
     assert Hasher.hash_bytes([b"ab", b"c"]) == Hasher.hash_bytes(b"abc")
+
+
+MOVED = """
+import sys, types
+import datasets_core
+from datasets_core import Dataset, Features, Image, Value, concatenate_datasets
+from datasets_core.store.fingerprint import Hasher
+
+def values():
+    helper = types.ModuleType("helper")
+    helper.Value, helper.joined = Value, concatenate_datasets
+    given = (Value("int64"), Value, Features({"a": Value("int8"), "b": Image()}), concatenate_datasets, Dataset)
+    given += (lambda row: Features({"a": Value("int64")}), type("Mine", (Value,), {}), helper, Features.encode_example)
+    return [Hasher.hash(value) for value in given]
+
+before = values()
+for part, room in ((Value, "anywhere"), (Image, "features"), (concatenate_datasets, "somewhere"), (Dataset, "dataset")):
+    module = types.ModuleType(f"datasets_core.{room}.elsewhere")
+    module.__file__ = datasets_core.__file__
+    sys.modules[module.__name__] = module
+    setattr(module, part.__name__, part)
+    part.__module__ = module.__name__
+print(before == values(), len(set(before)))
+"""
+
+
+def test_a_class_that_is_moved_keeps_its_fingerprints() -> None:
+    assert Hasher.hash(Value("int64")) == "9e4c74a5940cc76d"
+    done = subprocess.run([sys.executable, "-c", MOVED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "9"]
+
+
+def test_each_recorded_name_has_one_definition_where_it_says() -> None:
+    found: dict[str, set[str]] = {}
+    for name, folder in (
+        ("datasets_core", Path(datasets_core.__file__).parent),
+        ("datasets_core.builders", Path(csv.__file__).parent),
+    ):
+        for path in folder.rglob("*.py"):
+            parts = [name, *path.relative_to(folder).with_suffix("").parts]
+            module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            for defined in re.findall(r"^(?:async )?(?:def|class) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+                found.setdefault(defined, set()).add(module)
+    for names in recorded_names._MODULES.values():
+        for name in names.split():
+            assert len(found.get(name, ())) == 1 and name not in recorded_names._NAMESAKES, name
+    for name, places in recorded_names._NAMESAKES.items():
+        for place in places:
+            within = [module for module in found[name] if module == place or module.startswith(f"{place}.")]
+            assert len(within) == 1, (name, place)
+
+
+def test_every_public_class_and_function_is_recorded() -> None:
+    public = [getattr(face, name) for face in (datasets_core, features, slim, tfds, records) for name in face.__all__]
+    own = [
+        part for part in public if isinstance(part, (type, types.FunctionType)) and part.__module__.startswith("datasets_core.")
+    ]
+    for part in own:
+        root = part.__qualname__.partition(".")[0]
+        recorded = {name for names in recorded_names._MODULES.values() for name in names.split()}
+        assert root in recorded or root in recorded_names._NAMESAKES, f"record {part.__qualname__} of {part.__module__}"

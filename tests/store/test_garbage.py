@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from datasets_core.files import lease_path, locked
-from datasets_core.meta.rows import row_ranges
-from datasets_core.store.garbage import dead_work, find_garbage, remove_garbage
+from datasets_core.meta.splits import row_ranges
+from datasets_core.store.commit import dead_work, find_garbage, remove_garbage
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import open_rows
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasets_core.store.hashing import HashedFile
+from datasets_core.store.writer import HashedFile
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import UnhashableError
-from datasets_core.store import identity
+from datasets_core.store import fingerprint
 from datasets_core.store.fingerprint import Hasher
 
 _DB = sqlite3.connect(":memory:", check_same_thread=False)
@@ -103,7 +103,7 @@ def test_more_text_than_one_array_holds_is_hashed_by_its_rows(monkeypatch: pytes
             raise pa.ArrowInvalid("offset overflow while concatenating arrays")
         return value.combine_chunks()
 
-    monkeypatch.setattr(identity, "_whole", whole)
+    monkeypatch.setattr(fingerprint, "_whole", whole)
 
     first = Hasher.hash(pa.chunked_array([["a"], ["b", "c"], ["d", "e"]]))
     assert first == Hasher.hash(pa.chunked_array([["a", "b", "c"], ["d"], ["e"]]))

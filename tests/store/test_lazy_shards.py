@@ -3,9 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from datasets_core.store.lazy_shards import LazyShards
 from datasets_core.store.shard import MemoryShard, Shard
-from datasets_core.store.table import RowTable
+from datasets_core.store.table import LazyShards, RowTable
 
 SCHEMA = pa.schema({"n": pa.int64()})
 

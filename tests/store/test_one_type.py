@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.store.one_type import IncomparableError, common_type, in_one_type
-from datasets_core.store.value_differences import differing
+from datasets_core.store.equality import IncomparableError, common_type, differing, in_one_type
 
 DAY, NOON = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 12)
 

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.features.base import FeatureType, List, Value
-from datasets_core.features.labels import ClassLabel
 from datasets_core.features.schema import Features
-from datasets_core.store.paired_columns import changes_of, paired
+from datasets_core.features.types import ClassLabel
+from datasets_core.store.diff import changes_of, paired
 
 INT, TEXT = Value("int64"), Value("string")
 

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.meta.rows import row_ranges
-from datasets_core.store.beside import beside, spread
-from datasets_core.store.filled import filled
+from datasets_core.meta.splits import row_ranges
+from datasets_core.store.derived import filled, spread
 from datasets_core.store.manifest import Manifest, runs
-from datasets_core.store.pieces import BatchRows
-from datasets_core.store.places import Places, Standing, standing_of_file
+from datasets_core.store.pieces import BatchRows, Places, Standing, standing_of_file
 from datasets_core.store.source import open_rows
-from datasets_core.store.table import RowTable
+from datasets_core.store.table import RowTable, beside
 
 Build = Callable[..., tuple[str, Manifest]]
 

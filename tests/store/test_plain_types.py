@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from datasets_core.store.plain_types import plain_schema, plain_type
+from datasets_core.features.schema import plain_schema, plain_type
 
 _CODED = pa.dictionary(pa.int8(), pa.string())
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core.store.readers import READERS, check_names, empty_batch, parquet_schema
+from datasets_core.store.shard import READERS, check_names, empty_batch, parquet_schema
 
 TABLE = pa.table({"id": [1, 2, 3, 4], "text": ["a", None, "c", "d"]})
 

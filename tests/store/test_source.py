@@ -15,7 +15,7 @@ from datasets_core.errors import DamagedShardError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.rows import RowRange, row_ranges
+from datasets_core.meta.splits import RowRange, row_ranges
 from datasets_core.store.manifest import Manifest
 from datasets_core.store.source import open_rows
 
@@ -219,7 +219,7 @@ def test_a_shard_of_another_dataset_is_found_when_it_is_touched(
     other, others = build(str(tmp_path / "o"), table.rename_columns(["a", "b", "c"]), file_format=file_format)
     os.replace(os.path.join(other, others.shards[1].name), os.path.join(folder, manifest.shards[1].name))
     size = os.path.getsize(os.path.join(folder, manifest.shards[1].name))
-    records = [replace(record, size=size) if k == 1 else record for k, record in enumerate(manifest.shards)]
+    records = [record._replace(size=size) if k == 1 else record for k, record in enumerate(manifest.shards)]
     rows = open_rows(folder, replace(manifest, shards=tuple(records)), row_ranges("train", manifest.split_lengths()))
     with pytest.raises(DamagedShardError, match="other columns"):
         rows.to_table()

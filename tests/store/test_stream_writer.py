@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import DatasetDiskError
-from datasets_core.store.stream_writer import END, copy_stream, joined, write_stream
+from datasets_core.store.writer import END, copy_stream, joined, write_stream
 
 _TABLE = pa.table({"a": list(range(1000)), "s": [f"text {i}" for i in range(1000)]})
 

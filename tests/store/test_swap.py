@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.errors import DatasetDiskError
-from datasets_core.store.swap import StagedFolder, exchange
+from datasets_core.store.atomic import StagedFolder, exchange
 
 
 def _content(folder: Path) -> dict[str, str]:
@@ -48,7 +48,7 @@ def test_a_failure_leaves_the_old_folder_alone(tmp_path: Path) -> None:
 
 _DIE = """
 import os, signal, sys
-from datasets_core.store.swap import StagedFolder
+from datasets_core.store.atomic import StagedFolder
 staged = StagedFolder(sys.argv[1])
 open(os.path.join(staged.path, "half"), "w").write("x")
 os.kill(os.getpid(), signal.SIGKILL)

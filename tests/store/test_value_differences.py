@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.features.base import FeatureType, LargeList, List, Value
-from datasets_core.features.image import Image
-from datasets_core.features.labels import ClassLabel
-from datasets_core.store.value_differences import differing, kind_of_values
+from datasets_core.features.media.types import Image
+from datasets_core.features.types import ClassLabel
+from datasets_core.store.equality import differing, kind_of_values
 
 NAN = math.nan
 POINT = pa.struct([("x", pa.float32()), ("tags", pa.list_(pa.string()))])

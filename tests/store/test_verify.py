@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.store.manifest import Manifest
-from datasets_core.store.verify import verify_folder
+from datasets_core.store.source import verify_folder
 
 Dataset = tuple[str, Manifest]
 Build = Callable[..., Dataset]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import ConfigurationError, DatasetDiskError
-from datasets_core.store.whole_file import check_replaceable, write_whole
+from datasets_core.store.atomic import check_replaceable, write_whole
 
 SCHEMA = pa.schema({"a": pa.int64()}, {"key": "1"})
 

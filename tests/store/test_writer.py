@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError, ConfigurationError, DatasetDiskError
+from datasets_core.features.schema import plain_schema, plain_type
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.table import RowTable
-from datasets_core.store.writer import ShardWriter, plain_schema, plain_type
+from datasets_core.store.writer import ShardWriter
 
 
 def _write(folder: Path, schema: pa.Schema, parts: list[pa.Table], **options: object) -> list[ShardRecord]:

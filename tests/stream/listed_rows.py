@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from datasets_core.stream.block import DictBlock
-from datasets_core.stream.node import Delivery, Node, State
+from datasets_core.stream.nodes.block import DictBlock
+from datasets_core.stream.nodes.node import Delivery, Node, State
+from datasets_core.stream.nodes.ordered import SharedCursor
 
 
 @dataclass(frozen=True)
-class ListedRows:
+class ListedRows(Node):
     """So many rows, each with the name and its number."""
 
     name: int
@@ -21,8 +22,38 @@ class ListedRows:
     column: str = "row"
     start = 0
 
+    num_rows = most_rows = None
+    num_parts = 1
+
+    def state_after(self, count: int) -> State | None:
+        """Rows that must be read to be counted."""
+        return None
+
+    def check_state(self, at: Any) -> None:
+        """Any state is one of these rows."""
+
     def in_turn(self, turn: int) -> ListedRows:
         """The same rows in every turn."""
+        return self
+
+    def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
+        """They have no parts."""
+        return None
+
+    def shard(self, index: int, count: int) -> Node | None:
+        """All rows have to be seen."""
+        return None
+
+    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
+        """There are no jobs."""
+        return None
+
+    def timed_by(self, clock: Callable[[], float]) -> Node:
+        """Blocks are as large as they are."""
+        return self
+
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
+        """They are read alone."""
         return self
 
     def blocks(self, state: State) -> Iterator[Delivery]:

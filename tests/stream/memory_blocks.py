@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import DownloadError
-from datasets_core.stream.block_files import FileIndex
+from datasets_core.stream.sources.block_reader import FileIndex
 
 
 class MemoryBlocks:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datasets_core.stream.advice import Facts, advice_of
-from datasets_core.stream.explanation import Explanation, LargeBlock, RankReading, Reading
+from datasets_core.stream.costs import Explanation, LargeBlock, RankReading, Reading
+from datasets_core.stream.explain import Facts, advice_of
 from datasets_core.stream.steps import Shuffle
 
 FAR = Explanation("A stream", is_local=False, memory_budget=256 << 20, num_blocks=10)

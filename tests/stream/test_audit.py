@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, IterableDataset, audit, merge_states
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.audit import Audit, LaneRows
+from datasets_core.stream.audit import Audit, LaneRows, audit, merge_states
+from datasets_core.stream.iterable import IterableDataset
 
 LANES = 4
 
@@ -86,7 +87,7 @@ def test_rows_are_named_where_they_stand() -> None:
 
 
 def test_rows_of_files_are_named_by_their_files(tmp_path: Any) -> None:
-    from datasets_core import load_dataset
+    from datasets_core.load import load_dataset
 
     for name in ("one", "two"):
         Dataset.from_dict({"a": list(range(10))}).to_parquet(str(tmp_path / f"{name}.parquet"))

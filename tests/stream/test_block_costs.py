@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.features.media_paths import MediaPaths
+from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.store.table import RowTable
-from datasets_core.stream.block_costs import BlockCosts
-from datasets_core.stream.rows_of_table import RowsOfTable
+from datasets_core.stream.costs import BlockCosts
+from datasets_core.stream.sources.tables import RowsOfTable
 
 TABLE = RowTable.from_table(pa.table({"a": pa.array(range(10), pa.int64())}))
 ROWS = RowsOfTable(TABLE, None, Features.from_arrow_schema(TABLE.schema), MediaPaths(None), str)

@@ -10,9 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import Dataset, IterableDataset, concatenate_datasets, load_dataset
 from datasets_core.config import using
+from datasets_core.dataset.combine import concatenate_datasets
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError
+from datasets_core.load import load_dataset
+from datasets_core.stream.iterable import IterableDataset
 
 FILES, ROWS, GROUP = 4, 1000, 100
 

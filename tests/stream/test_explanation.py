@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasets_core.stream.explanation import Explanation, RankReading, Reading, sized
+from datasets_core.stream.costs import Explanation, RankReading, Reading, sized
 
 
 def test_what_is_not_known_is_said() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.folded import folded, unfolded
+from datasets_core.stream.state import folded, unfolded
 
 VALUES = st.recursive(
     st.one_of(st.integers(), st.none(), st.sampled_from(["a", "b" * 30, "c" * 900])),

@@ -12,8 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, Features, IterableDataset, Value, interleave_datasets
+from datasets_core.dataset.combine import interleave_datasets
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, StreamStateError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.stream.iterable import IterableDataset
 
 Row = dict[str, Any]
 Op = tuple[str, Any]

@@ -1,6 +1,6 @@
 """One column of a stream."""
 
-from datasets_core import IterableColumn, IterableDataset
+from datasets_core.stream.iterable import IterableColumn, IterableDataset
 
 
 def test_a_column_is_read_anew_each_time() -> None:

@@ -4,8 +4,11 @@ import pickle
 
 import pytest
 
-from datasets_core import Features, IterableDataset, IterableDatasetDict, Value
 from datasets_core.errors import ArgumentTypeError, UnknownColumnError, UnknownSplitError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.iterable_dict import IterableDatasetDict
 
 
 @pytest.fixture

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, IterableDataset, load_dataset
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import StreamStateError
+from datasets_core.load import load_dataset
+from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iteration import Cursor
 from datasets_core.stream.state import Place
 

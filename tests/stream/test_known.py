@@ -1,7 +1,10 @@
 """What is known of a stream."""
 
-from datasets_core import Dataset, DatasetInfo, Features, IterableDataset, List, Value
-from datasets_core.meta.info import SupervisedKeysData
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.features.base import List, Value
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo, SupervisedKeysData
+from datasets_core.stream.iterable import IterableDataset
 
 INFO = DatasetInfo(
     description="numbers",

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Dataset, Features, Image, IterableDataset, Value
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import MediaDecodeError
-from datasets_core.stream.block import DecodedBlock, joined
-from datasets_core.stream.media_decoding import Decoded, decoding_of
+from datasets_core.features.base import Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.nodes.block import DecodedBlock, joined
+from datasets_core.stream.plan import Decoded, decoding_of
 
 PIL = pytest.importorskip("PIL.Image")
 

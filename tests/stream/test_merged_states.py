@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, IterableDataset, merge_states
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import ArgumentTypeError, StreamStateError
-from datasets_core.stream.merged_states import stream_states
-from datasets_core.stream.plan import Share
+from datasets_core.stream.audit import merge_states, stream_states
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.steps import Share
 
 LANES = 12
 

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, Features, IterableDataset, List, Value
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import ConfigurationError, UnknownColumnError
+from datasets_core.features.base import List, Value
+from datasets_core.features.schema import Features
+from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.packing import first_fit
 
 RANDOM = np.random.default_rng(7)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import UnknownColumnError
-from datasets_core.stream.plan import Plan, Share
-from datasets_core.stream.steps import Batch, Limit, Part, Shuffle
+from datasets_core.stream.plan import Plan
+from datasets_core.stream.steps import Batch, Limit, Part, Share, Shuffle
 
 STREAM = Dataset.from_dict({"a": list(range(10))}).to_iterable_dataset(2)
 PLAN = STREAM._plan

@@ -8,14 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasets_core import Features, IterableDataset, Value
 from datasets_core.errors import UnknownColumnError
-from datasets_core.features.media_paths import NOWHERE
-from datasets_core.stream.permutation import Ints
-from datasets_core.stream.plan import Plan
-from datasets_core.stream.projection import projected
-from datasets_core.stream.rows_by_place import OneOrder
-from datasets_core.stream.rows_of_table import RowsOfTable
+from datasets_core.features.base import Value
+from datasets_core.features.media.media import NOWHERE
+from datasets_core.features.schema import Features
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.nodes.positions import OneOrder
+from datasets_core.stream.order.layers import Ints
+from datasets_core.stream.plan import Plan, projected
+from datasets_core.stream.sources.tables import RowsOfTable
 
 ROWS = {"a": list(range(12)), "b": [f"b{row}" for row in range(12)], "c": [row * 0.5 for row in range(12)], "d": [None] * 12}
 FEATURES = Features({"a": Value("int64"), "b": Value("string"), "c": Value("float64"), "d": Value("int8")})

@@ -2,10 +2,10 @@
 
 import pytest
 
-from datasets_core import Dataset
-from datasets_core.stream.functions import Function, RowsMade
-from datasets_core.stream.lanes import LanesInTurn, PlacedLanes
-from datasets_core.stream.rank_lanes import RankLanes, divided_steps, keeps_lanes, works_in_lanes
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.stream.nodes.functions import Function, RowsMade
+from datasets_core.stream.nodes.shard import PlacedShards, ShardsInTurn
+from datasets_core.stream.plan import RankLanes, divided_steps, keeps_lanes, works_in_lanes
 from datasets_core.stream.steps import Batch, Filter, Limit, Map, Part, Repeat, Shuffle, Step
 
 FUNCTION = Function(print, "map")
@@ -49,7 +49,7 @@ def test_lists_and_limits_behind_see_the_rows_of_the_rank() -> None:
     assert not any(map(keeps_lanes, others))
 
 
-@pytest.mark.parametrize(("change", "kind"), [("none", PlacedLanes), ("shuffle", PlacedLanes), ("filter", LanesInTurn)])
+@pytest.mark.parametrize(("change", "kind"), [("none", PlacedShards), ("shuffle", PlacedShards), ("filter", ShardsInTurn)])
 def test_the_rows_of_any_node_divide(change: str, kind: type) -> None:
     rows = {"none": STREAM, "shuffle": STREAM.shuffle(seed=1, buffer_size=4), "filter": STREAM.filter(None)}[change]
     nodes = [RankLanes(4, rank, 2).on(rows._plan.node(0), 0) for rank in range(2)]

@@ -13,11 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import Dataset, IterableDataset, concatenate_datasets, interleave_datasets, load_dataset
+from datasets_core.dataset.combine import concatenate_datasets, interleave_datasets
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import ConfigurationError, RowIdError, WorkerDiedError
-from datasets_core.stream.row_origins import FileTable, file_identities, row_of
-from datasets_core.stream.rows_by_place import Origins
+from datasets_core.load import load_dataset
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.nodes.positions import Origins
+from datasets_core.stream.row_ids import FileTable, file_identities, row_of
 
 ORDERS: dict[str, Callable[[IterableDataset], IterableDataset]] = {
     "plain": lambda stream: stream,

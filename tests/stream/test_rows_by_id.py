@@ -10,8 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasets_core import ArrowBasedBuilder, Dataset, DatasetInfo, Features, ReadConfig, SplitGenerator, Value
+from datasets_core.building.builder import ArrowBasedBuilder
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, RowIdError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.stream.order.files import ReadConfig
 
 
 class Numbers(ArrowBasedBuilder):

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.stream.combine import Beside, Chain, Mixture, rows_of_streams
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.order import ENDLESS
-from datasets_core.stream.rows_of_streams import Beside, Chain, Mixture, rows_of_streams
+from datasets_core.stream.order.layers import ENDLESS
+from datasets_core.stream.order.mixture import Stopping
 
 
 def _stream(**columns: list[Any]) -> IterableDataset:
@@ -53,14 +54,16 @@ def test_shards_are_those_of_all_or_of_the_one_that_has_fewest() -> None:
     streams = [IterableDataset.from_list([{"a": row} for row in range(9)], num_shards=count) for count in (3, 2)]
 
     assert _one(*streams).num_shards == 5
-    assert _one(*streams, joining=Mixture(None, 0, "first_exhausted")).num_shards == 2
+    assert _one(*streams, joining=Mixture(None, 0, Stopping.FIRST_EXHAUSTED)).num_shards == 2
     assert _one(streams[0], _stream(b=[1, 2]), joining=Beside()).num_shards == 1
 
 
 def test_states_of_other_streams_are_refused() -> None:
     one = _one(_stream(a=[1]), _stream(a=[2]))
     other = _one(_stream(a=[1]), _stream(a=[3]))
-    weighted = [_one(_stream(a=[1]), _stream(a=[2]), joining=Mixture((0.5, 0.5), seed, "all_exhausted")) for seed in (0, 1)]
+    weighted = [
+        _one(_stream(a=[1]), _stream(a=[2]), joining=Mixture((0.5, 0.5), seed, Stopping.ALL_EXHAUSTED)) for seed in (0, 1)
+    ]
 
     signatures = {str(stream._plan.signature()) for stream in (one, other, *weighted)}
 
@@ -78,6 +81,8 @@ def test_the_number_of_rows_is_told_where_arithmetic_tells() -> None:
     one, other = _stream(a=[1, 2, 3]), _stream(a=[4, 5])
 
     assert _one(one, other)._plan.num_rows == 5
-    assert _one(one.repeat(None), other, joining=Mixture(None, 0, "first_exhausted"))._plan.num_rows == 4
-    assert _one(one.repeat(None), other.repeat(None), joining=Mixture(None, 0, "all_exhausted"))._plan.num_rows == ENDLESS
+    assert _one(one.repeat(None), other, joining=Mixture(None, 0, Stopping.FIRST_EXHAUSTED))._plan.num_rows == 4
+    assert (
+        _one(one.repeat(None), other.repeat(None), joining=Mixture(None, 0, Stopping.ALL_EXHAUSTED))._plan.num_rows == ENDLESS
+    )
     assert _one(one, other.filter(bool))._plan.num_rows is None

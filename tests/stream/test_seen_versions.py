@@ -5,17 +5,17 @@ import pickle
 
 import pytest
 
-from datasets_core import interleave_datasets
+from datasets_core.dataset.combine import interleave_datasets
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import FileChangedError, StreamStateError
-from datasets_core.features.media_paths import NOWHERE
-from datasets_core.stream.block_files import FileIndex
-from datasets_core.stream.block_index import BlockIndex
+from datasets_core.features.media.media import NOWHERE
+from datasets_core.stream.audit import merge_states
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.merged_states import merge_states
 from datasets_core.stream.plan import Plan
-from datasets_core.stream.rows_of_blocks import BlockPart, RowsOfBlocks
-from datasets_core.stream.seen_versions import joined
+from datasets_core.stream.sources.block_index import BlockIndex
+from datasets_core.stream.sources.block_reader import FileIndex
+from datasets_core.stream.sources.blocks import BlockPart, RowsOfBlocks
+from datasets_core.stream.state import joined
 from tests.stream.memory_blocks import MemoryBlocks, files_of
 
 

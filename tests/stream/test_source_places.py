@@ -2,10 +2,11 @@
 
 import pytest
 
-from datasets_core import Dataset
+from datasets_core.dataset.combine import concatenate_datasets, interleave_datasets
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.source_places import check_place
+from datasets_core.stream.state import check_place
 
 STREAM = Dataset.from_dict({"a": list(range(9))}).to_iterable_dataset()
 ROWS = STREAM._plan.node(0)
@@ -38,3 +39,13 @@ def test_a_place_behind_a_lane_is_refused(entry: list[int]) -> None:
 def test_a_place_in_a_lane_is_one_of_its_rows(entry: list[int]) -> None:
     with pytest.raises(StreamStateError, match="Give what"):
         check_place(FILTERED_LANES, [entry, [2, 0, 0]])
+
+
+def test_a_stream_of_several_that_skips_rows_takes_its_own_states_back() -> None:
+    joined = [concatenate_datasets([STREAM, STREAM]), interleave_datasets([STREAM, STREAM])]
+    for stream in [each.skip(5) for each in joined]:
+        rows = iter(stream)
+        next(rows)
+        again = iter(stream)
+        again.load_state_dict(rows.state_dict())
+        assert list(again) == list(rows)

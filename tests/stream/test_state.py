@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.plan import Share
-from datasets_core.stream.state import Place, check_at, own_lanes, read, saved
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.state import Place, check_place, own_lanes, read, saved
+from datasets_core.stream.steps import Share
 
 SIGNATURE = [["8 rows", "ab12"], ["batch(2)", "cd34"]]
 
@@ -150,25 +152,32 @@ def test_a_seed_that_is_none_is_refused(seed: object) -> None:
         read({**saved(Place(0, None, 7, 3), SIGNATURE), "seed": seed}, SIGNATURE, has_seed=True)
 
 
+ROWS = Dataset.from_dict({"a": list(range(9))}).to_iterable_dataset()._plan.node(0)
+MADE = IterableDataset.from_generator(iter, gen_kwargs={"parts": list(range(9))}).shuffle(seed=1)._plan.node(0)
+
+
 @pytest.mark.parametrize("at", [0, 9])
 def test_a_place_has_the_form_of_the_beginning(at: int) -> None:
-    check_at(at, 0)
-    check_at([[at, 3], 10], [[0, 0], 0])
+    check_place(ROWS, at)
+    check_place(MADE, [[at, 3], 10, 1])
 
 
 @pytest.mark.parametrize("at", [-1, "3", "x", None, 2.5, True, [1], {}])
 def test_a_place_of_another_form_is_refused(at: object) -> None:
     with pytest.raises(StreamStateError, match="says that it stands at"):
-        check_at(at, 0)
+        check_place(ROWS, at)
     with pytest.raises(StreamStateError, match="says that it stands at"):
-        check_at([[at, 0], 0], [[0, 0], 0])
+        check_place(MADE, at)
+    for form in ([[at, 0], 0, 0], [[0, at], 0, 0], [[0, 0], at, 0]):
+        with pytest.raises(StreamStateError, match="says that it stands at"):
+            check_place(MADE, form)
 
 
 def test_the_place_in_a_job_may_have_a_mark() -> None:
-    check_at([[2, 5, [3, {"byte": 7}]], 1, 2], [[0, 0], 0, 0])
+    check_place(MADE, [[2, 5, [3, {"byte": 7}]], 1, 2])
     for odd in ([2, 5, 3], [2, 5, ["x", 1]], [2, 5, [1, 2, 3]], [2, 5, [1, 2], 3]):
         with pytest.raises(StreamStateError, match="says that it stands at"):
-            check_at(odd, [0, 0])
+            check_place(MADE, [odd, 0, 0])
 
 
 def test_lanes_are_found_by_their_numbers() -> None:

@@ -8,20 +8,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasets_core import Dataset, Features, IterableDataset, Value
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import UnknownColumnError
-from datasets_core.features.media_paths import NOWHERE
+from datasets_core.features.base import Value
+from datasets_core.features.media.media import NOWHERE
+from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.store.table import RowTable
-from datasets_core.stream.changes import Selected
-from datasets_core.stream.functions import Function, RowsMade
-from datasets_core.stream.node import Ordered
-from datasets_core.stream.nodes import Changed
-from datasets_core.stream.order import Cut
-from datasets_core.stream.permutation import Ints
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.nodes.columns import Selected
+from datasets_core.stream.nodes.functions import Function, RowsMade
+from datasets_core.stream.nodes.map_filter import Changed
+from datasets_core.stream.nodes.ordered import Ordered
+from datasets_core.stream.order.layers import Cut, Ints
+from datasets_core.stream.order.shuffle import ShuffledBlocks
 from datasets_core.stream.plan import Plan
-from datasets_core.stream.rows_of_table import RowsOfTable
-from datasets_core.stream.shuffled_blocks import ShuffledBlocks
+from datasets_core.stream.sources.tables import RowsOfTable
 from datasets_core.stream.steps import Batch, ChangeColumns, Filter, Limit, Map, Part, Repeat, Shuffle, Step
 
 NODE = Dataset.from_dict({"a": list(range(10))}).to_iterable_dataset()._plan.node(0)

@@ -4,9 +4,10 @@ import copy
 
 import pytest
 
-from datasets_core import IterableDataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, StreamStateError
-from datasets_core.stream.streamed import Streamed, at_least, whole_number
+from datasets_core.store.rows.indices import at_least, whole_number
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.iteration import Streamed
 
 STREAM = IterableDataset.from_dict({"a": [0, 1, 2, 3, 4]})
 

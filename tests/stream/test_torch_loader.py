@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, IterableDataset, audit, merge_states
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.plan import Share
-from datasets_core.stream.torch_loader import worker_share
+from datasets_core.stream.audit import audit, merge_states
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.iteration import worker_share
+from datasets_core.stream.steps import Share
 
 pytestmark = pytest.mark.optional("torch")
 

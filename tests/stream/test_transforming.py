@@ -7,9 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasets_core import Features, IterableDataset, Value
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
-from datasets_core.stream.transforming import named
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.transforms import named
 
 STREAM = IterableDataset.from_dict({"a": [1, 1, 2], "b": ["x", None, "z"]})
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from datasets_core import tfds
-from datasets_core.tfds import registered
+from datasets_core.tfds import info
 
 
 @pytest.fixture(autouse=True)
 def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registered, "_classes", {})
+    monkeypatch.setattr(info, "_classes", {})
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from datasets_core import tfds
-from datasets_core.tfds.beam_splits import BeamSplits, beam_value, is_beam
+from datasets_core.tfds.tfds_builder import BeamSplits, beam_value, is_beam
 
 
 def test_plain_rows_are_none_of_beam() -> None:

@@ -6,11 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasets_core import Array2D, ClassLabel, Features, List, Value
+from datasets_core.features.base import List, Value
 from datasets_core.features.codec import RowEncoder
-from datasets_core.stream.block import ArrowBlock, DictBlock, Kinds
-from datasets_core.tfds.block_rows import array_rows, plain_rows
-from datasets_core.tfds.values_out import converter
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Array2D, ClassLabel
+from datasets_core.stream.nodes.block import ArrowBlock, DictBlock, Kinds
+from datasets_core.tfds.elements import converter
+from datasets_core.tfds.split_stream import array_rows, plain_rows
 
 CASES = [
     (Value("uint8"), [1, 2]),

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 import yaml
 
-from datasets_core import Array2D, ClassLabel, Dataset, Features, Image, List, Translation, Value, tfds
+from datasets_core import tfds
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
-from datasets_core.features.forms import feature_from_json, feature_to_json
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.serialization import feature_from_json, feature_to_json
+from datasets_core.features.types import Array2D, ClassLabel, Translation
 from datasets_core.tfds.connectors import FeaturesDict, ListColumns, connector_of, info_of
 
 F = tfds.features

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Dataset, tfds
+from datasets_core import tfds
+from datasets_core.dataset.dataset import Dataset
 
 pytest.importorskip("pandas")
 
@@ -47,7 +48,7 @@ def test_notebooks_show_names_pictures_and_sounds() -> None:
 
 
 def test_nothing_of_the_data_is_taken_for_html() -> None:
-    from datasets_core import Value
+    from datasets_core.features.base import Value
 
     shown = _frame({"<i>": ["<b>"], "x": [["<u>"]]}, {"<i>": Value("binary"), "x": [str]})._repr_html_()
     assert not {"<i>", "<b>", "<u>"} & set(shown.replace(">", "> ").split())

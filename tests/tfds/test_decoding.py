@@ -6,7 +6,7 @@ import pytest
 
 from datasets_core import tfds
 from datasets_core.errors import ConfigurationError, UnknownColumnError
-from datasets_core.tfds.decoding import changed, chosen
+from datasets_core.tfds.decode import changed, chosen
 
 F = tfds.features
 FEATURES = F.FeaturesDict({"a": F.Image(), "b": {"c": F.Image(), "d": F.Text()}, "e": F.Sequence(F.Image())})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from datasets_core.tfds.deep_pictures import decoded, is_deep
+from datasets_core.tfds.images import decoded, is_deep
 
 COLOURS = {2: 4, 3: 2, 4: 6}
 

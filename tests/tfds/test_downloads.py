@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from datasets_core import DownloadManager, DownloadMode, VerificationMode, tfds
+from datasets_core import tfds
 from datasets_core.errors import ConfigurationError, ManualDownloadError
+from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.downloads import DownloadManager
+from datasets_core.fetch.options import DownloadMode
 
 
 def _manager(folder: Any, manual_dir: str | None = None) -> Any:

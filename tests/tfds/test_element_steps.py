@@ -3,10 +3,11 @@
 import pickle
 from typing import Any
 
-from datasets_core import Dataset, tfds
-from datasets_core.stream.block import DictBlock
-from datasets_core.tfds.element_steps import ElementFunction, FilterElements, MapElements, NumberElements
+from datasets_core import tfds
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.stream.nodes.block import DictBlock
 from datasets_core.tfds.elements import WHOLE, Row, Supervised
+from datasets_core.tfds.split_stream import ElementFunction, FilterElements, MapElements, NumberElements
 
 
 def _is_big(x: Any) -> bool:

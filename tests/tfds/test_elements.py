@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Value
 from datasets_core.errors import ConfigurationError, UnknownColumnError
+from datasets_core.features.base import Value
 from datasets_core.tfds.elements import WHOLE, Batched, Row, Supervised, Whole, supervised, view_of
 
 FEATURES: dict[str, Any] = {"x": Value("int8"), "y": Value("string")}

@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Array2D, ClassLabel, Features, Image, List, Sequence, Translation, Value, tfds
+from datasets_core import tfds
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.forms import feature_from_json, feature_to_json
+from datasets_core.features.base import List, Sequence, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.serialization import feature_from_json, feature_to_json
+from datasets_core.features.types import Array2D, ClassLabel, Translation
 
 F = tfds.features
 

@@ -9,7 +9,7 @@ import pytest
 from datasets_core import tfds
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.values import decode_value
-from datasets_core.tfds.image_arrays import ImageArray
+from datasets_core.tfds.images import ImageArray
 
 pytest.importorskip("PIL")
 

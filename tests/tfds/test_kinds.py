@@ -7,10 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from datasets_core import ClassLabel, Image, List, TranslationVariableLanguages, Value
 from datasets_core.errors import ConfigurationError
-from datasets_core.tfds.image_arrays import ImageArray
-from datasets_core.tfds.kinds import dtype_name, feature_of, np_dtype_of, shape_of, tensor_of
+from datasets_core.features.base import List, Value
+from datasets_core.features.media.types import Image
+from datasets_core.features.types import ClassLabel, TranslationVariableLanguages
+from datasets_core.tfds.connectors import dtype_name, feature_of, np_dtype_of, shape_of, tensor_of
+from datasets_core.tfds.images import ImageArray
 
 TF_INT = SimpleNamespace(name="int32", as_numpy_dtype=np.int32)
 TF_STRING = SimpleNamespace(name="string", as_numpy_dtype=object)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, load_dataset, tfds
+from datasets_core import tfds
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import (
     BlockedVersionError,
     ConfigurationError,
@@ -17,6 +18,7 @@ from datasets_core.errors import (
     UnpreparableVersionError,
     UntrustedScriptError,
 )
+from datasets_core.load import load_dataset
 
 VERSIONS = json.loads((pathlib.Path(__file__).parents[1] / "meta/golden/tfds_versions.json").read_text())
 SCRIPT = '''

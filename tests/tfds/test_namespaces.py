@@ -22,8 +22,8 @@ def test_every_name_opens(name: str) -> None:
 
 def test_names_are_shared_with_the_library() -> None:
     assert tfds.ReadConfig is datasets_core.ReadConfig
-    assert tfds.download.DownloadManager.__module__ == "datasets_core.tfds.downloads"
-    assert tfds.decode.SkipDecoding.__module__ == "datasets_core.tfds.decoding"
+    assert tfds.download.DownloadManager.__module__ == "datasets_core.tfds.download"
+    assert tfds.decode.SkipDecoding.__module__ == "datasets_core.tfds.decode"
 
 
 def test_importing_the_face_opens_nothing() -> None:

@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Dataset, Features, Image, tfds
+from datasets_core import tfds
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
 
 
 def test_anything_with_values_becomes_arrays_and_bytes(rows: Any) -> None:

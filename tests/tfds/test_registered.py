@@ -6,7 +6,7 @@ import pytest
 
 from datasets_core import tfds
 from datasets_core.errors import ConfigurationError
-from datasets_core.tfds.registered import name_of, registered, registered_names, skip_registration
+from datasets_core.tfds.info import name_of, registered, registered_names, skip_registration
 
 
 def test_classes_become_known_unless_somebody_does_not_want_it(numbers: Any) -> None:

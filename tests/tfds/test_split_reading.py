@@ -9,7 +9,7 @@ import pytest
 
 from datasets_core import tfds
 from datasets_core.errors import ConfigurationError, EmptySplitError, UnknownColumnError, UnknownSplitError
-from datasets_core.tfds.split_reading import mapped
+from datasets_core.tfds.reading import mapped
 
 ORDER = json.loads((pathlib.Path(__file__).parents[1] / "building/golden/tfds_reading_order.json").read_text())
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core import Dataset, tfds
+from datasets_core import tfds
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetsCoreError, RowIdError
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.tfds.testing_names import GraphVisualizerMetadataDict, testing, visualization
+from datasets_core.tfds.utils import GraphVisualizerMetadataDict, testing, visualization
 
 
 def test_they_may_be_derived_from_and_not_called() -> None:

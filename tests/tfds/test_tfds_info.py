@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets_core import tfds
-from datasets_core.tfds.tfds_info import DatasetInfo, text_beside
+from datasets_core.tfds.info import DatasetInfo, text_beside
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from datasets_core import progress
-from datasets_core.tfds import utilities as utils
+from datasets_core.tfds import utils as utils
 
 
 def test_nests_are_flattened_and_packed() -> None:

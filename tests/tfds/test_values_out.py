@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets_core import Array2D, List, Translation, Value
 from datasets_core.errors import ConfigurationError
-from datasets_core.tfds.values_out import as_bytes, as_plain, converter, stacked
+from datasets_core.features.base import List, Value
+from datasets_core.features.types import Array2D, Translation
+from datasets_core.tfds.elements import as_bytes, as_plain, converter, stacked
 
 
 @pytest.mark.parametrize(

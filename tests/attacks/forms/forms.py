@@ -1,6 +1,6 @@
 """Tells the parent of a builder that cannot be, by changing the library in its own process."""
 
-from datasets_core.confine import served
+from datasets_core.scripting.sandbox import served
 
 from .attacker import WHERE, Attacker
 

@@ -6,12 +6,12 @@ import os
 import socket
 import sys
 
-import datasets_core.confine.child as child
-import datasets_core.confine.denials as denials
-import datasets_core.confine.landlock as landlock
-import datasets_core.confine.limits as limits
-import datasets_core.confine.pipe as pipe
-import datasets_core.confine.seccomp as seccomp
+import datasets_core.scripting.sandbox.template as child
+import datasets_core.scripting.sandbox.denials as denials
+import datasets_core.scripting.sandbox.kernel as landlock
+import datasets_core.scripting.sandbox.limits as limits
+import datasets_core.scripting.sandbox.protocol as pipe
+import datasets_core.scripting.sandbox.kernel as seccomp
 from datasets_core.errors import DeniedAccessError
 
 from .attacker import LIBC, WHERE, Attacker, attempt, system_call

@@ -4,7 +4,7 @@ import ctypes
 import mmap
 import os
 
-from datasets_core.confine import seccomp, syscalls
+from datasets_core.scripting.sandbox import kernel, kernel
 
 from .attacker import LIBC, WHERE, Attacker, attempt, system_call
 
@@ -33,7 +33,7 @@ def ways():
     if WHERE["mode"]:
         yield WHERE["mode"], lambda: run(CODES[WHERE["mode"]])
         return
-    for name in syscalls.refused(seccomp.machine()):
+    for name in kernel.refused(kernel.machine()):
         yield name, lambda name=name: system_call(name, 0, 0, 0, 0, 0, 0) or True
     for number in (400, 470, 1000, 65535):
         yield f"number {number}", lambda number=number: system_call(number, 0, 0, 0, 0, 0, 0) or True

@@ -2,7 +2,7 @@
 
 import gc
 
-from datasets_core.confine.pipe import Channel
+from datasets_core.scripting.sandbox.protocol import Channel
 
 from .attacker import WHERE, Attacker, attempt
 

@@ -1,0 +1,403 @@
+"""`BlockSource`: what the formats share whose files are read block by block: opened, held to a version, their footers kept."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Generic, TypeVar
+
+import pyarrow as pa
+
+from datasets_core.errors import DatasetsCoreError, FileFormatError
+from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
+from datasets_core.fetch.remote import RemoteFile
+from datasets_core.fetch.streaming import ranges_of
+
+from ._source import Source
+
+Footer = TypeVar("Footer")
+
+ADVICE = "Write or fetch the file again"
+TAIL_BYTES = 64 << 10  # what a footer mostly fits in
+_SMALL_BYTES = 1 << 20
+
+
+class BlockSource(Generic[Footer]):
+    """One file; see `BlockFile`.
+
+    A format says what its footer is (`_footer_bytes`, `_parsed`) and which bytes a block takes (`needed`).
+
+    Args:
+        path: the file.
+        name: what messages name it.
+    """
+
+    kind: ClassVar[str]
+    """The format, as in "Parquet"."""
+
+    def __init__(self, path: str | os.PathLike[str], name: str) -> None:
+        self._path, self._name = path, name
+        self._expected: FileVersion | None = None
+        self._is_remembered = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._ranges: RangeFile | None = None
+        self._footer: Footer | None = None
+        self._tail: tuple[int, bytes] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = dict(self.__dict__)
+        return {name: value for name, value in kept.items() if name not in ("_ranges", "_footer", "_tail", "_reader")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    # -- the file ------------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """See `BlockFile.name`."""
+        return self._name
+
+    @property
+    def identity(self) -> str:
+        """See `BlockFile.identity`."""
+        return str(self._path) if isinstance(self._path, RemoteFile) else os.path.abspath(self._path)
+
+    @property
+    def is_local(self) -> bool:
+        """See `BlockFile.is_local`."""
+        return not isinstance(self._path, RemoteFile) or isinstance(self._ranges, LocalRanges)
+
+    @property
+    def saved_as(self) -> str | None:
+        """See `BlockFile.saved_as`."""
+        return f"{self.kind}\n{self.identity}" if isinstance(self._path, RemoteFile) else None
+
+    def expect(self, version: tuple[int, str]) -> None:
+        """See `BlockFile.expect`."""
+        self._expected, self._is_remembered = FileVersion(*version), True
+        self._ranges = None
+
+    @property
+    def is_remembered(self) -> bool:
+        """See `BlockFile.is_remembered`."""
+        return self._is_remembered
+
+    def forget(self) -> None:
+        """See `BlockFile.forget`."""
+        from datasets_core.fetch.disk_cache import IndexCache
+
+        if isinstance(self._path, RemoteFile):
+            IndexCache.of_settings().drop(self._key)
+
+    def renew(self) -> None:
+        """See `BlockFile.renew`."""
+        self._expected, self._is_remembered = None, False
+        self.release()
+
+    def release(self) -> None:
+        """See `BlockFile.release`."""
+        ranges = self._ranges
+        self._begin()
+        if ranges is not None:
+            ranges.close()
+
+    def probe(self) -> float:
+        """Seconds that a small request takes."""
+        ranges = self._opened()
+        ranges.version()
+        begun = time.perf_counter()
+        ranges.read([(0, 4)])
+        return time.perf_counter() - begun
+
+    def _opened(self) -> RangeFile:
+        found = self._ranges
+        if found is None:
+            found = _opened(self._path)
+            if self._expected is not None:
+                is_here = isinstance(found, LocalRanges) and isinstance(self._path, RemoteFile)  # its date tells nothing
+                found.hold(FileVersion(self._expected.size, "") if is_here else self._expected)
+            self._ranges = found
+        return found
+
+    def _version(self) -> tuple[int, str]:
+        """Size and tag of the file; "" for a tag that tells nothing to another process."""
+        version = self._opened().version()
+        return version.size, version.tag if isinstance(self._path, RemoteFile) and not self.is_local else ""
+
+    # -- errors --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _source(self) -> Source:
+        return Source("", self._name)
+
+    def _unreadable(self, reason: str, row: int | None = None, advice: str = ADVICE) -> FileFormatError:
+        """The error for a file that is none of the format, or a damaged one."""
+        return self._source.fault(f"cannot be read as {self.kind} ({reason})", row=row, advice=advice)
+
+    @contextlib.contextmanager
+    def _faults(self, row: Callable[[], int] | None = None, advice: str = ADVICE) -> Iterator[None]:
+        """Turn what pyarrow says of the file into an error that names it."""
+        try:
+            yield
+        except DatasetsCoreError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, TypeError, EOFError) as error:
+            at = None if row is None else row() or None
+            raise self._unreadable(" ".join(str(error).split()), at, advice) from error
+
+    # -- the footer ----------------------------------------------------------------------------------------------------
+
+    def _footer_bytes(self, ranges: RangeFile, tail: bytes, size: int) -> bytes:
+        """What is kept of a file that ends so, and parsed."""
+        raise NotImplementedError
+
+    def _parsed(self, data: bytes) -> Footer:
+        """What the footer says."""
+        raise NotImplementedError
+
+    @property
+    def _key(self) -> str:
+        return f"{self.kind} footer\n{self.identity}"
+
+    def _read_footer(self) -> Footer:
+        from datasets_core.fetch.disk_cache import IndexCache
+
+        found = self._footer
+        if found is not None:
+            return found
+        ranges = self._opened()
+        cache = None if isinstance(ranges, LocalRanges) else IndexCache.of_settings()
+        kept = None if cache is None else _unpacked(cache.get(self._key))
+        if kept is not None and (self._expected is None or self._expected == kept[0]):
+            ranges.hold(kept[0])
+            self._expected, self._is_remembered = kept[0], True
+            with contextlib.suppress(FileFormatError):
+                self._footer = found = self._parsed(kept[1])
+                return found
+        data = self._learned(ranges)
+        version = ranges.version()
+        self._footer = found = self._parsed(data)
+        self._expected = version  # which it is held to when it is opened again
+        if cache is not None and version.tag:
+            cache.put(self._key, _packed(version, data))
+        return found
+
+    def _learned(self, ranges: RangeFile) -> bytes:
+        """What is kept of the file, and parsed: most formats have it at the end."""
+        tail = bytes(ranges.tail(TAIL_BYTES)) if self._tail is None else self._tail[1]
+        size = ranges.version().size
+        if not tail:
+            raise self._source.fault(f"is empty: it holds no {self.kind} footer", advice=ADVICE)
+        self._tail = size - len(tail), tail
+        return self._footer_bytes(ranges, tail, size)
+
+    def _last(self, count: int, ranges: RangeFile, tail: bytes, size: int) -> bytes:
+        """The last bytes of the file, of which the tail may have some only."""
+        if count > size:
+            raise self._unreadable(f"its footer is to have {count:,} bytes, and the file has {size:,}")
+        if count > len(tail):
+            (before,) = ranges.read([(size - count, size - len(tail))])
+            tail = bytes(before) + tail
+        return tail[-count:]
+
+    # -- blocks --------------------------------------------------------------------------------------------------------
+
+    def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
+        """See `BlockFile.needed`."""
+        raise NotImplementedError
+
+    def _checked(self, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        size = self._opened().version().size
+        for start, stop in ranges:
+            if not 0 <= start <= stop <= size:
+                raise self._unreadable(f"its footer tells of bytes {start:,} to {stop:,}, and it has {size:,}")
+        return ranges
+
+    def num_bytes(self, block: int, columns: Sequence[str] | None) -> int | None:
+        """See `BlockFile.num_bytes`."""
+        if self._footer is None and not self.is_local:
+            return None
+        return sum(stop - start for start, stop in self.needed(block, columns))
+
+    def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[list[tuple[int, Any]]]:
+        """See `BlockFile.fetch`: of each block pairs of the place of some bytes in the file, and these."""
+        needed = [self.needed(block, columns) for block in blocks]
+        data = iter(self._bytes([each for ranges in needed for each in ranges]))
+        return [[(start, next(data)) for start, _ in ranges] for ranges in needed]
+
+    def _bytes(self, asked: Sequence[tuple[int, int]]) -> list[Any]:
+        """Some bytes of the file, which are not fetched again where they came with the footer."""
+        tail = self._tail
+        if tail is None:
+            return list(self._opened().read(asked)) if asked else []
+        begin, end = tail[0], memoryview(tail[1])
+        missing = [each for each in asked if each[0] < begin]
+        fetched = iter(self._opened().read(missing) if missing else [])
+        return [next(fetched) if start < begin else end[start - begin : stop - begin] for start, stop in asked]
+
+
+def _opened(path: str | os.PathLike[str]) -> RangeFile:
+    """Any bytes of a file; one of the Hub that is small is had whole, compared with its hash, and kept for the next time."""
+    found = ranges_of(path)
+    is_kept = isinstance(path, RemoteFile) and not isinstance(found, LocalRanges) and not path.comes
+    return LocalRanges(os.fspath(path), name=found.name) if is_kept and found.version().size <= _SMALL_BYTES else found
+
+
+def _packed(version: FileVersion, data: bytes) -> bytes:
+    tag = version.tag.encode("utf-8", "surrogatepass")
+    return version.size.to_bytes(8, "little") + len(tag).to_bytes(4, "little") + tag + data
+
+
+def _unpacked(kept: bytes | None) -> tuple[FileVersion, bytes] | None:
+    if kept is None or len(kept) < 12:
+        return None
+    behind = 12 + int.from_bytes(kept[8:12], "little")
+    tag = kept[12:behind].decode("utf-8", "surrogatepass")
+    return FileVersion(int.from_bytes(kept[:8], "little"), tag), kept[behind:]
+
+
+# `Window`: a file elsewhere, of which one stretch at a time is had by one read and then looked about in.
+
+
+class Sought(io.RawIOBase):
+    """A file that knows its size and the place that is read next: who reads derives from it."""
+
+    _size: int
+    _at = 0
+
+    def readable(self) -> bool:
+        """See `io.RawIOBase.readable`."""
+        return True
+
+    def seekable(self) -> bool:
+        """See `io.RawIOBase.seekable`."""
+        return True
+
+    def tell(self) -> int:
+        """See `io.RawIOBase.tell`."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """See `io.RawIOBase.seek`."""
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+
+class Window(Sought):
+    """The bytes of a file that comes from elsewhere, as a file in which one may seek.
+
+    Args:
+        source: the file.
+    """
+
+    def __init__(self, source: Source) -> None:
+        assert source.remote is not None
+        self._data: Any = source.remote.open("rb")
+        self._size = self._data.seek(0, os.SEEK_END)
+        self._start, self._held = 0, memoryview(b"")
+
+    def load(self, start: int, stop: int) -> None:
+        """Have the bytes from `start` to `stop`, in place of those that were loaded before."""
+        self._held = memoryview(b"")
+        self._data.seek(start)
+        self._start, self._held = start, memoryview(self._data.read(max(0, stop - start)))
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        begin = self._at - self._start
+        if 0 <= begin <= len(self._held) - len(view):
+            data = self._held[begin : begin + len(view)]
+        else:
+            self._data.seek(self._at)
+            data = self._data.read(len(view))
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._data.close()
+            self._held = memoryview(b"")
+        super().close()
+
+
+# `Sparse`: a file elsewhere, of which some parts are at hand, and others are fetched when they are read.
+
+
+_MOST_STRETCHES = 4096
+
+
+class Sparse(Sought):
+    """The bytes of a file in which one may seek.
+
+    Args:
+        ranges: the file.
+        stretch: what is not at hand is fetched in parts of so many bytes; 0 fetches just what is read.
+        ends: no such part goes on behind one of these places, where that which is read ends before it.
+    """
+
+    def __init__(self, ranges: RangeFile, stretch: int = 0, ends: Sequence[int] = ()) -> None:
+        self._ranges, self._stretch, self._ends = ranges, stretch, sorted(ends)
+        self._size = ranges.version().size
+        self._held: list[tuple[int, memoryview]] = []
+
+    @contextmanager
+    def holding(self, parts: Sequence[tuple[int, Any]]) -> Iterator[None]:
+        """Have some parts at hand: pairs of their place and their bytes."""
+        given = [(start, memoryview(data)) for start, data in parts]
+        self._held = [*given, *self._held]
+        try:
+            yield
+        finally:
+            ours = {id(view) for _, view in given}
+            self._held = [each for each in self._held if id(each[1]) not in ours]
+
+    def read(self, size: int = -1, /) -> Any:
+        """The next bytes, which are not copied where they are at hand."""
+        stop = self._size if size < 0 else min(self._size, self._at + size)
+        start, self._at = self._at, max(self._at, stop)
+        found = self._part(start, stop)
+        if found is not None or start >= stop:
+            return found or b""
+        if not self._stretch:
+            return self._ranges.read([(start, stop)])[0]
+        first, held = next(((at, view) for at, view in self._held if at <= start < at + len(view)), (start, memoryview(b"")))
+        begin = first + len(held)  # what comes before is at hand
+        data = memoryview(self._ranges.read([(begin, self._end(begin, stop))])[0])
+        self._keep(begin, data)
+        return b"".join([held[start - first :], data[: stop - begin]]) if begin > start else data[: stop - begin]
+
+    def _end(self, begin: int, stop: int) -> int:
+        """Where the part that is fetched from `begin` on ends."""
+        number = bisect_left(self._ends, stop)
+        last = self._ends[number] if number < len(self._ends) else self._size
+        return max(stop, min(last, begin + self._stretch))
+
+    def _part(self, start: int, stop: int) -> memoryview | None:
+        for first, view in self._held:
+            if first <= start and stop <= first + len(view):
+                return view[start - first : stop - first]
+        return None
+
+    def _keep(self, start: int, data: memoryview) -> None:
+        """Have a stretch in place of the one that it goes on from."""
+        if start not in self._ends:
+            self._held = [each for each in self._held if each[0] + len(each[1]) != start]
+        self._held = self._held[-_MOST_STRETCHES:]
+        self._held.append((start, data))
+
+    def readinto(self, buffer: Any) -> int:
+        """See `io.RawIOBase.readinto`."""
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)

@@ -1,0 +1,291 @@
+"""`Mark`: where a block of rows begins in its file, and what reading on there needs; and the marks of files, kept for later.
+
+Reading from a mark gives the rows, and the types, that reading from the beginning gives: blocks of a stream end at the same
+places however often it is interrupted, and a mark holds all that its reader knew when it came there.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.disk_cache import IndexCache
+
+logger = logging.getLogger(__name__)
+
+_SPACING_BYTES = 1 << 18
+_MOST_MARKS = 4096
+_MANY = 512  # small files, after which what is known of them is kept
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The file that marks are of.
+
+    Attributes:
+        size, tag: its version: bytes, and what changes with the content; -1 and "" where its place does not say.
+        compression: how it is compressed, or "": what is, is undone again from its beginning.
+        lead: bytes before its text: those of a byte order mark.
+    """
+
+    size: int = -1
+    tag: str = ""
+    compression: str = ""
+    lead: int = 0
+
+    def is_same(self, other: TextFile) -> bool:
+        """Whether both are of one version, as far as both tell it: of a copy of a file elsewhere only the size is known.
+
+        >>> TextFile(7, '"v1"').is_same(TextFile(7)), TextFile(7, '"v1"').is_same(TextFile(7, '"v2"'))
+        (True, False)
+        """
+        is_sized = self.size in (-1, other.size) or other.size == -1
+        is_tagged = self.tag in ("", other.tag) or not other.tag
+        return is_sized and is_tagged and (self.compression, self.lead) == (other.compression, other.lead)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a block of rows begins.
+
+    Attributes:
+        at: the byte of the text at which it begins.
+        to: the byte up to which the text was read to find its end.
+        reader: what its reader knows there, as plain JSON.
+        file: of which file.
+        row: rows of the file before it.
+        types: what is known of the columns: when the file was begun, and there; as `packed` gives it.
+    """
+
+    at: int
+    to: int
+    reader: Any
+    file: TextFile
+    row: int = 0
+    types: tuple[str | None, str | None] = (None, None)
+
+    def to_json(self) -> list[Any]:
+        """The mark as plain JSON.
+
+        >>> Mark(7, 90, None, TextFile(100, "x"), 2).to_json()
+        [2, 7, 90, None, [100, 'x', '', 0], [None]]
+        """
+        file = [self.file.size, self.file.tag, self.file.compression, self.file.lead]
+        first, now = self.types
+        return [self.row, self.at, self.to, self.reader, file, [first] if first == now else [first, now]]
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Mark:
+        """What `to_json` gave.
+
+        Raises:
+            ValueError: it is nothing that `to_json` gives.
+        """
+        try:
+            row, at, to, reader, (size, tag, compression, lead), types = stored
+            numbers = (row, at, to, size, lead)
+            is_mark = all(type(number) is int for number in numbers) and isinstance(tag, str) and isinstance(compression, str)
+            if not is_mark or not all(packed is None or isinstance(packed, str) for packed in types):
+                raise ValueError("other values")
+            return cls(at, to, reader, TextFile(size, tag, compression, lead), row, (types[0], types[-1]))
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"no mark of a file: {error}") from error
+
+
+def packed(schema: pa.Schema | None) -> str | None:
+    """A schema as a short text.
+
+    >>> unpacked(packed(pa.schema({"a": pa.int64()})))
+    a: int64
+    """
+    if schema is None:
+        return None
+    return base64.b85encode(zlib.compress(schema.serialize().to_pybytes(), 9)).decode()
+
+
+def unpacked(text: str | None) -> pa.Schema | None:
+    """What `packed` was given.
+
+    Raises:
+        ValueError: it is nothing that `packed` gives.
+    """
+    if text is None:
+        return None
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(zlib.decompress(base64.b85decode(text))))
+    except (zlib.error, pa.ArrowException, OSError) as error:
+        raise ValueError(f"no types: {error}") from error
+
+
+@dataclass
+class FileMarks:
+    """The marks of one file, and how many rows it has where it was read to its end.
+
+    Attributes:
+        marks: in order, some distance apart; none is at the beginning.
+        num_rows: rows of the file; None where its end was not seen.
+        seen: rows that it has at least.
+        file: the version that this is known of.
+    """
+
+    marks: list[Mark] = field(default_factory=list)
+    num_rows: int | None = None
+    seen: int = 0
+    file: TextFile | None = None
+    is_new: bool = field(default=False, compare=False)
+
+    def note(self, mark: Mark) -> None:
+        """Keep a mark that was come by, if there is none near it."""
+        if self.file is None or not self.file.is_same(mark.file):
+            self.marks, self.num_rows, self.seen, self.file = [], None, 0, mark.file
+        self.seen = max(self.seen, mark.row)
+        if not mark.at:
+            return
+        if self.marks and mark.at < self.marks[-1].at + self._spacing:
+            return
+        self.marks.append(mark)
+        if len(self.marks) > _MOST_MARKS:
+            self.marks = self.marks[1::2]
+        self.is_new = True
+
+    def end(self, rows: int) -> None:
+        """Say that the file has so many rows."""
+        self.seen = max(self.seen, rows)
+        self.is_new |= self.num_rows != rows
+        self.num_rows = rows
+
+    def before(self, row: int) -> Mark | None:
+        """The last mark at or before a row."""
+        return next((mark for mark in reversed(self.marks) if mark.row <= row), None)
+
+    @property
+    def _spacing(self) -> int:
+        """How far apart marks are: farther in a larger file, of which there would be too many."""
+        return max(_SPACING_BYTES, self.marks[-1].at // _MOST_MARKS * 2)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as plain JSON."""
+        file = None if self.file is None else [self.file.size, self.file.tag, self.file.compression, self.file.lead]
+        return {"marks": [mark.to_json() for mark in self.marks], "rows": self.num_rows, "seen": self.seen, "file": file}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> FileMarks:
+        """What `to_json` gave.
+
+        Raises:
+            ValueError: it is nothing that `to_json` gives.
+        """
+        try:
+            marks = [Mark.from_json(mark) for mark in stored["marks"]]
+            file = None if stored["file"] is None else TextFile(*stored["file"])
+            return cls(marks, stored["rows"], int(stored["seen"]), file)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"no marks of a file: {error}") from error
+
+    def to_bytes(self) -> bytes:
+        """All of it, to be kept."""
+        return json.dumps(self.to_json()).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> FileMarks:
+        """What `to_bytes` gave.
+
+        Raises:
+            ValueError: it is nothing that `to_bytes` gives.
+        """
+        return cls.from_json(json.loads(data))
+
+
+class KeptMarks:
+    """The marks of the files of a dataset, in this process and for the next one.
+
+    Those of a large file are kept by themselves; of small files, how many rows they have, all of a split together.
+
+    Args:
+        name: tells the dataset, and how it is read, from others; asked for once.
+        cache: keeps them.
+    """
+
+    def __init__(self, name: Callable[[], str], cache: IndexCache) -> None:
+        self._name, self._cache = name, cache
+        self._files: dict[tuple[str, int], FileMarks] = {}
+        self._small: dict[str, dict[int, FileMarks]] = {}
+        self._unkept: dict[str, int] = {}
+        self._told: str | None = None
+
+    def of(self, split: str, index: int) -> FileMarks:
+        """Those of a file of a split."""
+        found = self._files.get((split, index))
+        if found is None:
+            if split not in self._small:
+                self._small[split] = self._read_small(split)
+            found = self._small[split].get(index) or self._read(self._key(split, index), FileMarks.from_bytes) or FileMarks()
+            self._files[split, index] = found
+        return found
+
+    def keep(self, split: str, index: int, count: int) -> None:
+        """Have those of a file on the disk, if some are new; of small files, when there are many, or all were read.
+
+        Args:
+            split, index: the file.
+            count: how many files the split has.
+        """
+        found = self._files.get((split, index))
+        if found is None or not found.is_new or sys.is_finalizing():  # a walk that ends with its process opens nothing
+            return
+        if found.marks:
+            self._cache.put(self._key(split, index), found.to_bytes())
+            found.is_new = False
+            return
+        self._unkept[split] = self._unkept.get(split, 0) + 1
+        if index == count - 1 or self._unkept[split] >= _MANY:
+            self._keep_small(split)
+
+    def drop(self, split: str, index: int) -> None:
+        """Forget those of a file that is another one now."""
+        self._files[split, index] = FileMarks()
+        self._cache.drop(self._key(split, index))
+        if self._small.get(split, {}).pop(index, None) is not None:
+            self._keep_small(split)
+
+    def _read_small(self, split: str) -> dict[int, FileMarks]:
+        def understood(data: bytes) -> dict[int, FileMarks]:
+            stored = json.loads(data)
+            return {int(index): FileMarks.from_json(found) for index, found in stored.items()}
+
+        return self._read(self._key(split, "counts"), understood) or {}
+
+    def _keep_small(self, split: str) -> None:
+        known = self._small.setdefault(split, {})
+        for (of, index), found in self._files.items():
+            if of == split and not found.marks and found.num_rows is not None:
+                known[index], found.is_new = found, False
+        self._unkept[split] = 0
+        stored = {str(index): found.to_json() for index, found in known.items()}
+        self._cache.put(self._key(split, "counts"), json.dumps(stored).encode())
+
+    def _read(self, key: str, understood: Callable[[bytes], T]) -> T | None:
+        kept = self._cache.get(key)
+        if kept is None:
+            return None
+        try:
+            return understood(kept)
+        except (ValueError, AttributeError) as error:
+            logger.debug("What was kept of files is not used: %s.", error)
+            return None
+
+    def _key(self, split: str, part: int | str) -> str:
+        if self._told is None:
+            self._told = self._name()
+        return f"marks 1\n{self._told}\n{split}\n{part}"

@@ -1,0 +1,1 @@
+"""Folders that TensorFlow Datasets prepared, read without TensorFlow."""

@@ -1,0 +1,462 @@
+"""Examples as TensorFlow Datasets writes them, as record batches: ragged lists, arrays of any shape, and encoded ones.
+
+A feature has the key `outer/inner`.  In more than one list its values stand under `…/ragged_flat_values`, and the lengths of
+the lists below the first under `…/ragged_row_lengths_0` and so on.  An array of which several sizes vary has them under
+`…/shape`, and its values under `…/value`.  A list of no items does not tell the sizes of what it would hold: an array of shape
+(0, 3), of which both sizes vary, is read as one of shape (0, 0).
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from datasets_core.building.tfds_folders.layout import Fields, Items, Leaf, Node, leaves
+from datasets_core.errors import ExampleError
+from datasets_core.features.arrow import Misfit, list_array, struct_array
+from datasets_core.features.base import feature_to_arrow
+from datasets_core.features.schema import Features
+from datasets_core.optional import needed
+from datasets_core.records.feature_readers import spread
+from datasets_core.records.wire.columns import decode_examples
+from datasets_core.records.wire.values import Ints, RecordBlock, WireColumn, WireColumns
+
+# Items of a feature of TensorFlow Datasets: what the wire holds as Arrow values of their type, in arrays of their
+# shape.
+
+
+class Unfit(Exception):
+    """An item that cannot be what its feature says; caught where its record is known."""
+
+    def __init__(self, item: int, reason: str) -> None:
+        super().__init__(item, reason)
+        self.item, self.reason = item, reason
+
+
+def decoded_values(leaf: Leaf, values: pa.Array, counts: Ints) -> tuple[pa.Array, Ints]:
+    """The values of items in the type of their feature, and how many each item has.
+
+    Args:
+        leaf: the feature.
+        values: of the wire.
+        counts: how many of them each item takes.
+
+    Raises:
+        Unfit: an item cannot be read so.
+    """
+    if leaf.holds == "file":
+        return _files(leaf, values), counts
+    if leaf.holds == "float image":
+        return _files(leaf, _each(values, _float_image)), counts
+    if leaf.holds == "sound":
+        sounds = [_tried(number, _samples, data, leaf) for number, data in enumerate(values.to_pylist())]
+        return _joined([sound.reshape(-1) for sound in sounds], leaf.dtype)
+    if leaf.encoding != "none":
+        arrays = [_tried(number, _array, data, leaf) for number, data in enumerate(values.to_pylist())]
+        return _joined(arrays, leaf.dtype)
+    if leaf.dtype == "string":
+        return _texts(values, counts), counts
+    if leaf.dtype == "bytes":
+        return values.cast(pa.binary()), counts
+    return _numbers(np.asarray(values.to_numpy(zero_copy_only=False)), leaf.dtype, counts), counts
+
+
+def nested(arrow_type: pa.DataType, sizes: Ints, counts: Ints, values: pa.Array) -> pa.Array:
+    """Values as items of an Arrow type: as lists in lists, where they are arrays.
+
+    Args:
+        arrow_type: of an item.
+        sizes: for each dimension the size of each item.
+        counts: how many values each item has.
+        values: of all items.
+
+    >>> nested(pa.list_(pa.int8()), np.array([[1, 2]]), np.array([1, 2]), pa.array([5, 6, 7], pa.int8())).to_pylist()
+    [[5], [6, 7]]
+
+    Raises:
+        Unfit: an item has another number of values than its sizes make.
+    """
+    wrong = np.flatnonzero(_product(sizes) != counts) if len(sizes) else np.zeros(0, np.int64)
+    if len(wrong):
+        item = int(wrong[0])
+        shape = tuple(sizes[:, item].tolist())
+        raise Unfit(item, f"holds {counts[item]:,} values, and its shape is {shape}")
+    types, lengths = [arrow_type], []
+    repeats = np.ones(sizes.shape[1], np.int64)
+    for of_dimension in sizes:
+        lengths.append(np.repeat(of_dimension, repeats))
+        repeats = repeats * of_dimension
+        types.append(types[-1].value_type)
+    made = values
+    for own_type, own_lengths in zip(reversed(types[:-1]), reversed(lengths), strict=True):
+        made = list_array(own_type, own_lengths, None, made)
+    return made
+
+
+def _product(sizes: Ints) -> Ints:
+    """How many values arrays of these sizes have; sizes so large that the number is none, as -1."""
+    exact = np.prod(sizes.astype(np.float64), axis=0)
+    return np.where(exact < 2**62, np.prod(sizes, axis=0), -1)
+
+
+def _tried(item: int, decode: Callable[[bytes, Leaf], Any], data: bytes, leaf: Leaf) -> Any:
+    try:
+        return decode(data, leaf)
+    except (ValueError, OSError, RuntimeError, zlib.error) as error:
+        raise Unfit(item, f"cannot be decoded ({' '.join(str(error).split())})") from error
+
+
+# -- numbers and texts -------------------------------------------------------------------------------------------------
+
+
+def _numbers(values: npt.NDArray[Any], dtype: str, counts: Ints) -> pa.Array:
+    """Numbers of the wire in their type; those of 64 bits without sign stand there as if they had one."""
+    if dtype == "bool":
+        return pa.array(values != 0)
+    if dtype == "uint64":
+        return pa.array(values.view(np.uint64))
+    wanted = np.dtype("float32" if dtype == "bfloat16" else dtype)
+    if wanted.kind in "iu" and wanted != values.dtype and len(values):
+        limits = np.iinfo(wanted)
+        wrong = np.flatnonzero((values < limits.min) | (values > limits.max))
+        if len(wrong):
+            raise Unfit(_item_of(int(wrong[0]), counts), f"holds {values[wrong[0]]}, which is no {dtype}")
+    with np.errstate(over="ignore"):
+        return pa.array(values.astype(wanted, copy=False))
+
+
+def _item_of(value: int, counts: Ints) -> int:
+    return int(np.searchsorted(np.cumsum(counts), value, side="right"))
+
+
+def _texts(values: pa.Array, counts: Ints) -> pa.Array:
+    try:
+        return values.cast(pa.string())
+    except pa.ArrowInvalid:
+        for number, data in enumerate(values.to_pylist()):
+            try:
+                data.decode()
+            except UnicodeDecodeError as error:
+                raise Unfit(_item_of(number, counts), f"holds {data[:40]!r}, which is no text in UTF-8") from error
+        raise
+
+
+# -- encoded arrays ----------------------------------------------------------------------------------------------------
+
+
+def _array(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
+    """The numbers of an array that was encoded; of one whose sizes are known, so many."""
+    width = 2 if leaf.dtype == "bfloat16" else np.dtype(leaf.dtype).itemsize
+    size = None if None in leaf.shape else width * prod(size for size in leaf.shape if size is not None)
+    if leaf.encoding == "zlib":
+        inflating = zlib.decompressobj()
+        data = inflating.decompress(data, 0 if size is None else size + 1)
+        if not inflating.eof and (size is None or len(data) <= size):
+            tail = inflating.decompress(inflating.unconsumed_tail, 1)
+            if tail or not inflating.eof:
+                raise ValueError("what is compressed is cut")
+    if size is not None and len(data) != size:
+        raise ValueError(f"it has {len(data):,} bytes{' or more' if len(data) > size else ''} where {size:,} belong")
+    known = prod(size for size in leaf.shape if size is not None)
+    if len(data) % (width * known if known else width):
+        raise ValueError(f"{len(data):,} bytes make no array of shape {leaf.shape}")
+    if leaf.dtype == "bfloat16":
+        wide: npt.NDArray[Any] = np.left_shift(np.frombuffer(data, "<u2"), 16, dtype=np.uint32)
+        return wide.view(np.float32)
+    if leaf.dtype == "bool":
+        flags: npt.NDArray[np.bool_] = np.frombuffer(data, np.uint8) != 0
+        return flags
+    return np.frombuffer(data, np.dtype(leaf.dtype).newbyteorder("<"))
+
+
+def _joined(arrays: list[npt.NDArray[Any]], dtype: str) -> tuple[pa.Array, Ints]:
+    wanted = np.dtype("float32" if dtype == "bfloat16" else dtype)
+    counts = np.fromiter(map(len, arrays), np.int64, len(arrays))
+    whole = np.concatenate([np.zeros(0, wanted), *arrays]).astype(wanted, copy=False)
+    return pa.array(whole), counts
+
+
+# -- files in values ---------------------------------------------------------------------------------------------------
+
+
+def _files(leaf: Leaf, values: pa.Array) -> pa.Array:
+    """The bytes of files as the library stores pictures."""
+    arrow_type = feature_to_arrow(leaf.feature)
+    parts = [
+        values.cast(field.type) if field.name == "bytes" else pa.nulls(len(values), field.type) for field in arrow_type.fields
+    ]
+    return struct_array(arrow_type, len(values), None, parts)
+
+
+def _each(values: pa.Array, change: Callable[[bytes], bytes]) -> pa.Array:
+    made = [_tried(number, lambda data, _: change(data), data, _ANY) for number, data in enumerate(values.to_pylist())]
+    return pa.array(made, pa.binary())
+
+
+_ANY = Leaf({}, "string")
+
+
+def _float_image(data: bytes) -> bytes:
+    """A picture of floats, whose bytes stand in the four channels of a PNG, as a TIFF that holds floats."""
+    pillow = needed("PIL.Image", "Reading pictures of floats", "datasets_core[vision]")
+    with pillow.open(io.BytesIO(data), formats=("PNG",)) as picture:
+        channels = np.asarray(picture.convert("RGBA"))
+    written = io.BytesIO()
+    floats = np.ascontiguousarray(channels).view("<f4")[..., 0]
+    pillow.fromarray(floats.astype(np.float32, copy=False)).save(written, "TIFF")
+    return written.getvalue()
+
+
+def _samples(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
+    """The samples of a sound: integers as the file has them, of several channels beside each other."""
+    soundfile = needed("soundfile", "Reading sounds", "datasets_core[audio]")
+    wanted = np.dtype("float32" if leaf.dtype == "bfloat16" else leaf.dtype)
+    with soundfile.SoundFile(io.BytesIO(data)) as sound:
+        found = np.asarray(sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16", always_2d=True))
+    channels = leaf.shape[1] if len(leaf.shape) == 2 else 1
+    if channels is not None and found.shape[1] != channels:
+        raise ValueError(f"it has {found.shape[1]} channels where {channels} belong")
+    made: npt.NDArray[Any] = found.astype(wanted)
+    return made
+
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+_ADVICE = "Copy or prepare the dataset again: that is not what its features.json says"
+_WIRE_TYPES = {"int64": pa.int64(), "float": pa.float32(), "bytes": pa.binary()}
+
+
+class TfdsReader:
+    """Reads the rows of a folder that TensorFlow Datasets prepared.
+
+    Args:
+        layout: how they lie in its records.
+    """
+
+    def __init__(self, layout: Fields) -> None:
+        self.layout = layout
+        assert isinstance(layout.feature, Mapping)
+        self.features = Features(layout.feature)
+        self.schema: pa.Schema = self.features.arrow_schema
+        self._keys = frozenset(key.encode() for name, leaf, depth in leaves(layout) for key in _keys_of(name, leaf, depth))
+
+    def read(self, block: RecordBlock) -> pa.RecordBatch:
+        """The rows of some records.
+
+        Raises:
+            ExampleError: a record holds something else than its layout says.
+        """
+        columns = _Columns(decode_examples(block, self._keys, rules="tensorflow"), block)
+        arrays = [columns.built(node, name, 0).values for name, node in self.layout.fields.items()]
+        if not arrays:
+            return pa.RecordBatch.from_struct_array(struct_array(pa.struct([]), len(block), None, []))
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def _keys_of(name: str, leaf: Leaf, depth: int) -> list[str]:
+    parts = [f"{name}/shape", f"{name}/value"] if leaf.is_dynamic else [name]
+    if depth < 2:
+        return parts
+    ends = ["ragged_flat_values", *(f"ragged_row_lengths_{level}" for level in range(depth - 1))]
+    return [f"{part}/{end}" for part in parts for end in ends]
+
+
+class _Built(NamedTuple):
+    """Items that stand in lists: the lengths of these, from the outermost on; and the items.  Without lists, one a record."""
+
+    lengths: tuple[Ints, ...]
+    values: pa.Array
+
+
+class _Wire(NamedTuple):
+    """Items as the wire has them.
+
+    Attributes:
+        lengths: of the lists that they stand in; without lists there is one for each record, 0 where it has no item.
+        values: of all items.
+        counts: how many values each item takes.
+    """
+
+    lengths: tuple[Ints, ...]
+    values: pa.Array
+    counts: Ints
+
+    def record(self, item: int) -> int:
+        """The record that holds an item."""
+        for lengths in reversed(self.lengths):
+            item = int(np.searchsorted(np.cumsum(lengths), item, side="right"))
+        return item
+
+
+class _Columns:
+    """The features of a block, put together."""
+
+    def __init__(self, found: WireColumns, block: RecordBlock) -> None:
+        self._found, self._block = found, block
+
+    def built(self, node: Node, key: str, depth: int) -> _Built:
+        """The items of a node that stands in so many lists."""
+        if isinstance(node, Leaf):
+            return self._leaf(node, key, depth)
+        arrow_type = feature_to_arrow(node.feature)
+        if isinstance(node, Items):
+            lengths, values = self.built(node.inner, key, depth + 1)
+            try:
+                return _Built(lengths[:-1], list_array(arrow_type, lengths[-1], None, values))
+            except Misfit as error:
+                self._refuse(key, error.reason, _Wire(lengths[:-1], values, lengths[-1]).record(error.index))
+        parts = {name: self.built(inner, f"{key}/{name}", depth) for name, inner in node.fields.items()}
+        if not parts:
+            return _Built((), struct_array(arrow_type, len(self._block), None, []))
+        first = next(iter(parts))
+        for name, part in parts.items():
+            self._check_alike(f"{key}/{name}", part.lengths, parts[first].lengths, f"{key}/{first}")
+        made = struct_array(arrow_type, len(parts[first].values), None, [part.values for part in parts.values()])
+        return _Built(parts[first].lengths, made)
+
+    def _check_alike(self, key: str, own: tuple[Ints, ...], other: tuple[Ints, ...], other_key: str) -> None:
+        for level, (a, b) in enumerate(zip(own, other, strict=True)):
+            differ = np.flatnonzero(a != b) if len(a) == len(b) else np.zeros(1, np.int64)
+            if len(differ):
+                at = int(differ[0])
+                record = _Wire(own[:level], pa.nulls(0), a).record(at)
+                self._refuse(key, f"has a list of {a[at]:,} items, and {other_key!r} one of {b[at]:,}", record)
+
+    def _refuse(self, key: str, reason: str, record: int) -> NoReturn:
+        raise ExampleError(self._block.name, reason, record=self._block.first + record, key=key, advice=_ADVICE)
+
+    # -- the wire ------------------------------------------------------------------------------------------------------
+
+    def _column(self, key: str, kind: str) -> WireColumn:
+        """The values of a key, none where it is not there.
+
+        Raises:
+            ExampleError: a record has values of another kind.
+        """
+        found = None
+        for own_kind, column in self._found.get(key.encode(), {}).items():
+            if own_kind == kind:
+                found = column
+            elif len(column.values):
+                record = int(np.flatnonzero(np.diff(column.offsets))[0])
+                self._refuse(key, f"holds {own_kind} values where {kind} ones belong", record)
+        if found is not None:
+            return found
+        rows = len(self._block)
+        return WireColumn(pa.array([], _WIRE_TYPES[kind]), np.zeros(rows + 1, np.int64), np.zeros(rows, np.bool_))
+
+    def _single(self, leaf: Leaf, key: str) -> _Wire:
+        """Items outside of lists."""
+        column = self._column(key, leaf.kind)
+        counts, present = np.diff(column.offsets), column.present
+        if not leaf.is_one_value and None in leaf.shape:
+            self._check_divisible(key, counts, leaf.item_size)
+            present = present | (not leaf.is_optional)  # nothing is an array of no rows
+        else:
+            if not leaf.is_optional and not present.all():
+                self._refuse(key, "is missing", int(np.flatnonzero(~present)[0]))
+            size = leaf.item_size
+            wrong = np.flatnonzero(present & (counts != size))
+            if len(wrong):
+                row = int(wrong[0])
+                self._refuse(key, f"holds {counts[row]:,} values where {size:,} belong", row)
+        return _Wire((present.astype(np.int64),), column.values, counts[present])
+
+    def _listed(self, key: str, kind: str, depth: int, size: int) -> _Wire:
+        """Items in lists, each of `size` values.
+
+        Raises:
+            ExampleError: the lengths do not fit one another.
+        """
+        if depth == 1:
+            column = self._column(key, kind)
+            lengths: tuple[Ints, ...] = (self._item_counts(key, column, size),)
+            return _Wire(lengths, column.values, np.full(int(lengths[0].sum()), size, np.int64))
+        told = [self._column(f"{key}/ragged_row_lengths_{level}", "int64") for level in range(depth - 1)]
+        flat = self._column(f"{key}/ragged_flat_values", kind)
+        lengths = (np.diff(told[0].offsets), *(_ints(column.values) for column in told))
+        found = [*(np.diff(column.offsets) for column in told[1:]), self._item_counts(key, flat, size)]
+        for column, own, below in zip(told, lengths[1:], found, strict=True):
+            is_wrong = _sums(own, column.offsets) != below
+            is_wrong |= _sums((own < 0).astype(np.int64), column.offsets) > 0
+            if is_wrong.any():
+                self._refuse(key, "has lists whose lengths do not fit what they hold", int(np.flatnonzero(is_wrong)[0]))
+        return _Wire(lengths, flat.values, np.full(int(lengths[-1].sum()), size, np.int64))
+
+    def _item_counts(self, key: str, column: WireColumn, size: int) -> Ints:
+        counts = np.diff(column.offsets)
+        self._check_divisible(key, counts, size)
+        return counts // size if size else counts
+
+    def _check_divisible(self, key: str, counts: Ints, size: int) -> None:
+        wrong = np.flatnonzero(counts % size if size else counts)
+        if len(wrong):
+            row = int(wrong[0])
+            self._refuse(key, f"holds {counts[row]:,} values, which make no items of {size:,}", row)
+
+    # -- leaves --------------------------------------------------------------------------------------------------------
+
+    def _leaf(self, leaf: Leaf, key: str, depth: int) -> _Built:
+        if leaf.is_dynamic:
+            wire, sizes = self._dynamic(leaf, key, depth)
+        else:
+            wire = self._listed(key, leaf.kind, depth, leaf.item_size) if depth else self._single(leaf, key)
+            sizes = None
+        arrow_type = feature_to_arrow(leaf.feature)
+        try:
+            values, counts = decoded_values(leaf, wire.values, wire.counts)
+            if sizes is None:
+                sizes = _sizes(leaf, counts)
+            items = nested(arrow_type, sizes, counts, values)
+        except Unfit as error:
+            self._refuse(key, error.reason, wire.record(error.item))
+        if depth:
+            return _Built(wire.lengths, items)
+        return _Built((), items if len(items) == len(self._block) else spread(items, wire.lengths[0] == 1))
+
+    def _dynamic(self, leaf: Leaf, key: str, depth: int) -> tuple[_Wire, Ints]:
+        """Items of which several sizes vary, and these: for each dimension that of each item."""
+        rank = len(leaf.shape)
+        shapes = self._listed(f"{key}/shape", "int64", max(depth, 1), rank)
+        lengths, sizes = shapes.lengths, _ints(shapes.values).reshape(-1, rank)
+        if depth == 0:
+            wrong = np.flatnonzero(lengths[0] > 1 if leaf.is_optional else lengths[0] != 1)
+            if len(wrong):
+                self._refuse(f"{key}/shape", f"tells {lengths[0][wrong[0]]} shapes where one belongs", int(wrong[0]))
+        fixed = np.array([-1 if size is None else size for size in leaf.shape], np.int64)
+        bad = np.flatnonzero(((sizes < 0) | (sizes >= 1 << 40) | ((fixed >= 0) & (sizes != fixed))).any(axis=1))
+        if len(bad):
+            found = tuple(sizes[bad[0]].tolist())
+            self._refuse(f"{key}/shape", f"is {found}, which is none of {leaf.shape}", shapes.record(int(bad[0])))
+        if leaf.encoding == "none":  # which stands in no list: see `layout_of`
+            column = self._column(f"{key}/value", leaf.kind)
+            return _Wire(lengths, column.values, np.diff(column.offsets)[lengths[0] == 1]), sizes.T
+        wire = self._listed(f"{key}/value", "bytes", max(depth, 1), 1)
+        self._check_alike(f"{key}/value", wire.lengths, lengths, f"{key}/shape")
+        return wire, sizes.T
+
+
+def _sizes(leaf: Leaf, counts: Ints) -> Ints:
+    """For each dimension the size of each item, of which one may vary."""
+    known = prod(size for size in leaf.shape if size is not None)
+    varying = counts // known if known else counts
+    made = [varying if size is None else np.full(len(counts), size, np.int64) for size in leaf.shape]
+    return np.array(made, np.int64).reshape(len(leaf.shape), len(counts))
+
+
+def _ints(values: pa.Array) -> Ints:
+    return np.asarray(values.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _sums(values: Ints, offsets: Ints) -> Ints:
+    """The sum of the values of each record."""
+    totals = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
+    sums: Ints = totals[offsets[1:]] - totals[offsets[:-1]]
+    return sums

@@ -1,0 +1,1 @@
+"""How a build writes shards: jobs, order, keys and the commit."""

@@ -1,0 +1,651 @@
+"""One build, from the plan to the commit.
+
+Plan, run the jobs, let their schemas agree, check, write the manifest, one commit.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import dataclasses
+import functools
+import itertools
+import json
+import logging
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import IO, Any
+
+import pyarrow as pa
+
+from datasets_core._version import __version__
+from datasets_core.building import options as checks
+from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
+from datasets_core.building.failures import out_of_time
+from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
+from datasets_core.building.options import (
+    BuildOptions,
+    LocalFiles,
+    Order,
+    download_manager,
+    has_register,
+    named_splits,
+    takes_local_files,
+    wanted_order,
+)
+from datasets_core.building.registration import Register
+from datasets_core.building.write.generate import run_job
+from datasets_core.building.write.jobs import Arrivals, ShardJob, ShardResult, counted_files
+from datasets_core.building.write.reorder import Ordering, staged_bytes, staged_format
+from datasets_core.building.write.row_keys import Clash, as_json, compare, from_json
+from datasets_core.building.write.runs import WORDS_BYTES, Run
+from datasets_core.building.write.sink import RecastJob, agreed_schema, recast_job
+from datasets_core.config import settings
+from datasets_core.engines import Engine
+from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
+from datasets_core.errors import DatasetGenerationError, DownloadError, InvalidKeyError, WorkerDiedError
+from datasets_core.features.schema import Features
+from datasets_core.features.unordered import Facts
+from datasets_core.fetch import disk_cache
+from datasets_core.fetch.checksums import VerificationMode, digest_of
+from datasets_core.files import disk_errors, sync_folder
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.progress import progress
+from datasets_core.store import module_state
+from datasets_core.store.commit import Staging, dead_work, remove_garbage
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, SourceRecord
+from datasets_core.store.pieces import stored_blocks
+from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
+
+# Which engine runs the jobs of a split, and what is said when a worker of it dies.
+
+
+def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engine:
+    """The engine for a number of jobs.
+
+    One job needs no worker, unless it is to be stopped at a deadline that only a worker can be stopped at.
+
+    Args:
+        engine: the engine that is asked for.
+        count: the number of jobs.
+        deadline: when code is to be stopped that runs in this process.
+    """
+    if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
+        return engine
+    from datasets_core.engines.local import ProcessEngine, ThreadEngine  # 2 ms that a serial build does without
+
+    if isinstance(engine, SerialEngine):
+        return ProcessEngine(1, deadline=deadline)
+    if deadline is not None:
+        return engine.until(deadline) if isinstance(engine, ProcessEngine) else engine
+    if count == 1 and isinstance(engine, (ProcessEngine, ThreadEngine)):
+        return SerialEngine()  # a worker would be started for nothing
+    return engine
+
+
+def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, split: str) -> WorkerDiedError | None:
+    """The error that names the part of the split whose worker was killed; None where `error` says all that is known.
+
+    Args:
+        error: what the engine raised.
+        jobs: its jobs.
+        builder: the builder of the dataset.
+        split: the split.
+    """
+    job = jobs[error.job] if error.job is not None else None
+    if not isinstance(job, ShardJob):
+        return None
+    part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+    return WorkerDiedError(
+        f"The worker process that made split {split!r}{part} of {builder.label} ended without a result{_how(error)}: "
+        "it was killed, perhaps for want of memory, or the code of the dataset ended it. "
+        "Run again with a smaller num_proc; finished parts are kept.",
+        job=error.job,
+    )
+
+
+def _how(error: WorkerDiedError) -> str:
+    """How the process ended, as the system says it: `SIGKILL(-9)`."""
+    said = str(error.__cause__ or "")
+    codes = said.rpartition("{")[2].partition("}")[0] if "exit codes" in said else ""
+    return f" ({codes})" if codes else ""
+
+
+# The finished jobs of an unfinished build, so that the next run takes them over.
+
+
+class Journal:
+    """The journal of one staging folder.
+
+    Args:
+        folder: the staging folder.
+        plan: the identity of what is being built; finished jobs of another plan do not count.
+    """
+
+    def __init__(self, folder: str, plan: str) -> None:
+        self.path = os.path.join(folder, JOURNAL_NAME)
+        self._folder, self._plan = folder, plan
+        self.finished: dict[str, ShardResult] = _finished(self.path, folder, plan)
+        self._handle: IO[bytes] | None = None
+
+    def __enter__(self) -> Journal:
+        with disk_errors(self.path):
+            self._handle = open(self.path, "wb")
+        try:
+            self._append({"plan": self._plan})
+            for result in self.finished.values():
+                self._append(_line(result))
+            sync_folder(self._folder)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            with contextlib.suppress(OSError):  # of bytes that were refused, as `_append` has told
+                self._handle.close()
+
+    def record(self, result: ShardResult) -> None:
+        """Have it on the disk that a job is finished."""
+        self._append(_line(result))
+        self.finished[result.name] = result
+
+    def _append(self, content: dict[str, Any]) -> None:
+        assert self._handle is not None
+        with disk_errors(self.path):
+            self._handle.write(json.dumps(content).encode() + b"\n")
+            self._handle.flush()
+            os.fsync(self._handle.fileno())
+
+
+def has_finished_jobs(path: str) -> bool:
+    """Whether a journal is there that tells of a finished job, so that another run may go on behind it."""
+    try:
+        with open(path, "rb") as handle:
+            return bool(handle.readline()) and bool(handle.readline())
+    except FileNotFoundError:
+        return False
+
+
+def _line(result: ShardResult) -> dict[str, Any]:
+    schema = None if result.schema is None else base64.b64encode(result.schema.serialize().to_pybytes()).decode()
+    return {
+        "job": result.name,
+        "shards": [shard._asdict() for shard in result.shards],
+        "schema": schema,
+        "keys": None if result.keys is None else as_json(result.keys),
+        "runs": [asdict(run) for run in result.runs],
+        "words": result.words,
+        "facts": None if result.facts is None else result.facts.to_json(),
+        "denied": list(result.denied),
+        "blocks": None if result.blocks is None else result.blocks.to_json(),
+    }
+
+
+def _finished(path: str, folder: str, plan: str) -> dict[str, ShardResult]:
+    try:
+        with open(path, "rb") as handle:
+            lines = handle.read().split(b"\n")[:-1]  # the last line is whole only if a line end follows
+    except FileNotFoundError:
+        return {}
+    finished: dict[str, ShardResult] = {}
+    try:
+        if not lines or json.loads(lines[0]) != {"plan": plan}:
+            return {}
+        for line in lines[1:]:
+            result = _result(json.loads(line))
+            if _is_whole(result, folder):
+                finished[result.name] = result
+    except (ValueError, KeyError, TypeError, binascii.Error, pa.ArrowException):
+        return finished  # what follows a damaged line was written after a crash of the system: not to be trusted
+    return finished
+
+
+def _result(found: dict[str, Any]) -> ShardResult:
+    shards = tuple(
+        ShardRecord(**{**shard, "batches": tuple((int(rows), int(count)) for rows, count in shard["batches"])})
+        for shard in found["shards"]
+    )
+    schema = None if found["schema"] is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(found["schema"])))
+    keys = None if found["keys"] is None else from_json(found["keys"])
+    runs = tuple(Run(**run) for run in found["runs"])
+    facts = None if found["facts"] is None else Facts.from_json(found["facts"])
+    blocks = None if found["blocks"] is None else RowBlocks.from_json(found["blocks"])
+    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, tuple(found["denied"]), blocks)
+
+
+def _is_whole(result: ShardResult, folder: str) -> bool:
+    files = [(shard.name, shard.size) for shard in result.shards]
+    if result.keys is not None:
+        files += [(name, count * 24) for name, count in result.keys.runs]
+    files += [(run.order, run.order_bytes) for run in result.runs]
+    if result.words is not None:
+        files.append((result.words, result.rows * WORDS_BYTES))
+    return all(os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files) and all(
+        digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards
+    )
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return -1
+
+
+logger = logging.getLogger(__name__)
+
+
+@functools.cache  # once a process: what dies later is found by the next one
+def _sweep(cache_dir: str) -> None:
+    """Remove what builds of other datasets left in the cache when they were killed."""
+    try:
+        remove_garbage(dead_work(cache_dir))
+    except OSError as error:  # this build does without
+        logger.info("What dead builds left in %s stays: %s", cache_dir, error)
+
+
+def _sweep_downloads(cache_dir: str) -> None:
+    """Remove what downloads and extractions left in the cache when they were killed."""
+    try:
+        downloads, now = os.path.join(cache_dir, "downloads"), settings()
+        for place, extracted in ((downloads, os.path.join(downloads, "extracted")), (now.downloads_dir, now.extracted_dir)):
+            if os.path.isdir(place) or os.path.isdir(extracted):
+                for folder in disk_cache.download_folders(place, extracted):
+                    disk_cache.sweep(folder)
+    except OSError as error:  # this build does without
+        logger.info("What dead downloads left in %s stays: %s", cache_dir, error)
+
+
+class Build:
+    """One build, into one staging folder; the caller holds the lock of the dataset."""
+
+    def __init__(self, builder: Builder, options: BuildOptions) -> None:
+        self.builder, self.options = builder, options
+        self._order: Order = wanted_order(builder, disable_shuffling=options.disable_shuffling)
+        self._is_as_read = self._order == "source" and options.num_shards is None  # what the jobs write is final
+        self.staging = Staging.adopt_or_create(options.output_dir)
+
+    def run(self) -> Manifest:
+        """Make the dataset: plan, run the jobs, agree on a schema, check, commit.
+
+        Raises:
+            DatasetsCoreError: of the kind that says what is wrong.
+        """
+        _sweep(self.builder.cache_root)
+        try:
+            registered = Register.of(self.builder, self.options) if has_register(self.builder, self.options) else None
+            dl_manager = self._downloads(registered)
+            if not isinstance(dl_manager, LocalFiles):
+                _sweep_downloads(self.builder.cache_root)
+            splits = named_splits(self.builder, dl_manager, deadline=self.options.timeout)
+            downloads = _recorded(dl_manager)
+            if registered is not None:
+                registered.settle(dl_manager, downloads)
+            if not self.builder.is_partial:
+                expected = checks.recorded_downloads(self.builder, self.options.verification)
+                checks.check_downloads(expected, downloads, self.options.verification)
+            sources = self._sources(splits, downloads, dl_manager)
+            plans = {split.name: self._jobs(split) for split in splits}
+            results: dict[str, list[_Done]] = {}
+            with Journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
+                for split in splits:
+                    jobs = plans[split.name]
+                    is_divided = len(jobs) > 1 and self.builder.yields == "rows"
+                    arrived = Arrivals(self.staging.folder, is_thorough=self._order != "source") if is_divided else None
+                    try:
+                        done = self._run(split.name, run_job, jobs, journal, arrived=arrived)
+                        if is_divided:
+                            compare([result.keys for _, result in done if result.keys is not None], self.staging.folder)
+                        reason = None
+                    except (Clash, DatasetGenerationError) as error:
+                        reason = _why_indivisible(error) if is_divided else None
+                        if reason is None:
+                            raise
+                    results[split.name] = done if reason is None else self._in_one_piece(split, reason, journal)
+                schema, fitted = self._agree(results, journal)
+                check_unchanged(sources)
+                shards, order = self._final_shards(fitted, schema, journal)
+            blocks = self._blocks(fitted) if order == "source" else {}
+            manifest = self._manifest(shards, schema, splits, downloads, sources, order)
+            denied = [self.builder.denied, *(result.denied for pairs in results.values() for _, result in pairs)]
+            manifest = dataclasses.replace(
+                manifest,
+                denied=tuple(dict.fromkeys(itertools.chain(*denied))),
+                commit=self.builder.commit_sha or "",
+                blocks=blocks,
+                files=counted_files(self.builder, {split.name: split.gen_kwargs for split in splits if split.name in blocks}),
+            )
+            checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
+            for split in splits:
+                split.split_info = (manifest.info.splits or SplitDict())[split.name]
+            if self.options.checks_version:
+                from datasets_core.building.folders import check_bump  # 20 ms that most do without
+
+                check_bump(self.builder, self.options.output_dir, self.staging.folder, manifest, self.options.storage_options)
+            committed = self.staging.commit(
+                manifest, storage_options=self.options.storage_options, has_schema=bool(manifest.schema)
+            )
+            if hasattr(dl_manager, "manage_extracted_files"):
+                dl_manager.manage_extracted_files()
+            return committed
+        except (KeyboardInterrupt, DownloadError, WorkerDiedError):
+            if not has_finished_jobs(self.staging.journal):
+                self.staging.discard()
+            raise  # the next run takes over the finished jobs
+        except BaseException:
+            self.staging.discard()
+            raise
+
+    def _downloads(self, registered: Register | None) -> Any:
+        """The download manager of the user, one of the build's own, or for local files of a format none."""
+
+        def manager() -> Any:
+            made = self.options.dl_manager or download_manager(self.builder, self.options)
+            identify(made, self.builder.config.data_files)
+            return made if registered is None else registered.equip(made)
+
+        return LocalFiles(manager) if takes_local_files(self.builder, self.options) else manager()
+
+    def _sources(
+        self, splits: list[SplitGenerator], downloads: dict[str, Any] | None, dl_manager: Any
+    ) -> tuple[SourceRecord, ...]:
+        """The sources as they are before they are read: one that changes from now on is not what was built."""
+        return sources_of(
+            self.builder.config.data_files,
+            [split.gen_kwargs for split in splits],
+            downloads or {},
+            local_paths=getattr(dl_manager, "local_paths", ()),
+            caches=getattr(dl_manager, "cache_folders", ()),
+            hashed=self.options.verification is VerificationMode.ALL_CHECKS,
+            belongs=self.builder.has_source,
+        )
+
+    def _jobs(self, split: SplitGenerator) -> list[ShardJob]:
+        rows = self.builder.yields == "rows"
+        if self.options.max_rows is not None:  # the first that come: no second part knows how many came before
+            return [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-first")] if self.options.max_rows else []
+        group_bytes = ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES
+        parts = divide(split.gen_kwargs, group_bytes=group_bytes, count=_part_count(self.builder, self.options))
+        return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
+
+    def _job(self, split: str, gen_kwargs: dict[str, Any], index: int, count: int, stem: str) -> ShardJob:
+        features = self.builder.info.features
+        return ShardJob(
+            builder=self.builder,
+            split=split,
+            gen_kwargs=gen_kwargs,
+            index=index,
+            count=count,
+            folder=self.staging.folder,
+            stem=stem,
+            schema=None if features is None else features.arrow_schema,
+            file_format=self.options.file_format if self._is_as_read else staged_format(self._order, self.options),
+            max_shard_bytes=self.options.max_shard_bytes if self._is_as_read else staged_bytes(self._order, self.options),
+            batch_rows=self.builder.writer_batch_size,
+            compare_keys=self._order != "source" or self.options.verification is not VerificationMode.NO_CHECKS,
+            keep_keys=count > 1 and self.builder.yields == "rows",
+            order=self._order,
+            max_rows=self.options.max_rows,
+            deadline=self.options.timeout,
+        )
+
+    # -- jobs ----------------------------------------------------------------------------------------------------------
+
+    def _in_one_piece(self, split: SplitGenerator, why: str, journal: Journal) -> list[_Done]:
+        """The result of a divided split, made again in one piece, as its author wrote it."""
+        logger.warning(
+            "Split %r of %s is built in one piece: %s. Keys that differ between the lists in gen_kwargs allow parallel builds.",
+            split.name,
+            self.builder.label,
+            why,
+        )
+        whole = self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")
+        return self._run(split.name, run_job, [whole], journal)
+
+    def _run(
+        self,
+        split: str,
+        function: Callable[..., ShardResult],
+        jobs: Sequence[Any],
+        journal: Journal,
+        *,
+        arrived: Callable[[dict[int, ShardResult], int], None] | None = None,
+        what: str = "Building",
+    ) -> list[_Done]:
+        """Run the jobs that the journal does not have; the results of all, in order.
+
+        Raises:
+            WorkerDiedError: a worker process was killed; names the part of the split.
+            ScriptTimeoutError: a worker process had to be killed, since it was not done in time.
+        """
+        results = {index: journal.finished[job.name] for index, job in enumerate(jobs) if job.name in journal.finished}
+        if results:
+            logger.info("Taking over %d of %d finished jobs of split %r.", len(results), len(jobs), split)
+        if arrived is not None:
+            for index in sorted(results):
+                arrived({before: result for before, result in results.items() if before <= index}, index)
+        numbers = [index for index in range(len(jobs)) if index not in results]
+        waiting = [jobs[index] for index in numbers]
+        deadline = self.options.timeout if function is run_job else None
+        engine = chosen_engine(self.options.engine, len(waiting), deadline if self.builder.is_stopped_by_timer else None)
+        is_here = isinstance(engine, SerialEngine)
+        with progress(f"{what} {split}", total=_expected_rows(self.builder, split)) as bar:
+            bar.update(sum(result.rows for result in results.values()))
+            running: Iterator[tuple[int, ShardResult]]
+            if is_here:
+                running = engine.run(functools.partial(function, on_rows=bar.update), waiting)
+            else:
+                code = self.builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
+                running = module_state.run(engine, function, waiting, *code, verb=f"The build of {self.builder.label}")
+            try:
+                for position, result in running:
+                    if not is_here:
+                        bar.update(result.rows)
+                    journal.record(result)
+                    results[numbers[position]] = result
+                    if arrived is not None:
+                        arrived(results, numbers[position])
+            except WorkerDiedError as error:
+                found = worker_died(error, waiting, self.builder, split)
+                if found is None:
+                    raise
+                raise found from error
+            except TimeUp as up:
+                doing = f"making the rows of split {split!r}, in code that cannot be interrupted,"
+                raise out_of_time(self.builder, deadline, up, doing, split=split) from None
+            finally:
+                if isinstance(running, Generator):
+                    running.close()
+        return [(jobs[index], results[index]) for index in range(len(jobs))]
+
+    # -- one schema ----------------------------------------------------------------------------------------------------
+
+    def _agree(self, results: dict[str, list[_Done]], journal: Journal) -> tuple[pa.Schema, dict[str, list[ShardResult]]]:
+        """The schema of all jobs, and their results with it: made again, or cast, where a job had another one."""
+        done = [pair for pairs in results.values() for pair in pairs]
+        schema = agreed_schema(self.builder, done)
+        fitted: dict[str, list[ShardResult]] = {}
+        for split, pairs in results.items():
+            narrow = [(job, result) for job, result in pairs if result.shards and result.schema != schema]
+            again = {
+                job.name: result
+                for (job, _), (_, result) in zip(narrow, self._widen(split, narrow, schema, journal), strict=True)
+            }
+            fitted[split] = [again.get(job.name, result) for job, result in pairs]
+        return schema, fitted
+
+    def _widen(self, split: str, narrow: list[_Done], schema: pa.Schema, journal: Journal) -> list[_Done]:
+        if not narrow:
+            return []
+        wide = [dataclasses.replace(job, schema=schema, stem=f"{job.stem}-r") for job, _ in narrow]
+        if self.builder.rereads:
+            return self._run(split, run_job, wide, journal)
+        jobs = [RecastJob(job, result) for job, (_, result) in zip(wide, narrow, strict=True)]
+        return self._run(split, recast_job, jobs, journal)
+
+    def _final_shards(
+        self, fitted: dict[str, list[ShardResult]], schema: pa.Schema, journal: Journal
+    ) -> tuple[list[ShardRecord], Order]:
+        """The shards of all splits as they are to be written, and what the rows in them are in the order of."""
+        found: list[ShardRecord] = []
+        orders: set[Order] = set()
+        for split, results in fitted.items():
+            if self._is_as_read:
+                written = [shard for result in results for shard in result.shards]
+                is_empty = not any(shard.rows for shard in written)
+                found += self._empty_shard(split, schema) if is_empty else written
+                continue
+            run = functools.partial(self._run_again, split, journal)
+            ordering = Ordering(
+                label=self.builder.label,
+                has_keys=self.builder.yields == "rows",
+                order=self._order,
+                options=self.options,
+                folder=self.staging.folder,
+                split=split,
+                schema=schema,
+                run=run,
+            )
+            shards, order = ordering.final_shards(results)
+            if shards:
+                orders.add(order)
+            found += shards or self._empty_shard(split, schema)
+        return found, orders.pop() if len(orders) == 1 else "source" if orders else self._order
+
+    def _run_again(
+        self, split: str, journal: Journal, function: Callable[..., ShardResult], jobs: Sequence[Any]
+    ) -> list[ShardResult]:
+        return [result for _, result in self._run(split, function, jobs, journal, what="Writing")]
+
+    def _empty_shard(self, split: str, schema: pa.Schema) -> list[ShardRecord]:
+        with ShardWriter(
+            self.staging.folder, f"{split}-empty", split=split, schema=schema, file_format=self.options.file_format
+        ) as writer:
+            return writer.close()
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    def _blocks(self, results: dict[str, list[ShardResult]]) -> dict[str, str]:
+        """How the rows of each split lie in the files that they came from, where all jobs know it."""
+        found: dict[str, str] = {}
+        for split, done in results.items():
+            parts = [result.blocks for result in done if result.blocks is not None]
+            if parts and len(parts) == len(done):
+                found[split] = stored_blocks(RowBlocks.joined(parts))
+        return found
+
+    def _manifest(
+        self,
+        shards: list[ShardRecord],
+        schema: pa.Schema,
+        splits: list[SplitGenerator],
+        downloads: dict[str, Any] | None,
+        sources: tuple[SourceRecord, ...],
+        order: Order,
+    ) -> Manifest:
+        info = self.builder.info.copy()
+        if info.features is None:
+            info.features = Features.from_arrow_schema(schema)
+        made: SplitDict = SplitDict(dataset_name=info.dataset_name)
+        for split in splits:
+            own = [shard for shard in shards if shard.split == split.name]
+            made.add(
+                SplitInfo(
+                    name=split.name,
+                    num_bytes=sum(shard.num_bytes for shard in own),
+                    num_examples=sum(shard.rows for shard in own),
+                    shard_lengths=[shard.rows for shard in own],
+                    dataset_name=info.dataset_name,
+                )
+            )
+        info.splits = made
+        info.download_checksums = downloads
+        sizes = [record.get("num_bytes") for record in (downloads or {}).values()]
+        info.download_size = sum(size for size in sizes if size is not None)
+        info.dataset_size = sum(shard.num_bytes for shard in shards)
+        info.size_in_bytes = info.download_size + info.dataset_size
+        return Manifest(
+            info,
+            tuple(shards),
+            self.options.file_format,
+            str(self.options.verification.value),
+            sources,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            identity=dataset_identity(self.builder),
+            schema=Hasher.hash(schema) if shards and is_stored_as_it_is(schema, self.options.file_format) else "",
+            write_order=order,
+            disable_shuffling=self._order == "key",
+            max_rows=self.options.max_rows,
+        )
+
+
+_Done = tuple[Any, ShardResult]  # a job and what came of it
+
+
+def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
+    """Why a split cannot be made in parts: they share keys, or one fails at its first row; None for other failures."""
+    if isinstance(error, Clash):
+        return "its parts share keys"
+    if error.row != 0 or isinstance(error, InvalidKeyError):
+        return None
+    return f"a part fails by itself ({error})"
+
+
+def _expected_rows(builder: Builder, split: str) -> int | None:
+    splits = builder.recorded.splits
+    recorded = splits.get(split) if splits else None
+    return recorded.num_examples or None if recorded is not None and not builder.is_partial else None
+
+
+def _part_count(builder: Builder, options: BuildOptions) -> int | None:
+    """How many parts a split has at most; None where its lists alone decide.
+
+    Hugging Face `datasets` gave its authors whole lists, unless `num_proc` asked for parts.  Their code may count on it: rows
+    have a number that goes on from file to file, or the first file of a list is not like the others.
+    """
+    if not builder.is_of_old_datasets:
+        return None
+    if options.num_proc is not None:
+        return options.num_proc
+    return 1 if getattr(options.engine, "workers", None) == 1 else None
+
+
+def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
+    """The identity of what is built, for the journal; one that never returns where the parts have none."""
+    limits = settings()
+    parts = [
+        __version__,  # other code may write other bytes
+        builder.hash,
+        builder.is_confined,  # what it is denied may change its rows
+        builder.config_id,
+        str(builder.version),
+        builder.yields,
+        None if builder.info.features is None else builder.info.features.arrow_schema.serialize().to_pybytes(),
+        options.file_format,
+        options.verification.value,
+        options.max_shard_bytes or limits.max_shard_bytes,
+        (wanted_order(builder, disable_shuffling=options.disable_shuffling), options.num_shards, options.max_rows),
+        _part_count(builder, options),
+        limits.batch_bytes,
+        limits.batch_rows,
+        builder.writer_batch_size,
+        [(split.name, split.gen_kwargs) for split in splits],
+    ]
+    data_files = getattr(builder.config.data_files, "identities", ())
+    parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
+    identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None
+    return identity or os.urandom(16).hex()
+
+
+def _recorded(dl_manager: Any) -> dict[str, Any] | None:
+    """What the manager recorded of its downloads; None where it records nothing."""
+    recorder = getattr(dl_manager, "get_recorded_sizes_checksums", None)
+    found = recorder() if recorder is not None else None
+    return dict(found) if isinstance(found, dict) else None

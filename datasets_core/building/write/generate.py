@@ -1,0 +1,500 @@
+"""One job, done: what the author's hooks made becomes shards, with the keys of the rows and their order."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import itertools
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from types import TracebackType
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.building.failures import fail, is_failure, out_of_time, shown
+from datasets_core.building.hooks import Encoded, Hooks, Part, Reread, file_of, holds_once
+from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult
+from datasets_core.building.write.row_keys import Clash, KeyLog, Words, hash_words, integer_words
+from datasets_core.building.write.runs import Run, RunWriter, order_file
+from datasets_core.building.write.sink import TableSink
+from datasets_core.config import settings
+from datasets_core.engines.deadline import TimeUp, stopped_at
+from datasets_core.errors import (
+    CastError,
+    CellCastError,
+    DatasetGenerationCastError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+    DuplicateKeysError,
+    InvalidKeyError,
+)
+from datasets_core.features.codec import RowEncoder
+from datasets_core.features.schema import plain_schema
+from datasets_core.features.unordered import Facts, OrderFreeEncoder
+from datasets_core.store.chunks import ChangedRowsError, Chunks
+
+# What an author yields, taken in chunks and encoded: batches of rows with their keys, and tables, each with the part it
+# is of.
+
+
+T = TypeVar("T")
+
+_END: Any = object()
+_MOST_ROWS = 2048  # more of them leave the cache of the processor before they are encoded: a quarter slower
+
+
+class AuthorGuard:
+    """Runs the author's code of one part of a split: `with guard:` states where and at which row that code failed.
+
+    Only the statements inside a `with` block count as the author's; the block adds no frame and wraps no generator.
+
+    Args:
+        job: which part of which split.
+        builder: the builder with the code.
+        reached: returns the number of rows made so far, and the key of the last one, or None.
+
+    Attributes:
+        passes: exceptions that are no failures.
+    """
+
+    def __init__(self, job: Part, builder: Hooks, reached: Callable[[], tuple[int, Any]]) -> None:
+        self._job, self._builder, self._reached = job, builder, reached
+        self.passes: tuple[type[BaseException], ...] = ()
+
+    @property
+    def _doing(self) -> str:
+        job = self._job
+        part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+        return f"making the rows of split {job.split!r}{part}"
+
+    def limited(self, work: Callable[[], T]) -> Callable[[], T]:
+        """`work` itself, or with a deadline `work` that is interrupted at it."""
+        deadline = self._job.deadline
+        return work if deadline is None else functools.partial(stopped_at, deadline, work, doing=self._doing)
+
+    def __enter__(self) -> AuthorGuard:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Translate a failure.
+
+        Raises:
+            DatasetGenerationError: the author's code failed.
+            MissingDependencyError: a package that it needs is not installed.
+            ScriptTimeoutError: it was not done at its deadline.
+        """
+        if error is None or isinstance(error, self.passes):
+            return
+        if isinstance(error, TimeUp):
+            row, _ = self._reached()
+            deadline = self._job.deadline
+            raise out_of_time(self._builder, deadline, error, self._doing, split=self._job.split, row=row) from None
+        if is_failure(error, self._builder):
+            row, key = self._reached()
+            fail(self._job, self._builder, error, row=row, key=key)
+
+
+def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
+    """The rows of a part of a split, encoded.
+
+    Args:
+        builder: whose `generate` makes the rows.
+        job: the part.
+        first: takes the first key, or holds it when the rows are made again.
+        copies: every row is copied as it comes; rows that can be made once only are in any case.
+
+    Raises:
+        DatasetGenerationError: the author's code failed, or what it yields is no pair of a key and a dict.
+        DatasetGenerationCastError: a row does not fit the features.
+        ChangedRowsError: rows were changed after they had been yielded: they must be made again, with `copies`.
+    """
+    copies = copies or holds_once(job.gen_kwargs) or holds_once(vars(builder))
+    is_loose = builder.is_of_old_datasets
+    encoder = OrderFreeEncoder() if job.is_order_free else RowEncoder(builder.info.features, is_loose=is_loose)
+    limits = settings()
+    most = min(limits.batch_rows, _MOST_ROWS)
+    pairs = begin(job, builder)
+    if job.max_rows is not None:
+        pairs = itertools.islice(pairs, job.max_rows)
+    row, last_key = _skipped(builder, job, pairs)
+    chunks = Chunks(
+        pairs,
+        max_rows=max(1, min(most, job.batch_rows or most)),
+        max_bytes=limits.batch_bytes,
+        copies=copies,
+        is_live=job.is_live,
+    )
+
+    def reached() -> tuple[int, Any]:
+        chunk = chunks.taken
+        return row + len(chunk), chunk[-1][0] if chunk and isinstance(chunk[-1], tuple) and chunk[-1] else last_key
+
+    guard = AuthorGuard(job, builder, reached)
+    guard.passes = (ChangedRowsError,)
+    take = guard.limited(chunks.take)
+    while True:
+        failure: DatasetsCoreError | None = None
+        try:
+            with guard:
+                chunk = take()
+        except ChangedRowsError:
+            _compare_first(builder, job, first, chunks.taken, row)
+            raise
+        except DatasetsCoreError as error:
+            failure, chunk = error, chunks.taken
+        _compare_first(builder, job, first, chunk, row)
+        if failure is not None and not (job.is_live and chunk):
+            raise failure
+        if not chunk:
+            return
+        if failure is not None:
+            chunks.check()
+        keys, rows = _unzip(builder, job, chunk, row)
+        batch = _encode(builder, job, encoder, rows, keys, row)
+        chunks.measured(batch.nbytes, len(rows))
+        row += len(rows)
+        last_key = keys[-1]
+        yield Encoded(keys, batch, encoder.facts if isinstance(encoder, OrderFreeEncoder) else None)
+        if failure is not None:
+            raise failure
+
+
+def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
+    """The pairs that the author's `_generate_*` makes for a part of a split.
+
+    Raises:
+        DatasetGenerationError: the author's code fails as it is called.
+    """
+    guard = AuthorGuard(job, builder, lambda: (0, None))
+    with guard:
+        return iter(guard.limited(functools.partial(builder.generate, job.gen_kwargs))())
+
+
+def made_tables(
+    builder: Hooks, job: Part, *, from_row: int | None = None
+) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, int]:
+    """Keys and tables of a part of a split, with no more rows than it asks for; and, when all came, how many rows there were.
+
+    Args:
+        builder: whose `generate` makes the tables.
+        job: the part.
+        from_row: the row with which they begin; with one, tables all of whose rows are left out come too, without rows.
+
+    Raises:
+        DatasetGenerationError: the author's code failed, or yields something else.
+        Reread: the text must be read again with another schema.
+    """
+    row: int = 0
+    key: Any = None
+    guard = AuthorGuard(job, builder, lambda: (row, key))
+    with guard:
+        pairs = iter(guard.limited(functools.partial(builder.generate, job.gen_kwargs))())
+    row = from_row or 0
+    guard.passes = (Reread,)
+    draw = guard.limited(functools.partial(next, pairs, _END))
+    while True:
+        with guard:
+            pair = draw()
+        if pair is _END:
+            return row
+        key, table = pair
+        if not isinstance(table, pa.Table | pa.RecordBatch):
+            raise DatasetGenerationError(
+                f"{builder.label} yields a {type(table).__name__} for split {job.split!r}{_in(builder, job, row, key)}. "
+                "Yield pairs of a key and a pyarrow.Table from _generate_tables."
+            )
+        if job.max_rows is not None:
+            table = table.slice(0, job.max_rows - row)
+        left_out = max(0, min(job.skip - row, table.num_rows))
+        row += table.num_rows
+        if left_out < table.num_rows or not left_out or from_row is not None:
+            yield key, table.slice(left_out) if left_out else table
+        if job.max_rows is not None and row == job.max_rows:
+            return row
+
+
+def _skipped(builder: Hooks, job: Part, pairs: Iterator[tuple[Any, Any]]) -> tuple[int, Any]:
+    """Take the rows that are left out; how many, and the last key."""
+    row, last = 0, (None, None)
+
+    def skip() -> None:
+        nonlocal row, last
+        for pair in itertools.islice(pairs, job.skip):
+            row, last = row + 1, pair
+
+    def key() -> Any:
+        return last[0] if isinstance(last, tuple) and last else None
+
+    if job.skip:
+        guard = AuthorGuard(job, builder, lambda: (row, key()))
+        with guard:
+            guard.limited(skip)()
+    return job.skip, key()
+
+
+def _compare_first(builder: Hooks, job: Part, first: list[Any] | None, chunk: list[Any], row: int) -> None:
+    """Refuse rows that are made again and do not begin where they began: what was yielded before would be lost."""
+    if first is None or row:
+        return
+    found = [pair[0] for pair in chunk[:1] if isinstance(pair, (tuple, list)) and pair]
+    if not first:
+        first += found
+    elif found != first:
+        raise DatasetGenerationError(
+            f"_generate_examples of {builder.label} changes rows of split {job.split!r} after it has yielded them, and "
+            f"does not begin again with the key {first[0]!r}. Yield a new dict with new values for every row."
+        )
+
+
+def _unzip(builder: Hooks, job: Part, chunk: list[Any], row: int) -> tuple[list[Any], list[Any]]:
+    try:
+        keys, rows = [key for key, _ in chunk], [fields for _, fields in chunk]
+        if all(issubclass(kind, Mapping) for kind in set(map(type, rows))):
+            return keys, rows
+    except (TypeError, ValueError):
+        pass  # the loop below finds which pair it is
+    for position, pair in enumerate(chunk):
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], Mapping):
+            kind = f"a tuple of {len(pair)}" if isinstance(pair, tuple | list) and len(pair) != 2 else _kind_of(pair)
+            key = pair[0] if isinstance(pair, tuple | list) and pair else None
+            where = _in(builder, job, row + position, key)
+            raise DatasetGenerationError(
+                f"_generate_examples of {builder.label} yields {kind} as row {row + position} of split {job.split!r}{where}. "
+                "Yield pairs of a key and a dict."
+            )
+    return [key for key, _ in chunk], [fields for _, fields in chunk]
+
+
+def _in(builder: Hooks, job: Part, row: int, key: Any) -> str:
+    place = builder.place_of_row(job, row, key)
+    return f", in {place}" if place else ""
+
+
+def _kind_of(pair: Any) -> str:
+    if isinstance(pair, tuple | list):
+        return f"a key and a {type(pair[1]).__name__}"
+    return f"a {type(pair).__name__}"
+
+
+def _encode(
+    builder: Hooks, job: Part, encoder: RowEncoder | OrderFreeEncoder, rows: list[Any], keys: Sequence[Any], row: int
+) -> pa.RecordBatch:
+    try:
+        batch = encoder.encode(rows)
+    except CastError as error:
+        raise _cast_failure(builder, job, error, keys, row) from error
+    if batch.num_rows != len(rows):
+        raise DatasetGenerationError(
+            f"Row {row} of split {job.split!r} of {builder.label} has no columns. Yield dicts with at least one."
+        )
+    return batch
+
+
+def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[Any], row: int) -> DatasetGenerationCastError:
+    split = f"split {job.split!r} of {builder.label}"
+    if isinstance(error, CellCastError) and error.row is not None:
+        number, key = row + error.row, keys[error.row]
+        place = builder.place_of_row(job, number, key)
+        which = f"Row {number} (key {shown(key)}) of {split}{f', yielded in {place},' if place else ''}"
+        advice = error.advice or "Mend the value, or the feature of the column"
+        return DatasetGenerationCastError(f"{which} does not fit column {error.column!r}: {error.reason}. {advice}.", row=row)
+    return DatasetGenerationCastError(f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}", row=row)
+
+
+# What a job keeps of the keys of its rows, so that the rows of the whole split can be put in order.
+
+
+class RowOrder:
+    """The order of the rows of one job.
+
+    Rows whose order and schema are known go into sorted runs; of others the words are kept in a file beside them.
+
+    Args:
+        job: whose rows.
+
+    Attributes:
+        runs: what takes the rows; None where they go into shards, in the order of the source.
+    """
+
+    def __init__(self, job: ShardJob) -> None:
+        self._job = job
+        self.runs: RunWriter | None = None
+        self._file = contextlib.ExitStack()
+        self._append: Any = None
+        if job.sorts:
+            schema = plain_schema(job.builder.info.features.arrow_schema)  # type: ignore[union-attr]
+            self.runs = RunWriter(job.folder, job.stem, split=job.split, schema=schema)
+        elif job.order != "source":
+            self._append = self._file.enter_context(order_file(job.folder, self._name))
+
+    def __enter__(self) -> RowOrder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+        if error is not None and self.runs is None and self._job.order != "source":
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(self._job.folder, self._name))
+
+    def take(self, keys: Sequence[Any], row: int) -> Words | None:
+        """The hashes of the keys of the next rows; None where keys do not decide about the order.
+
+        Raises:
+            InvalidKeyError: a key without a hash.
+        """
+        if self._job.order == "source":
+            return None
+        words = hash_words(keys, self._job.split, first_row=row)
+        if self.runs is not None:
+            self.runs.tell(words)
+        elif self._append is not None:
+            kept = words if self._job.order == "hash" else integer_words(keys, first_row=row)
+            if kept is None:  # a key that is no integer: the rows stay as they come
+                self._append = None
+            else:
+                self._append(np.ascontiguousarray(kept.T))
+        return words
+
+    def finish(self) -> tuple[tuple[Run, ...], str | None]:
+        """The runs, and the file of the words, on the disk."""
+        self._file.close()
+        if self.runs is not None:
+            return tuple(self.runs.runs), None
+        return (), None if self._append is None else self._name
+
+    @property
+    def _name(self) -> str:
+        return f"{self._job.stem}.words"
+
+
+OnRows = Callable[[int], object]
+
+
+def run_job(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
+    """Do a job.
+
+    Args:
+        job: what to make.
+        on_rows: told how many rows were written, now and then.
+
+    Raises:
+        DatasetGenerationError: the author's code failed; errors of the library pass as they are.
+        DuplicateKeysError: two of its rows share a key.
+    """
+    if job.builder.yields == "rows":
+        first: list[Any] = []
+        try:
+            result = _write_rows(job, on_rows, first=first)
+        except ChangedRowsError:
+            result = _write_rows(job, on_rows, first=first, copies=True)
+    else:
+        is_known = job.schema is not None and job.builder.rereads
+        builder = job.builder.with_schema(job.schema) if is_known else job.builder
+        while True:
+            try:
+                result = _write_tables(job, builder, on_rows)
+                break
+            except Reread as request:
+                if builder.read_schema is not None and builder.read_schema.equals(request.schema):
+                    raise DatasetGenerationError(
+                        f"{builder.label} asks to read split {job.split!r} again with the schema that it has. "
+                        "That is a fault of the builder: it must ask with a wider one."
+                    ) from None
+                builder = builder.with_schema(request.schema)
+    denied = job.builder.denied
+    return dataclasses.replace(result, denied=denied) if denied else result
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult:
+    tables = builder.made_tables(job)
+    with closing(tables), TableSink(job, merge_columns=builder.merge_columns) as sink:
+        row, counts = 0, FileCounts(builder, job.gen_kwargs)
+        for key, table in tables:
+            try:
+                sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
+            except DatasetGenerationCastError as error:
+                place = builder.place_of_row(job, row, key)
+                if place is None:
+                    raise
+                raise DatasetGenerationCastError(f"{place}: {error}", row=error.row) from error
+            row += table.num_rows
+            counts.add(key, table)
+            on_rows(table.num_rows)
+        return ShardResult(job.name, sink.finish(), sink.schema, blocks=counts.blocks())
+
+
+def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
+    """The file that the table of `key` was read from; a key `(number of the file, …)` tells which of several."""
+    return file_of(gen_kwargs, key[0] if isinstance(key, tuple) and key and isinstance(key[0], int) else None)
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any], copies: bool = False) -> ShardResult:
+    keys = KeyLog(job.folder, job.stem, keep=job.keep_keys) if job.compare_keys or job.keep_keys else None
+    batches = job.builder.encoded_rows(job, first=first, copies=copies)
+    with closing(batches), RowOrder(job) as order, TableSink(job, merge_columns=True, writer=order.runs) as sink:
+        row, facts = 0, Facts() if job.is_order_free else None
+        for encoded in batches:
+            try:
+                words = order.take(encoded.keys, row)
+                if keys is not None:
+                    _take_keys(job, keys, encoded.keys, words, row)
+            except InvalidKeyError as error:
+                raise error.of(job.split, job.builder.place_of_row(job, error.row or 0, error.key)) from error.__cause__
+            sink.write(encoded.batch, what=f"The rows from {row} on")
+            facts = encoded.facts
+            row += len(encoded.keys)
+            on_rows(len(encoded.keys))
+        record = None
+        if keys is not None:
+            try:
+                record = keys.finish()
+            except Clash as clash:
+                _clash(job, clash, (), row)
+        shards = sink.finish()
+        runs, words_file = order.finish()
+        return ShardResult(job.name, shards, sink.schema, record, runs, words_file, facts)
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def _take_keys(job: ShardJob, log: KeyLog, keys: Sequence[Any], words: Words | None, row: int) -> None:
+    try:
+        if words is None:
+            log.add(keys)
+        else:
+            log.add_words(words)
+    except Clash as clash:
+        _clash(job, clash, keys, row)
+
+
+def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoReturn:
+    """Raise what a clash means: an error, or where nobody minds, that the keys do not tell this part from the others."""
+    if not job.compare_keys:
+        raise clash
+    _, first = clash.first
+    _, second = clash.second
+    key = keys[second - row] if row <= second < row + len(keys) else key_of(job, second)
+    part = f" of part {job.index + 1} of {job.count}" if job.count > 1 else ""
+    place = job.builder.place_of_row(job, second, key)
+    places = (f"row {first}{part}", f"row {second}{part}")
+    raise DuplicateKeysError(key, split=job.split, places=places, is_sorted=job.order != "source", place=place)
+
+
+def key_of(job: ShardJob, row: int) -> Any:
+    """The key of a row, by running the author's code again up to it."""
+    pairs = begin(job, job.builder)
+    guard = AuthorGuard(job, job.builder, lambda: (row, None))
+    with guard:
+        pair = guard.limited(functools.partial(next, itertools.islice(pairs, row, None), None))()
+    return pair[0] if pair is not None else None

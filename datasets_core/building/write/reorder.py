@@ -1,0 +1,481 @@
+"""The second part of a build whose rows are not written as they come: rows into sorted runs, runs into the final shards.
+
+Each job makes whole files of its own from finished ones, in bounded memory, and so can be run again.  What a shard holds
+follows from the order of the rows alone: its record batches end where so many bytes are reached, wherever rows came from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.building.options import BuildOptions, Order
+from datasets_core.building.write.jobs import ShardResult
+from datasets_core.building.write.row_keys import Words, position_words, row_words, sorted_order
+from datasets_core.building.write.runs import (
+    ENDLESS,
+    EqualWords,
+    Run,
+    RunWriter,
+    batches_of,
+    merge_plan,
+    read_plan,
+    read_words,
+    run_bytes,
+    run_slices,
+    sidecar,
+)
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError, DatasetGenerationError
+from datasets_core.store.manifest import ShardRecord
+from datasets_core.store.writer import ShardWriter
+
+OnRows = Callable[[int], object]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SortJob:
+    """One shard in the order of the source, to be made into sorted runs.
+
+    Attributes:
+        folder: where it is, and where the runs go.
+        split: the split.
+        schema: of its rows.
+        shard: the shard.
+        first_row: the number of its first row in the split.
+        by: what its rows are ordered by: the hash of their "numbers", their "place", or "words" in a file.
+        words: that file.
+        first_word: which of its words is the first row's.
+    """
+
+    folder: str
+    split: str
+    schema: pa.Schema
+    shard: ShardRecord
+    first_row: int
+    by: Literal["numbers", "place", "words"]
+    words: str | None = None
+    first_word: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the journal calls it: by the content of the shard too, which another run may have cut otherwise."""
+        return f"{self.shard.name}-{self.shard.sha256[:16]}-{self.first_row}-sorted"
+
+    def words_of(self, start: int, stop: int) -> Words:
+        """The words of rows of the shard."""
+        if self.by == "numbers":
+            return row_words(self.first_row + start, self.first_row + stop, self.split)
+        if self.by == "place":
+            return position_words(self.first_row + start, self.first_row + stop)
+        return read_words(self.folder, str(self.words), self.first_word + start, self.first_word + stop)
+
+
+def sort_job(job: SortJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
+    """Make sorted runs of a shard; one that is in order stays where it is."""
+    if job.by != "numbers":
+        words = job.words_of(0, job.shard.rows)
+        if sorted_order(words) is None:
+            on_rows(job.shard.rows)
+            return ShardResult(job.name, (), job.schema, runs=(sidecar(job.folder, job.shard, words),))
+    writer = RunWriter(job.folder, job.shard.name, split=job.split, schema=job.schema)
+    try:
+        start = 0
+        for batch in batches_of([job.shard], job.folder):
+            writer.tell(job.words_of(start, start + batch.num_rows))
+            writer.write(batch)
+            start += batch.num_rows
+            on_rows(batch.num_rows)
+        return ShardResult(job.name, tuple(writer.close()), job.schema, runs=tuple(writer.runs))
+    except BaseException:
+        writer.abort()
+        raise
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MergeJob:
+    """One final shard, to be merged from the runs of a split.
+
+    Attributes:
+        folder: where runs and plan are, and where the shard goes.
+        split: the split.
+        stem: how the name of the shard begins.
+        schema: of the rows.
+        file_format: of the shard.
+        runs: all runs.
+        plan: the file of the merge plan.
+        start, stop: the ranks of its rows.
+        before: for each run, how many of its rows come before the shard.
+    """
+
+    folder: str
+    split: str
+    stem: str
+    schema: pa.Schema
+    file_format: str
+    runs: tuple[Run, ...]
+    plan: str
+    start: int
+    stop: int
+    before: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """What the journal calls it."""
+        return self.stem
+
+
+def merge_job(job: MergeJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
+    """Write a final shard."""
+    taken = np.array(job.before, np.int64)
+    with _final_writer(job) as writer:
+        for owners, lengths in _blocks(job):
+            rows, places = _gathered(job, owners, taken)
+            start = 0
+            for length in lengths:
+                writer.write(_canonical(rows.take(places.slice(start, length))))
+                start += length
+                on_rows(length)
+        return ShardResult(job.name, tuple(writer.close()), job.schema)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CutJob:
+    """One final shard, to be cut out of shards in the order of the source.
+
+    Attributes:
+        folder: where they are, and where it goes.
+        split: the split.
+        stem: how the name of the shard begins.
+        schema: of the rows.
+        file_format: of the shard.
+        sources: the shards that hold its rows, in Arrow's format.
+        skip, rows: which of their rows.
+    """
+
+    folder: str
+    split: str
+    stem: str
+    schema: pa.Schema
+    file_format: str
+    sources: tuple[ShardRecord, ...]
+    skip: int
+    rows: int
+
+    @property
+    def name(self) -> str:
+        """What the journal calls it."""
+        return self.stem
+
+
+def cut_job(job: CutJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
+    """Write a final shard."""
+    with _final_writer(job) as writer:
+        skip, left = job.skip, job.rows
+        for source in job.sources:
+            stop = min(source.rows, skip + left)
+            for batch in run_slices(os.path.join(job.folder, source.name), skip, stop):
+                writer.write(batch)
+                on_rows(batch.num_rows)
+            left -= stop - skip
+            skip = 0
+        return ShardResult(job.name, tuple(writer.close()), job.schema)
+
+
+def cut_jobs(
+    folder: str, split: str, sources: Sequence[ShardRecord], boundaries: Sequence[int], *, schema: pa.Schema, file_format: str
+) -> list[CutJob]:
+    """The jobs that cut the shards of a split at other rows."""
+    jobs, start = [], 0
+    for index, stop in enumerate(boundaries):
+        first, skip = 0, 0
+        parts: list[ShardRecord] = []
+        for source in sources:
+            if first < stop and first + source.rows > start:
+                skip = skip if parts else start - first
+                parts.append(source)
+            first += source.rows
+        stem = final_stem(split, index, len(boundaries))
+        jobs.append(CutJob(folder, split, stem, schema, file_format, tuple(parts), skip, stop - start))
+        start = stop
+    return jobs
+
+
+def final_stem(split: str, index: int, count: int) -> str:
+    """How the name of a final shard begins in the staging folder."""
+    return f"{split}-final{index:05d}of{count}"
+
+
+# -- rows in their order -----------------------------------------------------------------------------------------------
+
+
+def _final_writer(job: MergeJob | CutJob) -> ShardWriter:
+    return ShardWriter(
+        job.folder,
+        job.stem,
+        split=job.split,
+        schema=job.schema,
+        file_format=job.file_format,
+        max_shard_bytes=ENDLESS,
+        batch_bytes=settings().batch_bytes,
+    )
+
+
+def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[int]]]:
+    """The runs of the next ranks, and the lengths of the batches that they make: as many as are gathered at once."""
+    limit = run_bytes() // 2
+    owners: list[np.ndarray] = []
+    lengths: list[int] = []
+    held = 0
+    for found, num_bytes in _chunks(job):
+        if lengths and held + num_bytes > limit:
+            yield np.concatenate(owners), lengths
+            owners, lengths, held = [], [], 0
+        owners.append(found)
+        lengths.append(len(found))
+        held += num_bytes
+    if lengths:
+        yield np.concatenate(owners), lengths
+
+
+def _chunks(job: MergeJob) -> Iterator[tuple[np.ndarray, int]]:
+    """The runs of the rows of one record batch after the other, and their bytes: they depend on nothing but the ranks."""
+    limits = settings()
+    rank = job.start
+    while rank < job.stop:
+        rows = read_plan(job.folder, job.plan, rank, min(job.stop, rank + limits.batch_rows))
+        reached = np.cumsum(rows["bytes"], dtype=np.int64)
+        length = max(1, int(np.searchsorted(reached, limits.batch_bytes, side="right")))
+        yield rows["run"][:length], int(reached[length - 1])
+        rank += length
+
+
+def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.RecordBatch, pa.Array]:
+    """The rows of a block, run after run, and where each of them stands there; `taken` is moved on."""
+    by_run = np.argsort(owners, kind="stable")
+    places = np.empty(len(owners), np.int64)
+    places[by_run] = np.arange(len(owners))
+    counts = np.bincount(owners, minlength=len(job.runs))
+    parts: list[pa.RecordBatch] = []
+    for number in np.flatnonzero(counts):
+        start = int(taken[number])
+        path = os.path.join(job.folder, job.runs[number].data)
+        parts += run_slices(path, start, start + int(counts[number]))
+    taken += counts
+    return pa.concat_batches(parts), pa.array(places)
+
+
+def _canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch as a file would hold it: equal rows are equal bytes, and counted alike, whatever they were taken from."""
+    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+
+
+# How many shards a split is written in, and at which rows they end.
+
+
+ROW_BYTES = 16
+"""What a row counts beside its values, as records in a file have lengths and checksums."""
+
+_LEAST_BYTES = 64 << 20
+_MOST_BYTES = 1 << 30
+_MANY = 1024
+
+
+def number_of_shards(
+    num_bytes: int,
+    num_rows: int,
+    *,
+    num_shards: int | None = None,
+    max_shard_bytes: int | None = None,
+    is_precise: bool = True,
+) -> int:
+    """The number of shards of a split.
+
+    Without a wish: 1,024 where shards then hold 64 MiB to 1 GiB, a multiple of it for more than 1 TiB, and else the largest
+    power of two below it that keeps to these sizes; one shard for what is small.
+
+    Args:
+        num_bytes: of all values; each row counts 16 bytes more.
+        num_rows: how many rows there are: no shard is empty.
+        num_shards: the wish of the user; None or 0 is none.
+        max_shard_bytes: so many bytes at most, on the average.
+        is_precise: the size is known exactly; False leaves a tenth of 1 GiB free.
+
+    Raises:
+        ConfigurationError: a number of shards that is negative, or larger than that of the rows.
+
+    >>> number_of_shards(10 << 30, 100_000), number_of_shards(1000, 10, max_shard_bytes=200)
+    (128, 6)
+    """
+    if num_shards:
+        if not 0 < num_shards <= num_rows:
+            raise ConfigurationError(
+                f"num_shards is {num_shards:,} for {num_rows:,} rows. Give a number between 1 and that of the rows."
+            )
+        return num_shards
+    total = num_bytes + ROW_BYTES * num_rows
+    if max_shard_bytes is not None:
+        return max(1, min(-(-total // max_shard_bytes), num_rows))
+    most = total // _LEAST_BYTES
+    least = total // (_MOST_BYTES if is_precise else int(_MOST_BYTES * 0.9))
+    if least <= _MANY <= most and num_rows >= _MANY:
+        return _MANY
+    if least > _MANY:
+        multiple = 2
+        while _MANY * multiple < least:
+            multiple += 1
+        return _MANY * multiple
+    for power in range(9, 0, -1):
+        if least <= 1 << power <= most and 1 << power <= num_rows:
+            return 1 << power
+    return 1
+
+
+def shard_boundaries(num_rows: int, num_shards: int) -> list[int]:
+    """The rows at which the shards end: the i-th at `round(num_rows * i / num_shards)`, halves to even.
+
+    Raises:
+        ConfigurationError: there are no rows, or fewer than shards.
+
+    >>> shard_boundaries(10, 4)
+    [2, 5, 8, 10]
+    """
+    if not 0 < num_shards <= num_rows:
+        raise ConfigurationError(f"{num_rows:,} rows cannot fill {num_shards:,} shards. Give at least one row for each shard.")
+    return [_rounded(num_rows * index, num_shards) for index in range(1, num_shards + 1)]
+
+
+def _rounded(numerator: int, denominator: int) -> int:
+    """`round(numerator / denominator)`, also for numbers that a float does not hold."""
+    whole, rest = divmod(numerator, denominator)
+    return whole + (2 * rest > denominator or (2 * rest == denominator and whole % 2 == 1))
+
+
+# From what the jobs of a split made to its final shards: sorted by hash or by key, or cut anew, as was asked for.
+
+
+RunJobs = Callable[[Callable[..., ShardResult], Sequence[Any]], list[ShardResult]]
+
+
+def staged_bytes(order: Order, options: BuildOptions) -> int | None:
+    """How large the shards are that the jobs write: such as can be sorted, where that is what becomes of them."""
+    return options.max_shard_bytes if order == "source" else max(1, run_bytes() // 4)
+
+
+def staged_format(order: Order, options: BuildOptions) -> str:
+    """The format of the shards that the jobs write: Arrow's own where they are written again."""
+    return options.file_format if order == "source" and options.num_shards is None else "arrow"
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """How the rows of one split come into their order.
+
+    Attributes:
+        label: the dataset, for messages.
+        has_keys: rows come with keys, not in tables.
+        order: what its rows are put in order by.
+        options: how to build.
+        folder: the staging folder.
+        split: the split.
+        schema: on which all jobs agreed.
+        run: runs jobs; their results in order.
+    """
+
+    label: str
+    has_keys: bool
+    order: Order
+    options: BuildOptions
+    folder: str
+    split: str
+    schema: pa.Schema
+    run: RunJobs
+
+    def final_shards(self, results: Sequence[ShardResult]) -> tuple[list[ShardRecord], Order]:
+        """The final shards, and what their rows are in the order of.
+
+        Raises:
+            ConfigurationError: more shards were asked for than there are rows.
+            DatasetGenerationError: two rows have the same place.
+        """
+        wanted = self.order
+        shards = [shard for result in results for shard in result.shards]
+        rows = sum(shard.rows for shard in shards)
+        if not rows:
+            return [], wanted
+        if (self.options.num_shards or 0) > rows:
+            raise ConfigurationError(
+                f"num_shards is {self.options.num_shards:,}, and split {self.split!r} of {self.label} has {rows:,} rows. "
+                "Ask for as many shards as rows at most, or leave num_shards out."
+            )
+        if wanted == "source":
+            return (shards if self.options.num_shards is None else self._cut(shards)), wanted
+        runs = [run for result in results for run in result.runs]
+        if runs:
+            return self._merge(runs), wanted
+        by = self._words_by(results)
+        jobs = list(self._sort_jobs(results, by))
+        runs = [run for result in self.run(sort_job, jobs) for run in result.runs]
+        return self._merge(runs), "source" if by == "place" else wanted
+
+    def _words_by(self, results: Sequence[ShardResult]) -> Literal["numbers", "place", "words"]:
+        if not self.has_keys:
+            return "numbers" if self.order == "hash" else "place"
+        is_whole = all(result.words is not None or not result.rows for result in results)
+        return "words" if is_whole or self.order == "hash" else "place"
+
+    def _cut(self, shards: list[ShardRecord]) -> list[ShardRecord]:
+        rows = sum(shard.rows for shard in shards)
+        boundaries = shard_boundaries(rows, number_of_shards(0, rows, num_shards=self.options.num_shards))
+        if self.options.file_format == "arrow" and boundaries == list(itertools.accumulate(shard.rows for shard in shards)):
+            return shards
+        jobs = cut_jobs(self.folder, self.split, shards, boundaries, schema=self.schema, file_format=self.options.file_format)
+        return [shard for result in self.run(cut_job, jobs) for shard in result.shards]
+
+    def _sort_jobs(self, results: Sequence[ShardResult], by: Literal["numbers", "place", "words"]) -> Sequence[SortJob]:
+        jobs, row = [], 0
+        for result in results:
+            word = 0
+            for shard in result.shards:
+                jobs.append(SortJob(self.folder, self.split, self.schema, shard, row, by, result.words, word))
+                row += shard.rows
+                word += shard.rows
+        return jobs
+
+    def _merge(self, runs: Sequence[Run]) -> list[ShardRecord]:
+        options = self.options
+        rows = sum(run.rows for run in runs)
+        count = number_of_shards(
+            sum(run.num_bytes for run in runs), rows, num_shards=options.num_shards, max_shard_bytes=options.max_shard_bytes
+        )
+        boundaries = shard_boundaries(rows, count)
+        try:
+            plan = merge_plan(self.folder, f"{self.split}.plan", runs, boundaries)
+        except EqualWords:
+            raise DatasetGenerationError(
+                f"Two rows of split {self.split!r} of {self.label} have the same place in its order. "
+                "Yield keys that differ as integers (True is 1)."
+            ) from None
+        jobs = [
+            MergeJob(
+                folder=self.folder,
+                split=self.split,
+                stem=final_stem(self.split, index, count),
+                schema=self.schema,
+                file_format=options.file_format,
+                runs=tuple(runs),
+                plan=plan.name,
+                start=boundaries[index - 1] if index else 0,
+                stop=stop,
+                before=plan.starts[index],
+            )
+            for index, stop in enumerate(boundaries)
+        ]
+        return [shard for result in self.run(merge_job, jobs) for shard in result.shards]

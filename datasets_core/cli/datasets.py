@@ -1,0 +1,345 @@
+"""`lock`, `diff` and `cite`: what a dataset is made of, what became of it, and how a paper names it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.prepared import builder_from_directory
+from datasets_core.cli.maintenance import counted, named_folders, say
+from datasets_core.dataset.dataset_dict import DatasetDict
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownSplitError
+from datasets_core.files import is_url, new_file, write_atomically
+from datasets_core.inspect import get_dataset_config_names
+from datasets_core.io.saved_folder import is_saved_dataset, is_saved_group
+from datasets_core.load import load_dataset, load_dataset_builder, load_from_disk, lock_dataset
+from datasets_core.meta.info import DatasetInfo, infos_to_croissant
+from datasets_core.progress import progress
+from datasets_core.store.diff import Difference, compare
+from datasets_core.store.equality import data_fingerprint, split_fingerprints
+from datasets_core.store.manifest import Manifest, read_manifest
+
+if TYPE_CHECKING:
+    from datasets_core.dataset.dataset import Dataset
+
+
+# `croissant`: a dataset described for other tools, as JSON-LD.
+
+
+_SOURCE = ("path", "data_files", "data_dir", "revision", "token", "storage_options", "trust_remote_code")
+
+
+def describe_files(reference: Mapping[str, Any], *, splits: Sequence[str] | None, output: str | None) -> int:
+    """Write the Croissant description of a dataset, of all its configs where none is named.
+
+    A config is built where its columns or the hashes of its files are not known without that.
+    """
+    names = [reference["name"]] if reference.get("name") is not None else get_dataset_config_names(**_of_source(reference))
+    builders = [load_dataset_builder(**{**reference, "name": name}) for name in names]
+    infos = list(map(_known_info, builders))
+    told = infos_to_croissant(infos, _folder(output, builders), splits)
+    text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        say(text.rstrip())
+        return 0
+    if is_url(output):
+        with new_file(output) as file:
+            file.write(text.encode())
+    else:
+        write_atomically(output, text.encode())
+    say(output)
+    folder = os.path.dirname(os.path.abspath(output))
+    if not is_url(output) and (missing := _not_beside(told, folder)) is not None:
+        say(f"datasets-core: its paths start at the folder of the data: there is no {missing} in {folder}", file=sys.stderr)
+    return 0
+
+
+def _of_source(reference: Mapping[str, Any]) -> dict[str, Any]:
+    """The words that say where a dataset is, and none for its config."""
+    return {key: value for key, value in reference.items() if key in _SOURCE}
+
+
+def _folder(output: str | None, builders: Sequence[DatasetBuilder]) -> str | None:
+    """Where paths are to start: beside the description, or for shards of several configs where all of them are below."""
+    if output is not None and not is_url(output):
+        return os.path.dirname(os.path.abspath(output))
+    return os.path.commonpath([builder.cache_dir for builder in builders]) if len(builders) > 1 else None
+
+
+def _known_info(builder: DatasetBuilder) -> DatasetInfo:
+    info = builder.info
+    if info.features is None or not info.splits or _lacks_hashes(info):
+        builder.download_and_prepare()
+    return builder.info
+
+
+def _lacks_hashes(info: DatasetInfo) -> bool:
+    told = info.to_croissant()
+    return any("sha256" not in node for node in told["distribution"] if node["@type"] == "cr:FileObject")
+
+
+def _not_beside(told: Mapping[str, Any], folder: str) -> str | None:
+    """The first file that the description names beside itself and that is not there."""
+    for node in told["distribution"]:
+        address = node.get("contentUrl")
+        if address is not None and not is_url(address) and not os.path.isfile(os.path.join(folder, address)):
+            return str(address)
+    return None
+
+
+# `build`, `info` and `head`: a dataset as a user looks at it from a terminal.
+
+
+def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -> int:
+    """Build the dataset and say where it stands."""
+    builder = load_dataset_builder(**reference)
+    builder.download_and_prepare(output_dir=output_dir, **{name: value for name, value in how.items() if value is not None})
+    say(output_dir or builder.cache_dir)
+    for line in _splits(builder.info):
+        say(line)
+    return 0
+
+
+def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
+    """Print what is known of the dataset before, or after, it is built."""
+    builder = load_dataset_builder(**reference)
+    built = read_manifest(builder.cache_dir)
+    info = built.info if built else builder.info
+    if as_json:
+        say(json.dumps(info.to_dict(), indent=2, ensure_ascii=False, default=str))
+        return 0
+    facts = {
+        "dataset": info.dataset_name or builder.dataset_name,
+        "repository": f"{builder.repo_id} at {builder.commit_sha}" if builder.commit_sha else None,
+        "config": info.config_name,
+        "version": info.version,
+        "versions": ", ".join(map(str, builder.versions)) if len(builder.versions) > 1 else None,
+        "built": f"{builder.cache_dir} ({built.verification})" if built else "not yet",
+        "description": (info.description or "").strip(),
+        "homepage": info.homepage,
+        "license": info.license,
+    }
+    for name, value in facts.items():
+        if value:
+            say(f"{name + ':':13}{value}")
+    for line in _splits(info):
+        say(line)
+    if info.features:
+        say("features:")
+        for name, feature in info.features.items():
+            say(f"  {name}: {feature}")
+    return 0
+
+
+def head(reference: Mapping[str, Any], *, split: str | None, count: int) -> int:
+    """Print the first `count` rows as JSON lines."""
+    if count < 0:
+        raise ConfigurationError(f"--rows {count} is less than none. Give 0 or more.")
+    found = load_dataset(**reference, split=split)
+    rows = found if split is not None else next(iter(found.values()))
+    for row in rows.select(range(min(count, len(rows)))):
+        say(json.dumps(row, ensure_ascii=False, default=_printable))
+    return 0
+
+
+def _splits(info: DatasetInfo) -> list[str]:
+    return [
+        f"  {name}: {counted(split.num_examples or 0, 'row')}, {counted(split.num_bytes or 0, 'byte')} "
+        f"in {counted(len(split.shard_lengths or [0]), 'shard')}"
+        for name, split in (info.splits or {}).items()
+    ]
+
+
+def _printable(value: object) -> Any:
+    """What JSON has no word for: bytes as base64, everything else (dates, decimals) as its text."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return str(value)
+
+
+def lock(reference: Mapping[str, Any], *, output: str, update: bool, num_proc: int | None) -> int:
+    """Write what the dataset is made of into a file, or find that the file says so already."""
+    outcome = lock_dataset(**reference, lock=output, update=update, num_proc=num_proc)
+    for line in outcome.moved:
+        say(f"  {line}")
+    say(f"{outcome.path} {'is written' if outcome.is_written else 'holds: nothing moved'}")
+    return 0
+
+
+def diff(old: str, new: str, *, rows: int, as_json: bool, check: bool) -> int:
+    """Print what became of a dataset from one prepared version to another.
+
+    Returns:
+        0, also where they differ; with `check` 1 where the versions on record say less than what changed.
+    """
+    found = compare(_folder_of(old), _folder_of(new), limit=rows)
+    if as_json:
+        say(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        say(f"{found.level.upper()}: {_meaning(found)}")
+        for line in found.summary:
+            say(f"  {line}")
+        if found.first_differences:
+            say("first differences:")
+        for row in found.first_differences:
+            say(f"  {row}")
+        say(_on_versions(found))
+    return 1 if check and not found.is_declared else 0
+
+
+def _meaning(found: Difference) -> str:
+    if not found.summary:
+        return "nothing differs"
+    meanings = {
+        "patch": "the same rows in the same order",
+        "minor": "the same rows, and more columns or fields",
+        "major": "other rows, columns or splits",
+    }
+    return meanings[found.level]
+
+
+def _on_versions(found: Difference) -> str:
+    if found.old_version is None or found.new_version is None:
+        return "versions: none is on record"
+    said = f"versions: {found.old_version}, then {found.new_version}"
+    if found.declared == "back":
+        return f"{said}, which goes back; {found.right_version} or higher would be right"
+    if not found.is_declared:
+        return f"{said}, which says too little; {found.right_version} or higher would be right"
+    return f"{said}, which says enough"
+
+
+def cite(reference: Mapping[str, Any], *, as_json: bool) -> int:
+    """Print the name of a prepared dataset, the fingerprint of its rows, and the citation that its author recorded."""
+    builder = _standing(reference)
+    manifest: Manifest = builder._built()
+    info = manifest.info
+    rows = {split: sum(lengths) for split, lengths in manifest.split_lengths().items()}
+    with progress("Hashing rows", total=sum(rows.values()), unit="rows") as bar:
+        splits = split_fingerprints(
+            builder._output_dir, manifest, on_rows=bar.update, storage_options=builder._output_storage_options
+        )
+    facts = {
+        "dataset": info.full_name or builder.label,
+        "fingerprint": f"sha256:{data_fingerprint(splits)}",
+        "rows": rows,
+        "homepage": info.homepage,
+        "license": info.license,
+        "citation": (info.citation or "").strip(),
+    }
+    if as_json:
+        say(json.dumps(facts, indent=2, ensure_ascii=False))
+        return 0
+    say(facts["dataset"])
+    say(f"fingerprint: {facts['fingerprint']}")
+    say(f"rows:        {', '.join(f'{split} {count:,}' for split, count in rows.items())}")
+    for name in ("homepage", "license"):
+        if facts[name]:
+            say(f"{name + ':':13}{facts[name]}")
+    say(f"\n{facts['citation'] or 'No citation is recorded.'}")
+    return 0
+
+
+def _folder_of(text: str) -> str:
+    return _standing({"path": text})._output_dir
+
+
+def _standing(reference: Mapping[str, Any]) -> DatasetBuilder:
+    """The builder of a dataset that is built: of a folder, of a name that `cache ls` prints, or of a reference.
+
+    Raises:
+        DatasetNotFoundError: it is not built.
+        ConfigurationError: the name is that of several.
+    """
+    path = os.fspath(reference["path"])
+    given = {name: value for name, value in reference.items() if value is not None and name != "path"}
+    if not given:
+        try:
+            return builder_from_directory(path)
+        except DatasetNotFoundError:
+            pass
+        folders = [] if os.path.exists(path) else named_folders(path)
+        if len(folders) > 1:
+            raise ConfigurationError(
+                f"{path} names {counted(len(folders), 'dataset')} of the cache. Give one of: {', '.join(folders)}."
+            )
+        if folders:
+            return builder_from_directory(folders[0])
+    builder = load_dataset_builder(**reference)
+    builder._built()
+    return builder
+
+
+# `push`: a dataset of this machine, or any other that can be loaded, brought to a repository of the Hub.
+
+
+_ASKED = ("path", "data_files", "data_dir", "token", "trust_remote_code")
+
+
+def push(
+    reference: Mapping[str, Any],
+    repo_id: str,
+    *,
+    config_name: str | None,
+    split: str | None,
+    num_shards: int | None,
+    num_proc: int | None,
+    **how: Any,
+) -> int:
+    """Push a dataset and say where the commit is.
+
+    Args:
+        reference: what `load_dataset` takes; its path may be a saved folder, a built one, or a name as `cache ls` prints it.
+        repo_id: `org/name`, or `name` for one of the user's own.
+        config_name: the config to push: of several that the dataset has it is the one that is read.
+        split: a split expression; all splits if None.
+        num_shards: files of each split.
+        num_proc: processes that build and write.
+        how: other arguments of `push_to_hub`.
+    """
+    found, own = _opened(reference, config_name, split, num_proc)
+    options = {"config_name": config_name or own, "num_proc": num_proc, **how}
+    options = {name: value for name, value in options.items() if value is not None}
+    if isinstance(found, DatasetDict):
+        if num_shards is not None:
+            options["num_shards"] = dict.fromkeys(found, num_shards)
+        made = found.push_to_hub(repo_id, **options)
+        rows = {name: len(each) for name, each in found.items()}
+    else:
+        name = "train" if split is None and found.split is None else str(split or found.split).partition("[")[0]
+        made = found.push_to_hub(repo_id, split=name, num_shards=num_shards, **options)
+        rows = {name: len(found)}
+    say(made.pr_url or made.commit_url)
+    for name, count in rows.items():
+        say(f"  {name}: {counted(count, 'row')}")
+    return 0
+
+
+def _opened(
+    reference: Mapping[str, Any], config_name: str | None, split: str | None, num_proc: int | None
+) -> tuple[Dataset | DatasetDict, str | None]:
+    """The rows, and the config that they are of, where that has a name."""
+    path = os.fspath(reference["path"])
+    is_folder = os.path.isdir(path)
+    if is_folder and (is_saved_group(path) or is_saved_dataset(path)):
+        saved = load_from_disk(path)
+        if split is None or not isinstance(saved, DatasetDict):
+            return saved, None
+        if split not in saved:
+            raise UnknownSplitError(split, known=saved)
+        return saved[split], None
+    built = [path] if is_folder and read_manifest(path) is not None else []
+    if not os.path.exists(path):
+        built = named_folders(path)
+    if len(built) == 1:
+        builder = builder_from_directory(built[0])
+        return builder.as_dataset(split), builder.config.name
+    configs = get_dataset_config_names(**{name: reference[name] for name in _ASKED if reference.get(name) is not None})
+    if config_name is not None and (len(configs) > 1 or config_name in configs):  # one that has no name is called anything
+        reference = {**reference, "name": config_name}
+    return load_dataset(**reference, split=split, num_proc=num_proc), None

@@ -1,0 +1,476 @@
+"""`verify` and `cache`: what stands on disk, whether it is sound, and what can go."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, TextIO
+
+from datasets_core import _version
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError, DatasetNotFoundError, DatasetsCoreError, DeniedAccessError, ManifestError
+from datasets_core.fetch import disk_cache
+from datasets_core.fetch.disk_cache import IndexCache
+from datasets_core.files import disk_errors, is_url, locked
+from datasets_core.meta.reference import snakecase_to_camelcase
+from datasets_core.progress import progress
+from datasets_core.store.commit import find_garbage, remove_garbage
+from datasets_core.store.manifest import MANIFEST_NAME, Manifest, dead_folders, lock_path, parse_staging, read_manifest
+from datasets_core.store.source import verify_folder
+
+if TYPE_CHECKING:
+    from datasets_core.scripting.sandbox.limits import Layers
+
+# How the command line words things: counts, the advice of the library in flags, and nothing that a terminal obeys.
+
+
+_FLAGS = {
+    r"\btrust_remote_code=True\b": "--trust-remote-code",
+    r"\btrust_remote_code=False\b": "--no-remote-code",
+    r"\btrust_remote_code='sandbox'": "--sandbox",
+    r"\bdownload_mode='force_redownload'": "--force",
+    r"\bverification_mode='(\w+)'": r"--verification-mode \1",
+    r"\bload_dataset\('(\w+)', data_files=('[^']*')\)": r"datasets-core build \1 --data-files \2",
+    r"\bdata_files=(?!\w)": "--data-files ",
+    r"\bregister_checksums=True\b": "--register-checksums",
+    r"\bforce_checksums_validation=True\b": "--force-checksums-validation",
+    r"\block_dataset\(\.\.\., update=True\)": "datasets-core lock … --update",
+    r"\block_dataset\(\.\.\.\)": "datasets-core lock …",
+    r"\(timeout=, or None for no limit\)": "(--timeout, or leave it out)",
+    r"\btimeout= ": "--timeout ",
+    r"Call download_and_prepare\(\) first": "Run datasets-core build first",
+}
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    """A text with what a terminal would obey written out: authors of datasets are strangers. JSON stays what it is.
+
+    >>> print(plain("a\\x1b[31mred"))
+    a\\u001b[31mred
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say(text: object, *, file: TextIO | None = None) -> None:
+    """Print a text, with what a terminal would obey written out.
+
+    Args:
+        text: the text.
+        file: standard output if None.
+    """
+    print(plain(str(text)), file=file)
+
+
+class PlainFormatter(logging.Formatter):
+    """Lines of a log, with what a terminal would obey written out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
+        return plain(super().format(record))
+
+
+def counted(count: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> counted(1, "shard"), counted(1200, "row")
+    ('1 shard', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def in_flags(message: str) -> str:
+    """A message of the library in the words of the command line.
+
+    >>> in_flags("Read it, then pass trust_remote_code=True or name the .py file itself.")
+    'Read it, then pass --trust-remote-code or name the .py file itself.'
+    """
+    for argument, flag in _FLAGS.items():
+        message = re.sub(argument, flag, message)
+    return re.sub(r"(--data-files) (?=[.,;]|$)", r"\1", message)
+
+
+# `datasets-core doctor`: what this machine offers, above all to confine the scripts of strangers with, tried out.
+
+
+_NEEDED = ("pyarrow", "numpy", "fsspec", "huggingface_hub", "httpx2", "loky")
+_OPTIONAL = (
+    *("pandas", "polars", "torch", "tensorflow", "jax", "duckdb", "pillow", "soundfile", "torchcodec", "h5py", "pdfplumber"),
+    *("faiss-cpu", "elasticsearch", "sqlalchemy", "s3fs", "pyspark", "apache-beam", "lxml", "zstandard", "lz4"),
+)
+_TRIALS = {
+    "read a file outside": "open('/etc/passwd').close()",
+    "list a folder outside": "import os; os.listdir('/')",
+    "write a file outside": "open('/tmp/datasets-core-doctor', 'w').close()",
+    "connect": "import socket; socket.create_connection(('127.0.0.1', 9), timeout=1)",
+    "start a process": "import os; os.posix_spawn('/bin/true', ['true'], {})",
+    "open a socket past Python": (
+        "import ctypes\ncode = ctypes.CDLL(None, use_errno=True)\n"
+        "if code.socket(2, 1, 0) < 0: raise PermissionError(ctypes.get_errno(), 'socket')"
+    ),
+}
+
+
+def report(*, as_json: bool) -> int:
+    """Print what there is, and what happens to scripts."""
+    from datasets_core.scripting.sandbox.limits import layers
+
+    found = layers()
+    facts = _machine_facts(found)
+    if as_json:
+        say(json.dumps(facts, indent=2))
+        return 0
+    for title, entries in facts.items():
+        if isinstance(entries, dict):
+            say(f"{title}:")
+            for name, value in entries.items():
+                say(f"  {name}: {value}")
+        else:
+            say(f"{title}: {entries}")
+    return 0
+
+
+def _machine_facts(found: Layers) -> dict[str, Any]:
+    from datasets_core.scripting.sandbox import kernel, limits
+
+    version = found.landlock
+    facts: dict[str, Any] = {
+        "datasets-core": _version.__version__,
+        "Python": f"{platform.python_version()} on {platform.system()} {platform.release()}, {platform.machine()}",
+        "Packages": _versions(_NEEDED),
+        "Optional packages": _versions(_OPTIONAL),
+        "Confinement": {
+            "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not there",
+            "seccomp": ("there, refusals are reported" if found.notices else "there") if found.seccomp else "not there",
+            "bwrap": _bwrap(found),
+            "user": f"{os.geteuid()}, which gives up all capabilities in a confined process",
+            "memory of a confined script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
+        },
+    }
+    tried, holds = _tried() if found.can_confine else ({}, False)
+    if tried:
+        facts["Tried in a confined process"] = tried
+    reason = found.reason or (
+        "" if holds else "what was tried in a confined process was not denied, or it could not be started"
+    )
+    facts["Scripts that you name (a .py file)"] = "run as they are"
+    facts["Scripts of strangers"] = (
+        f"are refused because {reason}; trust_remote_code=True runs those that you trust"
+        if reason
+        else f"run confined by: {', '.join(found.words())}"
+    )
+    return facts
+
+
+def _bwrap(found: Layers) -> str:
+    from datasets_core.scripting.sandbox import limits
+
+    path = found.bwrap or (limits.program() if shutil.which("bwrap") else None)
+    if path is None:
+        return "there, but does not work for this user" if shutil.which("bwrap") else "not there"
+    return f"{path}, {'used' if found.bwrap and not found.landlock else 'not needed beside Landlock'}"
+
+
+def _versions(packages: tuple[str, ...]) -> dict[str, str]:
+    versions = {}
+    for package in packages:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _tried() -> tuple[dict[str, str], bool]:
+    """What becomes of things that no script may do; whether all were denied."""
+    from datasets_core.scripting.sandbox.limits import Cage
+    from datasets_core.scripting.sandbox.process import Confined
+
+    told, began = {}, time.monotonic()
+    scratch = tempfile.mkdtemp(prefix="datasets-core-doctor-")
+    try:
+        with Confined.start(Cage((), scratch), serve="datasets_core.scripting.sandbox.protocol:serve") as confined:
+            told["start"] = f"{time.monotonic() - began:.2f} s"
+            for name, text in _TRIALS.items():
+                try:
+                    confined.ask({"text": text}, deadline=time.monotonic() + 10)
+                    told[name] = "NOT DENIED"
+                except DeniedAccessError as error:
+                    told[name] = f"denied: {error.tried}"
+    except DatasetsCoreError as error:
+        return {**told, "failed": str(error)}, False
+    return told, all(value != "NOT DENIED" for value in told.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """One finished dataset; `manifest` is None where it cannot be read."""
+
+    folder: str
+    manifest: Manifest | None
+    reason: str = ""
+
+    @property
+    def size(self) -> int:
+        return sum(shard.size for shard in self.manifest.shards) if self.manifest else 0
+
+
+def verify(path: str) -> int:
+    """Hash every shard below `path`, a place or a name in the cache; 0 if all is sound, 1 if anything is bad."""
+    if is_url(path):
+        found = [_Finished(path, read_manifest(path))]
+    else:
+        found = list(_finished(path)) or _named(path)
+    if not found:
+        raise DatasetNotFoundError(
+            f"{path} holds no finished dataset ({MANIFEST_NAME}). Give a folder, or a name that `cache ls` prints."
+        )
+    bad = 0
+    with progress("Verifying", total=sum(dataset.size for dataset in found), unit="B") as bar:
+        for dataset in found:
+            problems = verify_folder(dataset.folder, bar.update)
+            bad += len(problems)
+            for problem in problems:
+                say(f"BAD  {in_flags(str(problem))}")
+            if not problems and dataset.manifest:
+                rows = sum(shard.rows for shard in dataset.manifest.shards)
+                shards = counted(len(dataset.manifest.shards), "shard")
+                say(f"good {dataset.folder}: {shards}, {counted(rows, 'row')}, {_bytes(dataset.size)}")
+    if bad:
+        say(f"{bad} bad. Build the dataset again: datasets-core build … --force", file=sys.stderr)
+    return 1 if bad else 0
+
+
+def list_cache() -> int:
+    """Print every finished dataset of the cache, and what they take together."""
+    total = 0
+    for dataset in _finished(settings().cache_dir):
+        total += dataset.size
+        say(f"{_name(dataset.folder)}  {_facts(dataset)}")
+    garbage = find_garbage(settings().cache_dir)
+    say(f"{_bytes(total)} in {settings().cache_dir}")
+    dead = _dead_downloads()
+    if garbage or dead:
+        freed = sum(found.size for found in garbage) + sum(dead.values())
+        say(f"{_bytes(freed)} can go: datasets-core cache gc")
+    return 0
+
+
+def remove(name: str, *, sure: bool) -> int:
+    """Remove the finished datasets whose name is `name` or begins with `name/`."""
+    found = _named(name)
+    if not found:
+        raise DatasetNotFoundError(f"{name!r} is no dataset in {settings().cache_dir}. `datasets-core cache ls` lists them.")
+    for dataset in found:
+        say(f"{_name(dataset.folder)}  {_facts(dataset)}")
+    if not sure and not _agreed(f"{counted(len(found), 'dataset')} ({_bytes(sum(dataset.size for dataset in found))})"):
+        return 1
+    for dataset in found:
+        with locked(lock_path(dataset.folder)), disk_errors(dataset.folder):
+            os.unlink(os.path.join(dataset.folder, MANIFEST_NAME))  # from here on nothing loads: no half dataset is ever seen
+            shutil.rmtree(dataset.folder)
+    return 0
+
+
+def collect(*, dry_run: bool) -> int:
+    """Remove what dead processes left, downloads that did not end among it, stray shards, and results that nobody used."""
+    found, dead = find_garbage(settings().cache_dir), _dead_downloads()
+    for garbage in found:
+        say(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
+    for path, size in dead.items():
+        kind = "index" if path.startswith(IndexCache.of_settings().folder) else "download"
+        say(f"{kind:9} {_bytes(size):>10}  {path}")
+    _remove_passing(dry_run=dry_run)
+    if dry_run:
+        freed = sum(garbage.size for garbage in found) + sum(dead.values())
+    else:
+        freed = remove_garbage(found) + sum(dead.values())
+        for path in dead:
+            with disk_errors(path):
+                disk_cache.remove(path)
+    say(f"{_bytes(freed)} {'would come' if dry_run else 'came'} free")
+    return 0
+
+
+def _dead_downloads() -> dict[str, int]:
+    """What downloads and extractions left that did not end, indexes that nobody uses; the bytes of each."""
+    now = settings()
+    folders = dict.fromkeys(disk_cache.download_folders(now.downloads_dir, now.extracted_dir))
+    found = {path: disk_cache.size_of(path) for folder in folders for path in disk_cache.litter(folder)}
+    return found | IndexCache.of_settings().stale()
+
+
+def _remove_passing(*, dry_run: bool) -> None:
+    """Remove the folders in which killed processes had results that they did not want to keep."""
+    for path in dead_folders():
+        say(f"{'temporary':9} {'':>10}  {path}")
+        if not dry_run:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _finished(root: str) -> Iterator[_Finished]:
+    for folder, subfolders, names in os.walk(root):
+        subfolders[:] = sorted(name for name in subfolders if parse_staging(os.path.join(folder, name)) is None)
+        if MANIFEST_NAME in names:
+            try:
+                manifest = read_manifest(folder)
+            except ManifestError as error:
+                yield _Finished(folder, None, error.reason)
+            else:
+                if manifest is not None:
+                    yield _Finished(folder, manifest)
+
+
+def _named(name: str) -> list[_Finished]:
+    """The finished datasets of the cache whose name is `name` or begins with `name/`; of the Hub, `org/name` as it is there."""
+    wanted = tuple(f"{each}/" for each in (name.strip("/"), name.strip("/").replace("/", "___", 1)) if each)
+    return [dataset for dataset in _finished(settings().cache_dir) if f"{_name(dataset.folder)}/".startswith(wanted)]
+
+
+def named_folders(name: str) -> list[str]:
+    """The folders of the finished datasets of the cache whose name is `name` or begins with `name/`."""
+    return [dataset.folder for dataset in _named(name)]
+
+
+def _name(folder: str) -> str:
+    return os.path.relpath(folder, settings().cache_dir).replace(os.sep, "/")
+
+
+def _facts(dataset: _Finished) -> str:
+    if dataset.manifest is None:
+        return f"broken: {dataset.reason}"
+    splits = ", ".join(f"{split} {sum(lengths):,}" for split, lengths in dataset.manifest.split_lengths().items())
+    age = _age(time.time() - os.stat(os.path.join(dataset.folder, MANIFEST_NAME)).st_mtime)
+    sources = [source.path for source in dataset.manifest.sources]
+    origin = f"  from {sources[0]}" if sources else ""
+    more = f" (+ {len(sources) - 1:,} more)" if len(sources) > 1 else ""
+    return f"{splits or 'no rows'}  {_bytes(dataset.size)}  {age} old{origin}{more}"
+
+
+def _age(seconds: float) -> str:
+    """A time in its largest unit of which there is at least one.
+
+    >>> _age(59), _age(3600), _age(200_000)
+    ('0 minutes', '1 hour', '2 days')
+    """
+    for unit, length in (("day", 86_400), ("hour", 3_600)):
+        if seconds >= length:
+            return counted(int(seconds // length), unit)
+    return counted(max(0, int(seconds // 60)), "minute")
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(count) < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def _agreed(what: str) -> bool:
+    if not sys.stdin.isatty():
+        raise ConfigurationError(f"Removing {what} needs a yes. Pass --yes.")
+    return input(f"Remove {what}? [y/N] ").strip().lower() in {"y", "yes"}
+
+
+# `new`: a dataset script that runs as it stands, its data, and its test.
+
+
+_SCRIPT = '''"""{title}: what it is, where it comes from."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import datasets_core as datasets
+
+
+class {camel}(datasets.GeneratorBasedBuilder):
+    """One sentence that says what a row is."""
+
+    VERSION = datasets.Version("1.0.0")
+
+    def _info(self) -> datasets.DatasetInfo:
+        return datasets.DatasetInfo(
+            description=__doc__,
+            homepage="",
+            license="",
+            citation="",
+            features=datasets.Features(
+                {{
+                    "text": datasets.Value("string"),
+                    "label": datasets.ClassLabel(names=["no", "yes"]),
+                }}
+            ),
+        )
+
+    def _split_generators(self, dl_manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
+        # A URL here is downloaded, checked and cached; a relative path is read beside this file.
+        files = dl_manager.download_and_extract({{"train": "data/train.csv", "test": "data/test.csv"}})
+        return [datasets.SplitGenerator(name=split, gen_kwargs={{"path": path}}) for split, path in files.items()]
+
+    def _generate_examples(self, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        with open(path, encoding="utf-8", newline="") as lines:
+            for number, row in enumerate(csv.DictReader(lines)):
+                yield number, {{"text": row["text"], "label": row["label"]}}
+'''
+
+_TEST = '''"""The dataset builds, with the rows and types that it promises.  Run: pytest {name}"""
+
+from pathlib import Path
+
+from datasets_core import load_dataset
+
+SCRIPT = str(Path(__file__).with_name("{name}.py"))
+
+
+def test_splits_have_their_rows(tmp_path: Path) -> None:
+    splits = load_dataset(SCRIPT, cache_dir=str(tmp_path))
+    assert {{name: len(rows) for name, rows in splits.items()}} == {{"train": 2, "test": 1}}
+
+
+def test_the_first_row_is_right(tmp_path: Path) -> None:
+    rows = load_dataset(SCRIPT, split="train", cache_dir=str(tmp_path))
+    assert rows[0] == {{"text": "It works.", "label": 1}}
+'''
+
+_TRAIN = "text,label\nIt works.,yes\nIt does not.,no\n"
+_HELD_OUT = "text,label\nDoes it?,yes\n"
+
+
+def write(name: str, parent: str) -> int:
+    """Write `parent/name/` with script, data and test; nothing that exists is touched.
+
+    Raises:
+        ConfigurationError: the name is no snake_case name, or the folder exists.
+    """
+    if not name.isidentifier() or name != name.lower():
+        raise ConfigurationError(f"{name!r} is no name for a dataset. Use lower-case letters, digits and underscores.")
+    folder = os.path.join(parent, name)
+    if os.path.exists(folder):
+        raise ConfigurationError(f"{folder} exists already. Choose another name or --dir.")
+    words = {"name": name, "camel": snakecase_to_camelcase(name), "title": name.replace("_", " ").capitalize()}
+    contents = {
+        f"{name}.py": _SCRIPT.format(**words),
+        f"test_{name}.py": _TEST.format(**words),
+        os.path.join("data", "train.csv"): _TRAIN,
+        os.path.join("data", "test.csv"): _HELD_OUT,
+    }
+    with disk_errors(folder):
+        os.makedirs(os.path.join(folder, "data"))
+        for path, text in contents.items():
+            with open(os.path.join(folder, path), "x", encoding="utf-8") as out:
+                out.write(text)
+    print(f"{folder}: {', '.join(sorted(contents))}")
+    print(f"Try: datasets-core head {os.path.join(folder, name + '.py')}")
+    return 0

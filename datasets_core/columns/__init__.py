@@ -1,1 +1,0 @@
-"""Other columns: chosen, renamed, of other types, added."""

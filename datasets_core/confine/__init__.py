@@ -1,1 +1,0 @@
-"""Scripts of strangers: run in a process that can read its inputs and write nothing but rows."""

@@ -1,0 +1,1 @@
+"""Search, SQL, statistics and pictures of a dataset."""

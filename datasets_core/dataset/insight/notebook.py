@@ -1,0 +1,338 @@
+"""Datasets in a notebook: the first rows as a table with pictures and players, and nothing of the data as markup."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.features.base import FeatureType
+from datasets_core.features.types import ClassLabel
+from datasets_core.store.rows.indices import as_int, names_of
+from datasets_core.store.rows.rows import Tabled
+
+if TYPE_CHECKING:
+    from datasets_core.dataset.insight.describe import Summary
+
+
+# What a dataset shows of itself: as an Arrow stream to other tools, as numbers about its columns, as a table in a
+# notebook.
+
+
+class Overview(Tabled):
+    """A dataset as a whole, handed over or looked at."""
+
+    # -- for other tools -----------------------------------------------------------------------------------------------
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as an Arrow stream, by the PyCapsule protocol: `polars.DataFrame(dataset)`, `pyarrow.table(dataset)`.
+
+        It holds every column as it is stored, whatever the format, batch by batch: without a copy as long as the rows stand
+        in the order of the table, and gathered block by block in bounded memory otherwise.
+
+        Args:
+            requested_schema: a capsule of the Arrow schema that the rows are cast to.
+
+        >>> import pyarrow as pa
+        >>> pa.table(Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0])).to_pydict()
+        {'a': [3, 1]}
+        """
+        return self._stream().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema of that stream."""
+        return self._stream_schema().__arrow_c_schema__()
+
+    def _stream(self) -> pa.RecordBatchReader:
+        from datasets_core.store.rows.view import stream
+
+        return stream(self._table, self._index, self._stream_schema())
+
+    def _stream_schema(self) -> pa.Schema:
+        """The schema of the table, with its features, and without the extensions of their fields, which others do not know."""
+        described = self._table.schema.with_metadata(self._metadata_of(self._table))
+        return pa.schema([field.remove_metadata() for field in described], metadata=described.metadata)
+
+    # -- for people ----------------------------------------------------------------------------------------------------
+
+    def describe(self, columns: str | Sequence[str] | None = None, *, bins: int = 10) -> Summary:
+        """What there is in the columns: nulls, distinct values, bounds, means, lengths, histograms.
+
+        It is computed block by block in bounded memory; pictures and sounds are not decoded. Distinct values are counted
+        exactly up to 10,000, and estimated beyond.
+
+        Args:
+            columns: the columns, if not all.
+            bins: of the histograms.
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: fewer bins than one.
+
+        >>> summary = Dataset.from_dict({"a": [1, 2, None, 2]}).describe()
+        >>> summary["a"].nulls, summary["a"].distinct, summary["a"].min, summary["a"].max
+        (1, 2, 1, 2)
+        """
+        from datasets_core.dataset.insight.statistics import summarized
+        from datasets_core.store.rows.view import joined_blocks  # they import pyarrow.compute: 25 ms
+
+        names = self.column_names if columns is None else names_of(columns)
+        self._check_columns(names)
+        if as_int("bins", bins) < 1:
+            raise ConfigurationError(f"A histogram of {bins} bins has no meaning. Give 1 or more.")
+        features = {name: self._features[name] for name in names}
+        table = self._table.select(names)
+        return summarized(features, table.schema, lambda: joined_blocks(table, self._index), bins)
+
+    def _repr_html_(self) -> str:
+        """The first rows, for a notebook: pictures, players and texts, cut to a size that a page can hold."""
+        try:
+            head = self._raw_head(first_rows(self.num_rows))
+            return dataset_html(repr(self), self.num_rows, self._features, head)
+        except Exception as error:  # a notebook shows what a cell gives in any case
+            return fallback_html(repr(self), error)
+
+    def _raw_head(self, rows: int) -> pa.Table:
+        """The first rows as they are stored."""
+        if self._index is None:
+            return pa.Table.from_batches(self._table.batches(start=0, stop=rows), self._table.schema)
+        return self._table.take(self._index[:rows])
+
+
+_MOST_ROWS, _MOST_COLUMNS = 10, 30
+_MOST_CHARACTERS = 300  # of a text, or of the JSON of a nested value
+_MOST_ITEMS = 12  # of a list
+_PIXELS = 160  # of a picture's longer side
+_SMALL_PICTURE_BYTES = 64 << 10  # shown as it is; larger ones as thumbnails, where Pillow is installed
+_MOST_PICTURE_BYTES = 1 << 20  # shown as it is where Pillow is not
+_MOST_DECODED_PICTURE_BYTES, _MOST_DECODED_PIXELS = 32 << 20, 50_000_000
+_MOST_AUDIO_BYTES = 1 << 20
+_MOST_MEDIA_BYTES = 6 << 20  # of all that one table shows
+_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF87a": "image/gif", b"GIF89a": "image/gif"}
+_SOUNDS = {
+    b"fLaC": "audio/flac",
+    b"OggS": "audio/ogg",
+    b"ID3": "audio/mpeg",
+    b"\xff\xfb": "audio/mpeg",
+    b"\xff\xf3": "audio/mpeg",
+}
+
+
+def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], head: pa.Table) -> str:
+    """The first rows of a dataset as a page.
+
+    Args:
+        text: how the dataset prints.
+        num_rows: of the dataset.
+        features: of its columns.
+        head: the first rows, as they are stored.
+    """
+    from datasets_core.dataset.insight.describe import framed
+
+    names = list(features)[:_MOST_COLUMNS]
+    title = f"{_counted(num_rows, 'row')}, {_counted(len(features), 'column')}"
+    if head.num_rows < num_rows:
+        title += f"; the first {head.num_rows} rows"
+    if len(names) < len(features):
+        title += f"; the first {len(names)} columns"
+    budget = _Budget()
+    heads = "".join(_head(name, features[name]) for name in names)
+    rows = []
+    for row in range(head.num_rows):
+        cells = "".join(_cell(head.column(name)[row], features[name], budget) for name in names)
+        rows.append(f'<tr><td class="row">{row}</td>{cells}</tr>')
+    table = f'<table><thead><tr><th class="row"></th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return framed(title, table)
+
+
+def group_html(splits: Iterable[tuple[str, str]]) -> str:
+    """Several datasets, each under its name."""
+    return "".join(f'<div class="dsc"><h4>{escape(str(name))}</h4></div>{page}' for name, page in splits)
+
+
+def fallback_html(text: str, error: BaseException) -> str:
+    """The text of a dataset whose rows could not be shown, and why."""
+    reason = str(error) if isinstance(error, DatasetsCoreError) else f"{type(error).__name__}: {error}"
+    return f"<pre>{escape(text)}</pre><p>The rows cannot be shown: {escape(_cut(reason, 500))}</p>"
+
+
+def first_rows(num_rows: int) -> int:
+    """How many rows a page shows."""
+    return min(num_rows, _MOST_ROWS)
+
+
+class _Budget:
+    """What pictures and sounds of one page may still weigh."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_MEDIA_BYTES
+
+    def takes(self, num_bytes: int) -> bool:
+        if num_bytes > self._left:
+            return False
+        self._left -= num_bytes
+        return True
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _head(name: str, feature: FeatureType) -> str:
+    from datasets_core.dataset.insight.describe import kind_of_feature
+
+    return f"<th>{escape(_cut(name, 60))}<small>{escape(_cut(kind_of_feature(feature), 60))}</small></th>"
+
+
+def _cell(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
+    if not value.is_valid:
+        return '<td><span class="none">None</span></td>'
+    if isinstance(feature, ClassLabel):
+        code = value.as_py()
+        name = feature.names[code] if 0 <= code < len(feature.names) else str(code)
+        return f'<td><span class="label" title="{code}">{escape(_cut(name, 60))}</span></td>'
+    if (
+        pa.types.is_struct(value.type)
+        and {field.name for field in value.type} == {"bytes", "path"}
+        and not isinstance(feature, dict)
+    ):
+        return f"<td>{_media(value, feature, budget)}</td>"
+    plain = bounded(value)
+    if isinstance(plain, bool) or not isinstance(plain, (int, float, str)):
+        if isinstance(plain, (dict, list)):
+            dumped = json.dumps(plain, ensure_ascii=False, default=str)
+            return f"<td><code>{escape(_cut(dumped, _MOST_CHARACTERS))}</code></td>"
+        return f"<td>{escape(_cut(str(plain), _MOST_CHARACTERS))}</td>"
+    if isinstance(plain, str):
+        return f"<td>{escape(_cut(plain, _MOST_CHARACTERS))}</td>"
+    return f'<td class="number">{escape(str(plain))}</td>'
+
+
+def bounded(value: pa.Scalar, depth: int = 0) -> Any:
+    """A stored value as plain Python, of which no more is read than is shown.
+
+    >>> bounded(pa.scalar([1] * 15))
+    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '… (15 in all)']
+    """
+    kind = value.type
+    if isinstance(value, pa.ExtensionScalar):
+        return bounded(value.value, depth)
+    if not value.is_valid:
+        return None
+    if pa.types.is_dictionary(kind):
+        return bounded(value.value, depth)
+    if depth > 8:
+        return "…"
+    if pa.types.is_struct(kind):
+        return {field.name: bounded(value[number], depth + 1) for number, field in enumerate(kind)}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        items = [bounded(value.values[number], depth + 1) for number in range(min(_MOST_ITEMS, len(value.values)))]
+        return items if len(items) == len(value.values) else [*items, f"… ({len(value.values):,} in all)"]
+    if isinstance(value, (pa.StringScalar, pa.BinaryScalar)):  # and their large and fixed-size kinds
+        data = value.as_buffer()
+        if isinstance(value, pa.StringScalar) or pa.types.is_large_string(kind):
+            text = _start(data, 4 * _MOST_CHARACTERS + 4).decode(errors="replace")
+            return (
+                _cut(text, _MOST_CHARACTERS)
+                if data.size <= len(text.encode(errors="replace"))
+                else text[:_MOST_CHARACTERS] + "…"
+            )
+        return f"{_start(data, 24)!r}{'…' if data.size > 24 else ''} ({_bytes(data.size)})"
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
+        return str(value.cast(pa.string())) if not pa.types.is_duration(kind) else f"{value.value:,} {kind.unit}"
+    return value.as_py()
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _bytes(size: int) -> str:
+    return f"{size:,} bytes" if size < 10_000 else f"{size / 1000:,.0f} kB" if size < 10_000_000 else f"{size / 1e6:,.0f} MB"
+
+
+# -- pictures and sounds -----------------------------------------------------------------------------------------------
+
+
+def _media(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
+    path = value["path"]
+    name = "" if not path.is_valid else str(bounded(path)).replace("\\", "/").rsplit("/", 1)[-1]
+    stored = value["bytes"]
+    kind = str(getattr(feature, "_type", ""))
+    if not stored.is_valid:  # a path is not opened: it comes from the data
+        return f'<span class="note">{escape(_cut(name, 80)) or "no bytes"}</span>'
+    data = stored.as_buffer()
+    shown = None
+    if kind == "Image":
+        shown = _picture(data, budget)
+    elif kind == "Audio":
+        shown = _player(data, budget)
+    note = f'<span class="note">{escape(_cut(name, 80))} {kind.lower()} of {_bytes(data.size)}</span>'
+    return note if shown is None else shown
+
+
+def _picture(data: pa.Buffer, budget: _Budget) -> str | None:
+    """The picture, if its bytes are of a type that no browser runs code of, and not too many."""
+    mime = _sniffed(data, _PICTURES, b"WEBP", "image/webp")
+    if mime is None or data.size > _SMALL_PICTURE_BYTES:
+        small = _thumbnail(data)
+        if small is not None:
+            return _image_tag("image/png", small, budget)
+    if mime is None or data.size > _MOST_PICTURE_BYTES:
+        return None
+    return _image_tag(mime, data.to_pybytes(), budget)
+
+
+def _image_tag(mime: str, data: bytes, budget: _Budget) -> str | None:
+    if not budget.takes(len(data)):
+        return None
+    return f'<img alt="" src="data:{mime};base64,{base64.b64encode(data).decode()}">'
+
+
+def _thumbnail(data: pa.Buffer) -> bytes | None:
+    from datasets_core.features.media.types import PROGRAM_FORMATS
+
+    if data.size > _MOST_DECODED_PICTURE_BYTES:
+        return None
+    try:
+        from PIL import Image
+    except ImportError:
+        return None
+    try:
+        with Image.open(io.BytesIO(data.to_pybytes())) as picture:
+            if picture.width * picture.height > _MOST_DECODED_PIXELS or picture.format in PROGRAM_FORMATS:
+                return None
+            picture.draft("RGB", (2 * _PIXELS, 2 * _PIXELS))
+            picture.thumbnail((2 * _PIXELS, 2 * _PIXELS))
+            written = io.BytesIO()
+            keeps = picture.mode in ("RGB", "RGBA", "L", "LA", "P", "1")
+            (picture if keeps else picture.convert("RGB")).save(written, "PNG")
+    except Exception:  # whatever a damaged picture makes Pillow raise: it is shown by its size
+        return None
+    return written.getvalue()
+
+
+def _player(data: pa.Buffer, budget: _Budget) -> str | None:
+    mime = _sniffed(data, _SOUNDS, b"WAVE", "audio/wav")
+    if mime is None or data.size > _MOST_AUDIO_BYTES or not budget.takes(data.size):
+        return None
+    return f'<audio controls preload="none" src="data:{mime};base64,{base64.b64encode(data.to_pybytes()).decode()}"></audio>'
+
+
+def _sniffed(data: pa.Buffer, kinds: Mapping[bytes, str], riff: bytes, riff_mime: str) -> str | None:
+    """The type of a file by its first bytes, among those that may be shown."""
+    first = _start(data, 16)
+    if first[:4] == b"RIFF" and first[8:12] == riff:
+        return riff_mime
+    return next((mime for start, mime in kinds.items() if first.startswith(start)), None)
+
+
+def _start(data: pa.Buffer, most: int) -> bytes:
+    start: bytes = data.slice(0, min(most, data.size)).to_pybytes()
+    return start

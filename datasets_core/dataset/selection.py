@@ -1,0 +1,517 @@
+"""Fewer rows, or rows in another order: an index over the same table, never a copy of it."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import ArgumentTypeError, CellCastError, ConfigurationError
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.pieces import Ints
+from datasets_core.store.rows.indices import as_features, as_int, ints_of, mapped_index, row_count, row_numbers
+from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.table import RowTable
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+# Random order that is the same for the same seed: the generator that a seed, or the state of numpy, asks for.
+
+
+def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Generator:
+    """The generator that was given, or one made of the seed; without a seed, of the global state of `np.random`.
+
+    The global state moves on by one number, so that a second call gives another order.
+
+    >>> random_generator(42, None).permutation(5)
+    array([4, 2, 3, 1, 0])
+
+    Raises:
+        ArgumentTypeError: it is no numpy Generator, or the seed is no number.
+        ConfigurationError: a negative seed, or a seed and a generator, which `verb` was given.
+    """
+    random = np.random
+    if seed is not None and generator is not None:
+        raise ConfigurationError(f"{verb}() got a seed and a generator. Give one of them.")
+    if generator is not None:
+        if not isinstance(generator, random.Generator):
+            raise ArgumentTypeError(
+                f"generator={generator!r} is no numpy.random.Generator. Give np.random.default_rng(seed), or a seed."
+            )
+        return generator
+    if seed is None:
+        seed = _global_number()
+    try:
+        return random.default_rng(seed)
+    except TypeError:
+        raise ArgumentTypeError(f"seed={seed!r} is no number. Give an int, or a list of ints.") from None
+    except ValueError:
+        raise ConfigurationError(f"seed={seed!r} makes no random order. Give ints that are not negative.") from None
+
+
+def _global_number() -> int:
+    """The number that the global state of numpy stands at, as other tools take it for a seed."""
+    state: Any = np.random.get_state()
+    numbers, position = state[1], state[2]
+    np.random.random()
+    return int(numbers[position] if position < len(numbers) else numbers[0])
+
+
+class Selection(Tabled):
+    """Rows chosen by number."""
+
+    def select(
+        self,
+        indices: Iterable[int],
+        keep_in_memory: bool = False,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The rows at `indices`, in that order; a run of rows costs nothing.
+
+        The index is held in memory, eight bytes a row, unless it is given a file.
+
+        Args:
+            indices: a range, a list or array of ints, a mask, or any iterable of ints.
+            indices_cache_file_name: a file for the index, which is mapped then; a run of rows needs none.
+            new_fingerprint: the identity of the result.
+
+        >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0])["a"][:]
+        [3, 1]
+
+        Raises:
+            RowIndexError: a row that does not exist.
+        """
+        if isinstance(indices, int):
+            raise ArgumentTypeError(f"select() takes several rows, found the int {indices}. Use select([{indices}]).")
+        _check_files("select", keep_in_memory, indices_cache_file_name)
+        return self._selected(row_numbers(indices, self.num_rows), new_fingerprint)._mapped(indices_cache_file_name)
+
+    def take(self, n: int) -> Self:
+        """The first `n` rows, or all if there are fewer.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).take(2)["a"][:]
+        [1, 2]
+        """
+        return self._selected(range(min(row_count("take", n), self.num_rows)))
+
+    def skip(self, n: int) -> Self:
+        """The rows behind the first `n`.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).skip(2)["a"][:]
+        [3]
+        """
+        return self._selected(range(min(row_count("skip", n), self.num_rows), self.num_rows))
+
+    def shard(
+        self,
+        num_shards: int,
+        index: int,
+        contiguous: bool = True,
+        keep_in_memory: bool = False,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+    ) -> Self:
+        """Part `index` of `num_shards`: a run of rows, or (`contiguous=False`) every `num_shards`-th row.
+
+        Raises:
+            ConfigurationError: no such part.
+
+        >>> dataset = Dataset.from_dict({"a": [0, 1, 2, 3, 4]})
+        >>> dataset.shard(num_shards=2, index=0)["a"][:], dataset.shard(num_shards=2, index=0, contiguous=False)["a"][:]
+        ([0, 1, 2], [0, 2, 4])
+        """
+        _check_files("shard", keep_in_memory, indices_cache_file_name)
+        num_shards, index = as_int("num_shards", num_shards), as_int("index", index)
+        if not 0 <= index < num_shards:
+            raise ConfigurationError(f"There is no part {index} of {num_shards}. Give an index from 0 to num_shards - 1.")
+        if not contiguous:
+            return self._selected(range(index, self.num_rows, num_shards))._mapped(indices_cache_file_name)
+        rows, more = divmod(self.num_rows, num_shards)
+        start = rows * index + min(index, more)
+        return self._selected(range(start, start + rows + (index < more)))
+
+    # -- other orders --------------------------------------------------------------------------------------------------
+
+    def shuffle(
+        self,
+        seed: int | Sequence[int] | None = None,
+        generator: Generator | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The rows in random order: the same order for the same seed, on every machine.
+
+        Args:
+            seed: where chance begins; None: the global state of `np.random`.
+            generator: a numpy generator instead of a seed; it moves on.
+            indices_cache_file_name: a file for the index, which is mapped then.
+            new_fingerprint: the identity of the result.
+
+        >>> Dataset(pa.table({"a": [1, 2, 3, 4]})).shuffle(seed=42)["a"][:]
+        [4, 3, 2, 1]
+
+        Raises:
+            ConfigurationError: a seed and a generator, or a seed that is none.
+        """
+
+        _check_files("shuffle", keep_in_memory, indices_cache_file_name)
+        chance = random_generator(seed, generator, verb="shuffle")
+        if not self.num_rows:
+            return self._selected(range(0), new_fingerprint, "shuffle", None)
+        key = Hasher.hash(chance)
+        shuffled = self._selected(chance.permutation(self.num_rows), new_fingerprint, "shuffle", key)
+        return shuffled._mapped(indices_cache_file_name)
+
+    def sort(
+        self,
+        column_names: str | Sequence[str],
+        reverse: bool | Sequence[bool] = False,
+        null_placement: str = "at_end",
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The rows in the order of the values of columns; rows that are equal there stay in their order.
+
+        Columns that are larger than the setting `sort_bytes` are sorted in parts, on the disk.
+
+        Args:
+            column_names: the column, or several, the one that decides first in front.
+            reverse: whether the largest value comes first; for all columns, or one for each.
+            null_placement: where nulls go, "at_start" or "at_end", whatever `reverse` says.
+            indices_cache_file_name: a file for the index, which is mapped then.
+            new_fingerprint: the identity of the result.
+
+        >>> Dataset(pa.table({"a": [2, None, 3], "b": ["x", "y", "z"]})).sort("a", reverse=True)["b"][:]
+        ['z', 'x', 'y']
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a column of lists or of other values without order, or other arguments without meaning.
+        """
+        from datasets_core.dataset.sorting import SortKeys, sorted_rows
+
+        _check_files("sort", keep_in_memory, indices_cache_file_name)
+        if not isinstance(column_names, Iterable):
+            raise ArgumentTypeError(f"sort() takes the name of a column or several, found {column_names!r}. Give its name.")
+        names = [column_names] if isinstance(column_names, str) else list(column_names)
+        self._check_columns(names)
+        if not names:
+            raise ConfigurationError("sort() got no column to sort by. Name one at least.")
+        descending = [reverse] * len(names) if isinstance(reverse, (bool, np.bool_)) else list(reverse)
+        if len(descending) != len(names):
+            raise ConfigurationError(
+                f"sort() got {len(names)} columns and {len(descending)} values for reverse. Give one for each, or one for all."
+            )
+        if null_placement not in _NULLS_FIRST:
+            raise ConfigurationError(f"null_placement={null_placement!r} is no place for nulls. Give 'at_start' or 'at_end'.")
+        keys = SortKeys(tuple(names), tuple(map(bool, descending)), _NULLS_FIRST[null_placement])
+        rows = sorted_rows(self._table, self._index, keys)
+        ordered = self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
+        return ordered._mapped(indices_cache_file_name)
+
+    def train_test_split(
+        self,
+        test_size: float | int | None = None,
+        train_size: float | int | None = None,
+        shuffle: bool = True,
+        stratify_by_column: str | None = None,
+        seed: int | Sequence[int] | None = None,
+        generator: Generator | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        train_indices_cache_file_name: str | None = None,
+        test_indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        train_new_fingerprint: str | None = None,
+        test_new_fingerprint: str | None = None,
+    ) -> Any:
+        """A `DatasetDict` of two parts, "train" and "test", that share no row.
+
+        Args:
+            test_size: rows to test, or (float) their share of all; None: what is left, or a quarter.
+            train_size: rows to train, or their share; None: what is left.
+            shuffle: whether rows are drawn at random; else the first ones are those to train.
+            stratify_by_column: a column of class labels, each of which keeps its share in both parts.
+            seed: where chance begins; None: the global state of `np.random`.
+            generator: a numpy generator instead of a seed; it moves on.
+            train_indices_cache_file_name, test_indices_cache_file_name: files for the indices, which are mapped then.
+            train_new_fingerprint, test_new_fingerprint: the identities of the results.
+
+        >>> parts = Dataset(pa.table({"a": [1, 2, 3, 4]})).train_test_split(test_size=1, seed=42)
+        >>> parts["train"]["a"][:], parts["test"]["a"][:]
+        ([3, 2, 1], [4])
+
+        Raises:
+            ConfigurationError: sizes that do not add up, a column whose classes cannot be in both parts, or a seed and a
+                generator.
+            UnknownColumnError: a column that does not exist.
+        """
+        from datasets_core.dataset.dataset_dict import DatasetDict  # which is made of datasets
+
+        if stratify_by_column is not None:
+            self._check_columns([stratify_by_column])
+            if not shuffle:
+                raise ConfigurationError("Rows are stratified at random only. Leave shuffle=False or stratify_by_column out.")
+            if not isinstance(self._features[stratify_by_column], ClassLabel):
+                raise ConfigurationError(
+                    f"Column {stratify_by_column!r} is no ClassLabel, so that it cannot be stratified by. "
+                    "Make it one by class_encode_column()."
+                )
+        _check_files("train_test_split", keep_in_memory, train_indices_cache_file_name, test_indices_cache_file_name)
+        chance = random_generator(seed, generator, verb="train_test_split") if shuffle else None
+        if not self.num_rows:
+            parts: dict[str, Any] = {
+                "train": self._selected(range(0), train_new_fingerprint, "train part", None),
+                "test": self._selected(range(0), test_new_fingerprint, "test part", None),
+            }
+            return DatasetDict(parts)
+        num_train, num_test = part_sizes(self.num_rows, test_size, train_size)
+        key: tuple[Any, ...] = (num_train, num_test, stratify_by_column)
+        train: Any = range(num_train)
+        test: Any = range(num_train, num_train + num_test)
+        if chance is not None:
+            key = (*key, Hasher.hash(chance))
+            if stratify_by_column is None:
+                order = chance.permutation(self.num_rows)
+                train, test = order[num_test : num_test + num_train], order[:num_test]
+            else:
+                labels = self._labels(stratify_by_column)
+                train, test = stratified(labels, num_train, num_test, chance, column=stratify_by_column)
+        parts = {
+            "train": self._selected(train, train_new_fingerprint, "train part", *key)._mapped(train_indices_cache_file_name),
+            "test": self._selected(test, test_new_fingerprint, "test part", *key)._mapped(test_indices_cache_file_name),
+        }
+        return DatasetDict(parts)
+
+    def _mapped(self, path: str | None) -> Self:
+        """This dataset, with its index in a file, if it has one and a file is wanted."""
+        if path is not None and self._index is not None:
+            self._index = mapped_index(self._index, path)
+        return self
+
+    def flatten_indices(
+        self,
+        keep_in_memory: bool = False,
+        cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        features: Features | None = None,
+        disable_nullable: bool = False,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The same rows, written in the order in which they are shown, so that they are read without an index.
+
+        Rows that are read so already, those of a run for example, are left where they are, unless a file is named for them.
+
+        Args:
+            keep_in_memory: write no file.
+            cache_file_name: the file to write, instead of a folder in the cache.
+            features: what the columns are to be; the same as now if None.
+            new_fingerprint: the identity of the result.
+            disable_nullable: refuse null.
+            writer_batch_size, num_proc: have no effect: Arrow gathers the rows in blocks, in this process.
+
+        >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0]).flatten_indices()["a"][:]
+        [3, 1]
+
+        Raises:
+            CastError: a value that does not fit `features`, or null with disable_nullable=True.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        from datasets_core.dataset.results import MEMORY_BYTES, written  # 20 ms that reading does without
+        from datasets_core.features.cast import cast_table
+
+        table, index, wanted = self._table, self._index, as_features(features) or self._features
+        other = self._replaced(table, wanted, "flatten_indices", copy.deepcopy(features), new_fingerprint=new_fingerprint)
+        if disable_nullable:
+            _refuse_nulls(table, index)
+        if index is None and wanted == self._features and cache_file_name is None:
+            return other
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in table.batches() if index is None else table.batches_at(index):
+                yield batch if wanted == self._features else cast_table(batch, wanted, what="The dataset")
+
+        is_small = cache_file_name is None and not table.files and table.num_bytes * self.num_rows <= MEMORY_BYTES * len(table)
+        other._table = written(
+            self,
+            other._lineage,
+            batches,
+            wanted,
+            keep_in_memory=keep_in_memory or is_small,
+            cache_file_name=cache_file_name,
+        )
+        return other
+
+    def _labels(self, column: str) -> Any:
+        """The class of each row as a number; rows without one are a class of their own."""
+        table = self._table.select([column])
+        found = table.to_table() if self._index is None else table.take(self._index)
+        values = found.column(0)
+        return ints_of(values.fill_null(_UNLABELED) if values.null_count else values)
+
+    def repeat(self, num_times: int) -> Self:
+        """The rows `num_times` times, one time after the other; none for 0 or less.
+
+        >>> Dataset(pa.table({"a": [1, 2]})).repeat(2)["a"][:]
+        [1, 2, 1, 2]
+        """
+        if num_times is None:
+            raise ArgumentTypeError("A dataset cannot be repeated without end. Give a number, or use to_iterable_dataset().")
+        times = max(0, as_int("num_times", num_times))
+        if not times or not self.num_rows:
+            return self._selected(range(0), None, "repeat", 0)
+        other = self._derived("repeat", times)
+        other._split = None  # rows that stand there twice are no split
+        if self._index is None and self.num_rows >= _ROWS_PER_PIECE * self._table.num_pieces:
+            other._table = RowTable.concat([self._table] * times)
+        else:
+            index = np.arange(self.num_rows, dtype=np.int64) if self._index is None else self._index
+            other._index = np.tile(index, times)
+        return other
+
+
+_UNLABELED = 2**63 - 1  # behind all classes
+_NULLS_FIRST = {"at_start": True, "first": True, "at_end": False, "last": False}
+_ROWS_PER_PIECE = 256  # from here on, pieces that repeat take less memory than an index
+
+
+def _refuse_nulls(table: RowTable, index: Any) -> None:
+    for batch in table.batches() if index is None else table.batches_at(index):
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if column.null_count:
+                reason = "a value is null, which disable_nullable=True refuses"
+                raise CellCastError(name, reason, what="The dataset", advice="Fill or leave out such rows")
+
+
+def _check_files(verb: str, keep_in_memory: bool, *paths: str | None) -> None:
+    """Refuse a file for an index that is to be kept in memory."""
+    if keep_in_memory and any(path is not None for path in paths):
+        raise ConfigurationError(f"{verb}() got keep_in_memory=True and a file for the index. Give one of them.")
+
+
+# The rows of a training part and of a test part: how many, and which, at random or with the shares of each class kept.
+
+
+_DEFAULT_TEST_SHARE = 0.25
+
+
+def part_sizes(size: int, test_size: float | int | None, train_size: float | int | None) -> tuple[int, int]:
+    """How many rows of `size` the training and the test part get; floats are shares, ints are rows.
+
+    >>> part_sizes(10, 0.25, None), part_sizes(10, 3, 0.5)
+    ((7, 3), (5, 3))
+
+    Raises:
+        ConfigurationError: there are not so many rows, or a part would be empty.
+    """
+    test = _checked("test_size", test_size, size)
+    train = _checked("train_size", train_size, size)
+    if test is None and train is None:
+        test = _DEFAULT_TEST_SHARE
+    if isinstance(test, float) and isinstance(train, float) and test + train > 1:
+        raise ConfigurationError(f"test_size={test} and train_size={train} are more than all rows. Give shares of 1 at most.")
+    num_test = math.ceil(test * size) if isinstance(test, float) else test
+    num_train = math.floor(train * size) if isinstance(train, float) else train
+    if num_train is None:
+        assert num_test is not None
+        num_train = size - num_test
+    elif num_test is None:
+        num_test = size - num_train
+    if num_train + num_test > size:
+        raise ConfigurationError(
+            f"{num_train} rows to train and {num_test} to test are more than the {size} that there are. "
+            "Give a smaller test_size or train_size."
+        )
+    if num_train == 0:
+        raise ConfigurationError(
+            f"With test_size={test_size} and train_size={train_size}, {size} rows leave none to train. Give other sizes."
+        )
+    return num_train, num_test
+
+
+def _checked(argument: str, given: object, size: int) -> float | int | None:
+    if given is None:
+        return None
+    if isinstance(given, (float, np.floating)):
+        share = float(given)
+        if 0 < share < 1:
+            return share
+    elif isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        count = int(given)
+        if 0 < count < size:
+            return count
+    else:
+        raise ArgumentTypeError(f"{argument}={given!r} is no size. Give a number of rows, or a share between 0 and 1.")
+    raise ConfigurationError(
+        f"{argument}={given} is no part of {size} rows. Give 1 to {size - 1} rows, or a share between 0 and 1."
+        if size > 1
+        else f"{argument}={given} is no part of {size} rows. Give a share between 0 and 1."
+    )
+
+
+def stratified(labels: Ints, num_train: int, num_test: int, generator: Generator, *, column: str) -> tuple[Ints, Ints]:
+    """Rows to train and rows to test, at random, with each class at the share that it has of all rows.
+
+    The order of draws is that of scikit-learn's `StratifiedShuffleSplit`, so that a seed gives the same rows.
+
+    Args:
+        labels: the class of each row.
+        num_train, num_test: how many rows; together at most all.
+        generator: where chance comes from.
+        column: where the labels are from, for errors.
+
+    Raises:
+        ConfigurationError: a class of a single row, or a part with fewer rows than classes.
+    """
+    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if counts.min() < 2:
+        raise ConfigurationError(
+            f"A class of column {column!r} has a single row, which cannot be in both parts. Add rows, or leave the class out."
+        )
+    for part, rows in (("train", num_train), ("test", num_test)):
+        if rows < len(counts):
+            raise ConfigurationError(
+                f"{rows} rows to {part} are fewer than the {len(counts)} classes of {column!r}. Give a larger {part}_size."
+            )
+    for_train = _shares(counts, num_train, generator)
+    for_test = _shares(counts - for_train, num_test, generator)
+    rows_by_class = np.split(np.argsort(codes.reshape(-1), kind="stable"), np.cumsum(counts)[:-1])
+    train, test = [], []
+    for members, num_first, num_second in zip(rows_by_class, for_train, for_test, strict=True):
+        drawn = members[generator.permutation(len(members))]
+        train.append(drawn[:num_first])
+        test.append(drawn[num_first : num_first + num_second])
+    return generator.permutation(np.concatenate(train)), generator.permutation(np.concatenate(test))
+
+
+def _shares(counts: Ints, wanted: int, generator: Generator) -> Ints:
+    """How many of `wanted` rows each class gets: its share, rounded so that the sum is right and ties fall by chance."""
+    exact = wanted * counts / counts.sum()
+    shares: Ints = np.floor(exact).astype(np.int64)
+    left = wanted - int(shares.sum())
+    remainders = exact - shares
+    for remainder in np.unique(remainders)[::-1]:
+        if left <= 0:
+            break
+        tied = np.flatnonzero(remainders == remainder)
+        chosen = generator.choice(tied, size=min(len(tied), left), replace=False)
+        shares[chosen] += 1
+        left -= len(chosen)
+    return shares

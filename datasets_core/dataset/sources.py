@@ -1,0 +1,590 @@
+"""Datasets made of files: by `load`, which stands above and is looked up when it is called."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+
+import pyarrow as pa
+
+from datasets_core.config import settings
+from datasets_core.engines import get_engine
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Json
+from datasets_core.files import locked
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.split_info import SplitDict, SplitInfo
+from datasets_core.meta.splits import NamedSplit, RowRange, Split
+from datasets_core.progress import progress
+from datasets_core.store.fingerprint import fingerprint, random_fingerprint
+from datasets_core.store.manifest import Manifest, ShardRecord, lock_path, read_manifest
+from datasets_core.store.rows.create import Recipe, divided, made_of_batches
+from datasets_core.store.rows.indices import as_features
+from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.source import dataset_folder, open_rows
+from datasets_core.store.table import RowTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from datasets_core.dataset.results import Written
+
+
+# Rows of a generator, into the cache: streamed in bounded memory, keyed by the generator, committed at once.
+
+
+logger = logging.getLogger(__name__)
+
+
+_NAME, _CONFIG = "generator", "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The rows, and what is known of them."""
+
+    table: RowTable
+    info: DatasetInfo
+    fingerprint: str
+
+
+def generated(
+    recipe: Recipe, *, cache_dir: str | None, keep_in_memory: bool, num_proc: int | None, key: str | None
+) -> Generated:
+    """The rows of a generator: those in the cache, if it ran before, else its rows now.
+
+    Without caching (`disable_caching()`) they are made now, into a folder with a name that no later call looks for.
+    """
+    from datasets_core.dataset.results import table_of
+
+    if num_proc is not None and (not isinstance(num_proc, int) or num_proc < 1):
+        raise ConfigurationError(f"num_proc={num_proc!r} makes no process. Give 1 or more, or None.")
+    if key is not None and not re.fullmatch(r"\w[\w.-]*", key):
+        raise ConfigurationError(f"fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
+    if keep_in_memory:
+        held = made_of_batches(recipe, partial(_write_batches, recipe, _no_folder, "", most_bytes=sys.maxsize))
+        schema = _joined(held, recipe)
+        table = table_of(held, schema)
+        return Generated(table, _info(recipe, schema, ()), key or _key(recipe))
+    if settings().caching:
+        key = place = key or _key(recipe)
+    else:
+        place = random_fingerprint()
+        key = key or place
+    folder = dataset_folder(cache_dir or settings().cache_dir, _NAME, f"{_CONFIG}-{place}", recipe.version, place)
+    found = _standing(recipe, folder, key)
+    if found is not None:
+        return found
+    with locked(lock_path(folder)):
+        return _standing(recipe, folder, key) or _opened(_build(recipe, folder, num_proc), recipe, folder, key)
+
+
+def _standing(recipe: Recipe, folder: str, key: str) -> Generated | None:
+    """The rows of an earlier run; None if there was none, or if its files are damaged."""
+    try:
+        manifest = read_manifest(folder)
+        return None if manifest is None else _opened(manifest, recipe, folder, key)
+    except (DamagedShardError, ManifestError) as error:
+        logger.warning("Running the generator again: %s", error)
+        return None
+
+
+def _opened(manifest: Manifest, recipe: Recipe, folder: str, key: str) -> Generated:
+    lengths = manifest.split_lengths()[recipe.split]
+    ranges = [RowRange(recipe.split, shard, 0, rows) for shard, rows in enumerate(lengths)]
+    return Generated(open_rows(folder, manifest, ranges), manifest.info, key)
+
+
+def _key(recipe: Recipe) -> str:
+    features = None if recipe.features is None else recipe.features.to_dict()
+    return fingerprint(
+        recipe.generator, dict(recipe.kwargs), features, recipe.split, recipe.as_json, recipe.version, what="The generator"
+    )
+
+
+# -- building ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One run of the generator, into shards of its own."""
+
+    recipe: Recipe
+    folder: str
+    stem: str
+
+
+def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
+    from datasets_core.dataset.results import conformed
+    from datasets_core.store import module_state
+    from datasets_core.store.commit import Staging
+
+    staging = Staging.adopt_or_create(folder)
+    try:
+        for name in os.listdir(staging.folder):  # of a run that was killed: a generator cannot go on in the middle
+            os.unlink(os.path.join(staging.folder, name))
+        parts = [
+            _Part(dataclasses.replace(recipe, kwargs=kwargs), staging.folder, f"part-{index:05d}")
+            for index, kwargs in enumerate(divided(recipe.kwargs, num_proc or 1))
+        ]
+        engine = get_engine(None, num_proc=num_proc if len(parts) > 1 else None)
+        found: dict[int, list[Written]] = {}
+        with progress(f"Generating {recipe.split}", total=None, unit="rows") as bar:
+            for index, written in module_state.run(
+                engine, _write, parts, recipe.generator, recipe.kwargs, verb="from_generator()"
+            ):
+                found[index] = written
+                bar.update(sum(record.rows for each in written for record in each.records))
+        written = [each for index in range(len(parts)) for each in found[index]]
+        schema = _joined(written, recipe)
+        records = [
+            record
+            for k, each in enumerate(written)
+            for record in conformed(each, schema, staging.folder, f"wide-{k:05d}", is_hashed=True)
+        ]
+        records = [record for record in records if record.rows] or records[:1]
+        return staging.commit(
+            Manifest(
+                info=_info(recipe, schema, records),
+                shards=tuple(record._replace(split=recipe.split) for record in records),
+                created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            )
+        )
+    except BaseException:
+        staging.discard()
+        raise
+
+
+def _info(recipe: Recipe, schema: pa.Schema, records: Iterable[ShardRecord]) -> DatasetInfo:
+    held = list(records)
+    features = recipe.features if recipe.features is not None else Features.from_arrow_schema(schema)
+    info = DatasetInfo(features=features, builder_name=_NAME, dataset_name=_NAME, config_name=_CONFIG, version=recipe.version)  # type: ignore[arg-type]
+    if held:
+        num_bytes = sum(record.num_bytes for record in held)
+        split = SplitInfo(
+            recipe.split,
+            num_bytes=num_bytes,
+            num_examples=sum(record.rows for record in held),
+            shard_lengths=[record.rows for record in held],
+            dataset_name=_NAME,
+        )
+        info.splits = SplitDict({recipe.split: split}, dataset_name=_NAME)
+        info.dataset_size, info.download_size, info.size_in_bytes = num_bytes, 0, num_bytes
+    return info
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _write(part: _Part) -> list[Written]:
+    """Run the generator, into shards of one or more schemas in their order."""
+    return made_of_batches(part.recipe, partial(_write_batches, part.recipe, lambda: part.folder, part.stem))
+
+
+def _write_batches(
+    recipe: Recipe, folder: Callable[[], str], stem: str, batches: Iterable[pa.RecordBatch], *, most_bytes: int = 0
+) -> list[Written]:
+    from datasets_core.dataset.results import WideningWriter
+
+    as_json = recipe.as_json and recipe.features is None
+    writer = WideningWriter(folder, stem, most_bytes=most_bytes, as_json=as_json, is_hashed=True)
+    try:
+        for batch in batches:
+            writer.write(batch)
+        if not writer.rows:
+            writer.write(_empty_batch(recipe))
+        return writer.close()
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def _no_folder() -> str:
+    raise AssertionError("rows in memory need no folder")
+
+
+def _empty_batch(recipe: Recipe) -> pa.RecordBatch:
+    schema = pa.schema([]) if recipe.features is None else recipe.features.arrow_schema
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+def _joined(written: list[Written], recipe: Recipe) -> pa.Schema:
+    """The one schema that holds the rows of all."""
+    from datasets_core.dataset.results import joined
+
+    return joined(written, as_json=recipe.as_json)[0] if recipe.features is None else recipe.features.arrow_schema
+
+
+Path: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = Path | Sequence[Path]
+
+T = TypeVar("T", bound=Tabled)
+
+
+class FromFiles(Tabled):
+    """What a dataset is made of: files of a format, built once into the cache."""
+
+    @classmethod
+    def from_csv(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: Path | None = None,
+        keep_in_memory: bool = False,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """The rows of csv files.
+
+        Args:
+            path_or_paths: paths, globs or URLs.
+            split: the split that the rows are of; "train" if None.
+            features: what the columns are to be; None: what the values say.
+            cache_dir: the cache; that of the settings if None.
+            keep_in_memory: read the built rows into memory.
+            num_proc: worker processes of the build.
+            kwargs: options of the format, such as `sep=`, and of `load_dataset`, such as `storage_options=`.
+
+        Raises:
+            DataFilesNotFoundError: no such file.
+            DatasetBuildError: a file is not what its format promises.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.csv")
+        ...     _ = path.write_text("a,b\\n1,x\\n")
+        ...     Dataset.from_csv(path, cache_dir=folder, keep_in_memory=True)[0]
+        {'a': 1, 'b': 'x'}
+        """
+        return _loaded(cls, "csv", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, kwargs)
+
+    @classmethod
+    def from_json(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: Path | None = None,
+        keep_in_memory: bool = False,
+        field: str | None = None,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """The rows of JSON files: lines, lists of objects, or (`field`) what stands at a key of one object; see `from_csv`.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.json")
+        ...     _ = path.write_text('{"rows": [{"a": 1}]}')
+        ...     Dataset.from_json(path, field="rows", cache_dir=folder, keep_in_memory=True)[0]
+        {'a': 1}
+        """
+        options = {**kwargs, **({} if field is None else {"field": field})}
+        return _loaded(cls, "json", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: Path | None = None,
+        keep_in_memory: bool = False,
+        columns: list[str] | None = None,
+        num_proc: int | None = None,
+        filters: Any = None,
+        fragment_scan_options: Any = None,
+        on_bad_files: str = "error",
+        **kwargs: Any,
+    ) -> Self:
+        """The rows of Parquet files; `columns` and `filters` say which; see `from_csv`.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.parquet")
+        ...     _ = Dataset.from_dict({"a": [1, 2], "b": [3, 4]}).to_parquet(path)
+        ...     Dataset.from_parquet(path, columns=["b"], cache_dir=folder, keep_in_memory=True)[1]
+        {'b': 4}
+        """
+        given = {
+            "columns": columns,
+            "filters": filters,
+            "fragment_scan_options": fragment_scan_options,
+            "on_bad_files": None if on_bad_files == "error" else on_bad_files,
+        }
+        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
+        return _loaded(cls, "parquet", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
+
+    @classmethod
+    def from_text(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: Path | None = None,
+        keep_in_memory: bool = False,
+        num_proc: int | None = None,
+        keep_linebreaks: bool = False,
+        sample_by: str = "line",
+        **kwargs: Any,
+    ) -> Self:
+        """The lines of text files; by `sample_by` their paragraphs, or whole documents; see `from_csv`.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_text("one\\ntwo\\n")
+        ...     Dataset.from_text(path, cache_dir=folder, keep_in_memory=True)[1]
+        {'text': 'two'}
+        """
+        options = {**kwargs, "keep_linebreaks": keep_linebreaks, "sample_by": sample_by}
+        return _loaded(cls, "text", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
+
+    @classmethod
+    def from_tfrecord(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: Path | None = None,
+        keep_in_memory: bool = False,
+        spec: Mapping[str, Any] | None = None,
+        columns: list[str] | None = None,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """The records of TFRecord files, by `spec` or `features` if one is given; see `from_csv`.
+
+        >>> import os, tempfile
+        >>> from datasets_core.records import TFRecordWriter, encode_example
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.tfrecord")
+        ...     with TFRecordWriter(path) as writer:
+        ...         writer.write(encode_example({"label": 7, "image": b"..."}))
+        ...     Dataset.from_tfrecord(path, columns=["label"], cache_dir=folder, keep_in_memory=True)[0]
+        {'label': 7}
+        """
+        given = {"spec": spec, "columns": columns}
+        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
+        return _loaded(cls, "tfrecord", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
+
+    @classmethod
+    def from_sql(
+        cls,
+        sql: Any,
+        con: Any,
+        features: Features | None = None,
+        cache_dir: Path | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> Self:
+        """The answer of a database to a query.
+
+        Args:
+            sql: the query, or the name of a table.
+            con: the URI of a database, or a connection of sqlite3 or SQLAlchemy.
+            features: what the columns are to be; None: what the values say.
+            cache_dir: the cache; that of the settings if None.
+            keep_in_memory: read the built rows into memory.
+            kwargs: options of the format: `index_col`, `coerce_float`, `params`, `parse_dates`, `columns`, `chunksize`.
+
+        Raises:
+            DatasetGenerationError: the database refuses the query.
+            MissingDependencyError: the database needs SQLAlchemy, which is not installed.
+
+        >>> import sqlite3
+        >>> connection = sqlite3.connect(":memory:")
+        >>> _ = connection.execute("create table t (a integer)"), connection.execute("insert into t values (7)")
+        >>> Dataset.from_sql("select * from t", connection)[0]
+        {'a': 7}
+        >>> connection.close()
+        """
+        options = {**kwargs, "sql": sql, "con": con}
+        return _load(cls, "sql", None, Split.TRAIN, features, cache_dir, keep_in_memory, None, options)
+
+
+def _loaded(
+    owner: type[T],
+    kind: str,
+    paths: Paths | Mapping[str, Paths],
+    split: NamedSplit | str | None,
+    features: Features | None,
+    cache_dir: Path | None,
+    keep_in_memory: bool,
+    num_proc: int | None,
+    options: Mapping[str, Any],
+) -> T:
+    name = str(split or Split.TRAIN)
+    by_split = {str(key): value for key, value in paths.items()} if isinstance(paths, Mapping) else {name: paths}
+    if split is None and isinstance(paths, Mapping):
+        if len(by_split) != 1:
+            raise ConfigurationError(
+                f"The paths are of the splits {', '.join(map(repr, by_split))}. Give split=, or use DatasetDict.from_{kind}."
+            )
+        name = next(iter(by_split))
+    return _load(owner, kind, by_split, name, features, cache_dir, keep_in_memory, num_proc, options)
+
+
+def _load(
+    owner: type[T],
+    kind: str,
+    data_files: Mapping[str, Paths] | None,
+    split: str,
+    features: Features | None,
+    cache_dir: Path | None,
+    keep_in_memory: bool,
+    num_proc: int | None,
+    options: Mapping[str, Any],
+) -> T:
+    from datasets_core.io.tables import rows_of_files
+
+    found = rows_of_files(
+        kind,
+        data_files=data_files,
+        split=split,
+        features=features,
+        cache_dir=cache_dir,
+        keep_in_memory=keep_in_memory or None,
+        num_proc=num_proc,
+        **options,
+    )
+    if isinstance(found, owner) or not isinstance(found, Tabled):
+        return found
+    made = owner(found._table, info=found._info, split=found._split, fingerprint=found._fingerprint)
+    made._index = found._index
+    return made
+
+
+# Datasets made of what other tools hold: frames of pandas, polars and Spark.
+
+
+class FromFrames(Tabled):
+    """What a dataset is made of: a frame."""
+
+    @classmethod
+    def from_pandas(
+        cls,
+        df: pd.DataFrame,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        preserve_index: bool | None = None,
+    ) -> Self:
+        """A dataset of the rows of a pandas frame, in memory; numbers without nulls are not copied.
+
+        Args:
+            df: the frame.
+            features: what the columns are to be; None: what the frame says.
+            info: what is known of the dataset.
+            split: the split that the rows are of.
+            preserve_index: keep the index as a column; None does so where it is more than a count of the rows.
+
+        Raises:
+            CastError: a column whose values share no type, or that does not fit its feature.
+
+        >>> import pandas as pd
+        >>> Dataset.from_pandas(pd.DataFrame({"a": [1, 2]}, index=pd.Index([5, 6], name="id")))[0]
+        {'a': 1, 'id': 5}
+        """
+        from datasets_core.io.tables import rows_of_table
+
+        if not hasattr(df, "columns") or not hasattr(df, "dtypes"):
+            raise ArgumentTypeError(f"from_pandas() takes a pandas frame, found {type(df).__name__}. Give a DataFrame.")
+        texts = _json_columns(df, as_features(features))
+        try:
+            table = pa.Table.from_pandas(df.drop(columns=list(texts)), preserve_index=preserve_index)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            said = " ".join(str(part) for part in error.args)
+            raise CastError(f"{said}. Give the column one type, or make the dataset with from_dict.") from error
+        metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"pandas"}
+        for name, column in texts.items():
+            table = table.add_column(min(df.columns.get_loc(name), table.num_columns), name, column)
+        return rows_of_table(cls, table.replace_schema_metadata(metadata or None), features, info, split)
+
+    @classmethod
+    def from_polars(
+        cls,
+        df: pl.DataFrame | pl.LazyFrame,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+    ) -> Self:
+        """A dataset of the rows of a polars frame, in memory; columns are not copied.
+
+        Args:
+            df: the frame; a lazy one is collected.
+            features: what the columns are to be; None: what the frame says.
+            info: what is known of the dataset.
+            split: the split that the rows are of.
+
+        Raises:
+            CastError: a column that does not fit its feature.
+
+        >>> import polars as pl
+        >>> Dataset.from_polars(pl.DataFrame({"a": [1, 2], "b": ["x", None]}))[1]
+        {'a': 2, 'b': None}
+        """
+        from datasets_core.io.tables import rows_of_table
+
+        frame: Any = df
+        if hasattr(frame, "collect"):
+            frame = frame.collect()
+        if not hasattr(frame, "to_arrow"):
+            raise ArgumentTypeError(f"from_polars() takes a polars frame, found {type(df).__name__}. Give a DataFrame.")
+        return rows_of_table(cls, frame.to_arrow(), features, info, split)
+
+    @classmethod
+    def from_spark(
+        cls,
+        df: Any,
+        split: str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        cache_dir: str | os.PathLike[str] | None = None,
+        working_dir: str | None = None,
+        load_from_cache_file: bool = True,
+        **kwargs: Any,
+    ) -> Self:
+        """A dataset of the rows of a Spark frame, collected by the driver as Arrow data.
+
+        Args:
+            df: the frame.
+            split: the split that the rows are of.
+            features: what the columns are to be; None: what the frame says.
+            keep_in_memory: has no effect: the rows are in memory.  Write large frames as Parquet, and load that.
+            cache_dir, working_dir, load_from_cache_file: have no effect.
+
+        Raises:
+            UnknownOptionError: another argument is given.
+            MissingDependencyError: pyspark is not installed.
+            CastError: a column that does not fit its feature.
+
+        >>> from pyspark.sql import SparkSession
+        >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
+        >>> Dataset.from_spark(spark.createDataFrame([(1, "x"), (2, "y")], ["a", "b"]))[1]
+        {'a': 2, 'b': 'y'}
+        >>> spark.stop()
+        """
+        from datasets_core.io.tables import check_spark_options, rows_of_spark
+
+        check_spark_options(kwargs)
+        return rows_of_spark(cls, df, split, features)
+
+
+def _json_columns(df: pd.DataFrame, features: Features | None) -> dict[str, pa.ChunkedArray]:
+    """The columns of any values, which Arrow has no one type for, as they are stored."""
+    names = [name for name, feature in (features or {}).items() if isinstance(feature, Json) and name in df.columns]
+    from datasets_core.store.rows.create import columns_table  # 2 ms that reading does without
+
+    return {name: columns_table({name: list(df[name])}, Features({name: Json()}), None).column(0) for name in names}

@@ -1,0 +1,1 @@
+"""`map`, `filter` and `batch`."""

@@ -1,0 +1,421 @@
+"""Calls of a user's function on rows and batches: its further arguments, its coroutines, and errors that name the rows."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from datasets_core.engines import Engine, get_engine
+from datasets_core.errors import ConfigurationError, WorkerDiedError
+from datasets_core.progress import Progress, progress
+from datasets_core.store import module_state
+from datasets_core.store.chunks import copied, unchanged
+from datasets_core.store.rows.indices import as_int
+
+if TYPE_CHECKING:
+    from datasets_core.store.rows.rows import Tabled
+
+_MOST_TASKS = 1000  # coroutines that wait side by side
+_PROBED_ROWS = 4  # of a block, whose results are compared with what they were when they were returned
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How a function is called.
+
+    Attributes:
+        function: the user's.
+        kwargs: what it gets by name.
+        with_indices, with_rank: what it gets behind the row, or rows.
+        verb: the method that it was given to, for errors.
+        split: of the rows, for errors.
+    """
+
+    function: Callable[..., Any]
+    kwargs: Mapping[str, Any]
+    with_indices: bool
+    with_rank: bool
+    verb: str
+    split: str | None = None
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a call gives a coroutine."""
+        function = self.function
+        while isinstance(function, partial):
+            function = function.func
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+class Caller:
+    """Calls a function, in one worker; a context manager, since coroutines have one event loop for all calls.
+
+    Args:
+        calls: how it is called.
+        rank: of the worker.
+    """
+
+    def __init__(self, calls: Calls, rank: int | None = None) -> None:
+        self._calls, self._rank = calls, rank
+        self.function, self.kwargs = calls.function, calls.kwargs
+        self.is_async = calls.is_async
+        self._stack = ExitStack()
+        self._run: Callable[[Any], Any] | None = None
+        self._reuses = False  # the function fills one object again and again
+
+    def __enter__(self) -> Caller:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def on_rows(self, columns: Sequence[Sequence[Any]], numbers: range, *, are_kept: bool = False) -> list[Any]:
+        """What the function gives for each row.
+
+        Args:
+            columns: for each of its arguments, the values of all rows.
+            numbers: of the rows.
+            are_kept: the results are dicts that are read when all are there: what a later call changes in an earlier one
+                is put right.
+
+        Raises:
+            ConfigurationError: an earlier result was changed, and what it was is lost.
+        """
+        first: Any = iter(columns[0]) if columns else iter(numbers)
+        arguments: list[Iterable[Any]] = [first, *columns[1:]] if columns else []
+        if self._calls.with_indices:
+            arguments.append(numbers)
+        if self._calls.with_rank:
+            arguments.append(repeat(self._rank, len(numbers)))
+        if not arguments:
+            arguments = [first]
+        call = partial(self.function, **self.kwargs) if self.kwargs else self.function
+        found: list[Any] = []
+        failure: Exception
+        try:
+            if self.is_async:
+                found = self._waited(_gathered(call, list(zip(*arguments, strict=True))))
+            elif are_kept:
+                self._extend(found, _called(call, arguments), columns[0] if columns else numbers)
+            else:
+                found.extend(_called(call, arguments))
+            return found
+        except _RowFailure as of_a_row:
+            failure, number = of_a_row.error, of_a_row.number
+        except Exception as error:
+            number = len(numbers) - first.__length_hint__() - 1
+            self._note(error, numbers[number : number + 1])
+            raise
+        self._note(failure, numbers[number : number + 1])
+        raise failure
+
+    def _extend(self, found: list[Any], made: Iterator[Any], rows: Sequence[Any]) -> None:
+        """Add the results, each as it is when it is returned: a function may fill one list for all rows."""
+        kept: list[Any] = []
+        while not self._reuses and len(kept) < _PROBED_ROWS:
+            before = len(found)
+            found.extend(islice(made, 1))
+            if len(found) == before:
+                return
+            kept.append(copied(_held(found[-1], rows[before]), with_objects=False))
+            if not _are_unchanged(kept, found, rows):
+                self._reuses = True
+                for place, was in enumerate(kept):
+                    _put_back(found, place, rows[place], was)
+        if not self._reuses:
+            found.extend(made)
+            if not _are_unchanged(kept, found, rows):
+                raise ConfigurationError(
+                    "The function changed what it had returned for another row. Return a new object each time."
+                )
+            return
+        for value in made:
+            found.append(value)
+            place = len(found) - 1
+            _put_back(found, place, rows[place], copied(_held(value, rows[place]), with_objects=False))
+
+    def on_batch(self, values: Sequence[Any], numbers: range) -> Any:
+        """What the function gives for a batch of rows."""
+        try:
+            made = self._started(values, numbers)
+            return self._waited(_awaited(made)) if self.is_async else made
+        except Exception as error:
+            failure = RuntimeError("the function raised StopIteration") if isinstance(error, StopIteration) else error
+            self._note(failure, numbers)
+            if failure is error:
+                raise
+            raise failure from error  # a generator that calls this would take it for its own end
+
+    def on_batches(self, batches: Sequence[tuple[Sequence[Any], range]]) -> list[Any]:
+        """What a coroutine function gives for several batches, waited for side by side."""
+
+        async def one(values: Sequence[Any], numbers: range) -> Any:
+            try:
+                return await self._started(values, numbers)
+            except Exception as error:
+                self._note(error, numbers)
+            raise
+
+        found: list[Any] = self._waited(_gathered(one, list(batches), names_row=False))
+        return found
+
+    def _started(self, values: Sequence[Any], numbers: range) -> Any:
+        further: list[Any] = []
+        if self._calls.with_indices:
+            further.append(list(numbers))
+        if self._calls.with_rank:
+            further.append(self._rank)
+        return self.function(*values, *further, **self.kwargs)
+
+    def _waited(self, coroutine: Any) -> Any:
+        """The result of a coroutine, in the event loop of this caller; beside a loop that runs here, in a thread."""
+        import asyncio  # 25 ms that functions which are no coroutines do without
+
+        if self._run is None:
+            runner = asyncio.Runner()
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:
+                self._stack.callback(runner.close)
+                self._run = runner.run
+            else:  # as in a notebook
+                pool = ThreadPoolExecutor(1)
+                self._stack.callback(pool.shutdown)
+                self._stack.callback(lambda: pool.submit(runner.close).result())
+                self._run = lambda coroutine: pool.submit(runner.run, coroutine).result()
+        return self._run(coroutine)
+
+    def _note(self, error: BaseException, numbers: range) -> None:
+        """Say in the user's own error at which rows it was raised."""
+        if len(numbers) == 1:
+            rows = f"row {numbers[0]}"
+        else:
+            rows = f"rows {numbers.start} to {numbers.stop - 1}" if numbers else "no row"
+        of = f" of split {str(self._calls.split)!r}" if self._calls.split else ""
+        name = getattr(self.function, "__qualname__", type(self.function).__qualname__)
+        error.add_note(f"{self._calls.verb}() called {name} on {rows}{of}.")
+
+
+def _called(call: Callable[..., Any], arguments: Sequence[Iterable[Any]]) -> Iterator[Any]:
+    """`map`, but that StopIteration out of `call` is an error, whose cause shows the user's line, and not the end."""
+    if len(arguments) == 1:
+        for value in arguments[0]:
+            yield call(value)
+    else:
+        for values in zip(*arguments, strict=False):
+            yield call(*values)
+
+
+def _held(value: Any, row: Any) -> Any:
+    """What a call of a function on a row leaves: the dict that it returned, or the row that it changed."""
+    return value if type(value) is dict else row if value is None and type(row) is dict else None
+
+
+def _are_unchanged(kept: Sequence[Any], found: Sequence[Any], rows: Sequence[Any]) -> bool:
+    return all(unchanged(was, _held(value, row)) for was, value, row in zip(kept, found, rows, strict=False))
+
+
+def _put_back(found: list[Any], place: int, row: Any, was: Any) -> None:
+    """Have a result be what it was, in objects of its own."""
+    if found[place] is None or found[place] is row:
+        if type(row) is dict:
+            row.clear()
+            row.update(was)
+    elif was is not None:
+        found[place] = was
+
+
+class _RowFailure(Exception):
+    def __init__(self, error: Exception, number: int) -> None:
+        self.error, self.number = error, number
+
+
+async def _awaited(made: Any) -> Any:
+    return await made
+
+
+async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row: bool = True) -> list[Any]:
+    """The results of one call for each of the arguments, at most so many at once; the first failure ends the others."""
+    import asyncio  # it runs by now
+
+    gate = asyncio.Semaphore(_MOST_TASKS)
+
+    async def one(number: int, given: Any) -> Any:
+        async with gate:
+            try:
+                return await call(*given)
+            except Exception as error:
+                if names_row:
+                    raise _RowFailure(error, number) from error
+                raise
+
+    tasks = [asyncio.ensure_future(one(number, given)) for number, given in enumerate(arguments)]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+# Parts of a dataset as jobs of an engine: where they are cut, what their progress is, and errors that name the rows.
+
+
+R = TypeVar("R")
+_LOOK_SECONDS = 0.2  # between two looks at how far workers are
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A run of rows of a dataset: the job of one worker.
+
+    Attributes:
+        dataset: those rows alone.
+        start: the number of the first in the user's dataset.
+        rank: which part it is; None where there is no division.
+        folder: where its files go; "" where it has none.
+        tells: the file in which it says how many rows are done; "" where nobody looks.
+        most_bytes: results up to this size come back in memory.
+    """
+
+    dataset: Tabled
+    start: int
+    rank: int | None
+    folder: str = ""
+    tells: str = ""
+    most_bytes: int = 0
+
+    @property
+    def rows(self) -> str:
+        """Its rows, for errors."""
+        return f"rows {self.start} to {self.start + self.dataset.num_rows - 1}"
+
+
+def number_of_parts(num_proc: int | None, rows: int) -> int | None:
+    """Into how many parts so many rows go; None where no division was asked for.
+
+    Raises:
+        ConfigurationError: a negative number.
+    """
+    if num_proc is None or (count := as_int("num_proc", num_proc)) == 0:
+        return None
+    if count < 0:
+        raise ConfigurationError(f"num_proc={num_proc} makes no process. Give 1 or more, or None.")
+    return max(1, min(count, rows))
+
+
+def borders(rows: int, parts: int, unit: int) -> list[tuple[int, int]]:
+    """Runs of rows that begin at multiples of `unit`, so that batches are the same for any number of parts.
+
+    >>> borders(10, 2, 3)
+    [(0, 6), (6, 10)]
+    >>> borders(10, 4, 10)
+    [(0, 10)]
+    """
+    units = -(-rows // unit)
+    parts = max(1, min(parts, units))
+    cuts = [units * part // parts * unit for part in range(parts)]
+    return list(zip(cuts, [*cuts[1:], rows], strict=True))
+
+
+def results(
+    work: Callable[[Part], R],
+    parts: Sequence[Part],
+    *,
+    engine: str | Engine | None,
+    stage: str,
+    total: int,
+    code: Sequence[Any] = (),
+    verb: str,
+) -> list[R]:
+    """What `work` makes of each part, in their order; `code` is what the user gave it to call.
+
+    Raises:
+        WorkerDiedError: a worker process was killed; it names the rows.
+    """
+    runner = get_engine(engine, num_proc=len(parts) if len(parts) > 1 or engine is not None else None)
+    found: dict[int, R] = {}
+    with _watched(stage, total, [part.tells for part in parts]):
+        try:
+            with closing(module_state.run(runner, work, parts, *code, verb=f"{verb}()")) as done:  # type: ignore[type-var]
+                found.update(done)
+        except WorkerDiedError as error:
+            at = parts[error.job].rows if error.job is not None else "some rows"
+            raise WorkerDiedError(
+                f"The worker process that ran {verb}() on {at} ended without a result: it was killed, perhaps for want of "
+                "memory. Run again with a smaller num_proc or smaller batches.",
+                job=error.job,
+            ) from error
+    return [found[index] for index in range(len(parts))]
+
+
+class Teller:
+    """Says in a file how many rows are done, for whoever watches from another process."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666) if path else -1
+        self._done = 0
+
+    def update(self, rows: int) -> None:
+        """So many rows more are done."""
+        if self._descriptor >= 0:
+            self._done += rows
+            os.pwrite(self._descriptor, b"%020d" % self._done, 0)
+
+    def __enter__(self) -> Teller:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+
+@contextmanager
+def _watched(stage: str, total: int, files: Sequence[str]) -> Iterator[None]:
+    """A bar that follows what tellers say, in a thread; none where nobody tells."""
+    if not any(files):
+        yield
+        return
+    ended = threading.Event()
+    with progress(stage, total=total, unit="rows") as bar:
+        thread = threading.Thread(target=_follow, args=(bar, files, ended), name="datasets_core-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def _follow(bar: Progress, files: Sequence[str], ended: threading.Event) -> None:
+    shown = 0
+    while True:
+        is_over = ended.wait(_LOOK_SECONDS)
+        done = sum(map(_told, files))
+        if done > shown:
+            bar.update(done - shown)
+            shown = done
+        if is_over:
+            return
+
+
+def _told(path: str) -> int:
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as handle:
+        return int(handle.read() or 0)
+    return 0
+
+
+def as_size(batch_size: Any) -> int | None:
+    """The rows of a batch; None for all of them."""
+    if batch_size is None:
+        return None
+    size = batch_size if type(batch_size) is int else as_int("batch_size", batch_size)
+    return size if size > 0 else None

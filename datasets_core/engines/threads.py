@@ -1,0 +1,436 @@
+"""`Daemons`: threads that wait for servers, and `Patience`, which sees that nobody waits for ever.
+
+The threads are made when there is work, belong to one process (a fork makes its own), go when they are idle, and keep no
+process from its end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError, DownloadError
+from datasets_core.progress import progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+# `renewed_after_fork`: what has locks or threads, and begins anew in a forked process, where none of the others are.
+
+
+class Forkable(Protocol):
+    """What is told when the process is a forked one."""
+
+    def forked(self) -> None:
+        """Have locks of this process; called in the child, before anything else runs there."""
+        ...
+
+
+_all: weakref.WeakSet[Forkable] = weakref.WeakSet()
+
+
+def renewed_after_fork(thing: Forkable) -> None:
+    """Have something told in each process that is forked from this one, for as long as it lives.
+
+    Args:
+        thing: what has the locks.
+    """
+    _all.add(thing)
+
+
+def _forked() -> None:
+    for thing in list(_all):
+        thing.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_IDLE_SECONDS = 2.0
+_LOG_SECONDS = 10.0
+_END_SECONDS = 1.0  # for all threads together, when the process ends
+_PROGRESS = 1 << 16  # bytes that count as such
+
+
+class StoppedError(Exception):
+    """A piece of work that nobody waits for any more."""
+
+
+class Job(Generic[T]):
+    """A piece of work: waiting, begun, or done.
+
+    Args:
+        work: what is done, in the context of who makes the job.
+    """
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work: Callable[[], T] | None = work
+        self._context = copy_context()
+        self._found: list[Any] = []
+        self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self.is_begun, self.begun_at = False, 0.0
+        self.thread: threading.Thread | None = None
+        self.done = threading.Event()
+
+    def begin(self) -> bool:
+        """Whether it is the caller who does it; else somebody has begun it."""
+        with self._lock:
+            is_first = not self.is_begun
+            if is_first:
+                self.is_begun, self.begun_at = True, time.monotonic()
+            return is_first
+
+    def do(self) -> None:
+        """Do it; to be called by who began it."""
+        work, self._work = self._work, None
+        assert work is not None
+        try:
+            self._found.append(self._context.run(work))
+        except BaseException as error:  # raised where it is waited for
+            self._error = error
+        finally:
+            self.done.set()
+
+    def result(self) -> T:
+        """What came of it, once it is done; whatever it raised is raised."""
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                del self  # the trace-back would hold it, and what it found
+        return self._found[0]  # type: ignore[no-any-return]
+
+
+_pools: weakref.WeakSet[Daemons] = weakref.WeakSet()
+_waits: weakref.WeakSet[Patience] = weakref.WeakSet()
+
+
+class Daemons:
+    """Some threads.
+
+    Args:
+        name: theirs.
+        most: how many there are at most; asked when there is work.
+    """
+
+    def __init__(self, name: str, most: Callable[[], int]) -> None:
+        self._name, self._most = name, most
+        self.forked()
+        _pools.add(self)
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Begin anew, without threads: those of the process that this one was forked from are not here."""
+        self._waiting: deque[Job[Any]] = deque()
+        self._changed = threading.Condition()
+        self._threads: set[threading.Thread] = set()
+        self._num_idle, self._is_closed = 0, False
+
+    def submit(self, work: Callable[[], T]) -> Job[T]:
+        """Have something done, behind what was submitted before."""
+        job = Job(work)
+        with self._changed:
+            self._waiting.append(job)
+            self._is_closed = False
+            self._staff()
+            self._changed.notify()
+        return job
+
+    def leave(self, job: Job[Any]) -> None:
+        """Give up a piece of work, and the thread that is held up by it: another one may take its place."""
+        with self._changed:
+            if job in self._waiting:
+                self._waiting.remove(job)
+            if job.thread is not None:
+                self._threads.discard(job.thread)
+                self._staff()
+
+    def urge(self, job: Job[Any]) -> None:
+        """Begin with a piece of work that waits, by one thread more: those that there are may all be held up."""
+        with self._changed:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                self._start(lambda: self._alone(job))
+
+    def close(self, wait_seconds: float = 0.0) -> None:
+        """Drop what is not begun; the threads go when they have done what they do.
+
+        Args:
+            wait_seconds: how long they are waited for in all.
+        """
+        with self._changed:
+            self._is_closed = True
+            self._waiting.clear()
+            self._changed.notify_all()
+            threads = [thread for thread in self._threads if thread is not threading.current_thread()]
+        end = time.monotonic() + wait_seconds
+        for thread in threads:
+            if wait_seconds:
+                thread.join(max(0.0, end - time.monotonic()))
+
+    def _staff(self) -> None:
+        """Have a thread for what waits, where there may be one more."""
+        if len(self._waiting) > self._num_idle and len(self._threads) < self._most():
+            self._start(self._run)
+
+    def _start(self, run: Callable[[], None]) -> None:
+        thread = threading.Thread(target=run, name=self._name, daemon=True)
+        self._threads.add(thread)
+        thread.start()
+
+    def _alone(self, job: Job[Any]) -> None:
+        me = job.thread = threading.current_thread()
+        if job.begin():
+            job.do()
+        job.thread = None
+        with self._changed:
+            self._threads.discard(me)
+            self._staff()
+
+    def _run(self) -> None:
+        me = threading.current_thread()
+        while True:
+            with self._changed:
+                while not self._waiting and me in self._threads:
+                    if self._is_closed or not self._is_awaited():
+                        self._threads.discard(me)
+                        return
+                if me not in self._threads:  # another one has its place
+                    return
+                job = self._waiting.popleft()
+                job.thread = me
+            if job.begin():
+                job.do()
+            job.thread = None
+            del job  # and what came of it
+
+    def _is_awaited(self) -> bool:
+        """Whether there may be work for this thread, which waits for some."""
+        self._num_idle += 1
+        is_told = self._changed.wait(_IDLE_SECONDS)
+        self._num_idle -= 1
+        return is_told or bool(self._waiting)
+
+
+SHARED = Daemons("datasets_core-ranges", lambda: settings().stream_threads)  # for all ranges of bytes of this process
+
+
+def _ended() -> None:
+    for pool in list(_pools):
+        pool.close()
+    for patience in list(_waits):
+        patience.end()
+    end = time.monotonic() + _END_SECONDS
+    for pool in list(_pools):
+        pool.close(max(0.001, end - time.monotonic()))
+
+
+atexit.register(_ended)
+
+
+class Patience:
+    """How long somebody waits for bytes: as long as they come, and a while longer.
+
+    Args:
+        name: what is waited for.
+        wanted: how many bytes are.
+        seconds: how long none may come; as `stream_timeout_seconds` says by default.
+
+    >>> patience = Patience("https://example.org/a", 8, seconds=60)
+    >>> patience.told(8)
+    >>> patience.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
+    b'the bytes'
+    """
+
+    def __init__(self, name: str, wanted: int, *, seconds: float | None = None) -> None:
+        self._name, self._wanted = name, wanted
+        self._seconds = settings().stream_timeout_seconds if seconds is None else seconds
+        self._came = self._marked = 0
+        self._since = self._begun = self._spoken = self._left = time.monotonic()
+        self._why = ""
+        self._aborts: list[Callable[[], object]] = []
+        self.stop = threading.Event()
+        _waits.add(self)
+
+    def told(self, count: int) -> None:
+        """So many more bytes came, or none.
+
+        Raises:
+            StoppedError: nobody waits for them any more.
+        """
+        if self.stop.is_set():
+            raise StoppedError
+        self._came += count
+        if self._came >= self._marked + _PROGRESS:
+            self._marked, self._since = self._came, time.monotonic()
+
+    def pauses(self, seconds: float, why: str) -> None:
+        """A pause before another try, which does not count."""
+        self._since += seconds
+        self._why = f" ({why})"
+
+    def on_stop(self, abort: Callable[[], object]) -> None:
+        """Have something called when the waiting ends before the bytes came."""
+        self._aborts.append(abort)
+        if self.stop.is_set():
+            abort()
+
+    def end(self) -> None:
+        """Wait no longer."""
+        self.stop.set()
+        for abort in self._aborts:
+            abort()
+
+    def waited_for(self, job: Job[T], pool: Daemons | None = None) -> T:
+        """What comes of a piece of work; that it takes long is said in the log.
+
+        Args:
+            job: the work; it tells this object of its bytes.
+            pool: who does it.
+
+        Raises:
+            DownloadError: next to no bytes came for too long.
+        """
+        asked = queued = time.monotonic()
+        self._begun += asked - self._left
+        self._leave_out(self._left, asked)
+        try:
+            while not job.done.wait(self._until_next_look()):
+                files.check()
+                now = time.monotonic()
+                queued = self._leave_out(queued, job.begun_at if job.is_begun else now)  # those before it are waited for
+                if not job.is_begun and pool is not None and now >= asked + self._seconds:
+                    pool.urge(job)
+                self._look()
+            return job.result()
+        finally:
+            self._left = time.monotonic()
+            if not job.done.is_set():
+                self.end()
+                if pool is not None:
+                    pool.leave(job)
+
+    def _leave_out(self, start: float, stop: float) -> float:
+        """Count a time as no silence of a server: nobody waited, or it was not asked yet; the end of that time."""
+        if stop <= start:
+            return start
+        self._since = self._since + stop - start if self._since <= start else max(self._since, stop)
+        return stop
+
+    def _until_next_look(self) -> float:
+        now = time.monotonic()
+        return max(0.001, files.at_most(min(self._since + self._seconds, self._spoken + _LOG_SECONDS) - now))
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now >= self._since + self._seconds:
+            reason = f"{self._came:,} of {self._wanted:,} bytes came in {now - self._begun:.0f} seconds{self._why}"
+            advice = "Run again, or raise stream_timeout_seconds with datasets_core.config.using"
+            raise DownloadError(self._name, reason, advice=advice)
+        if now >= self._spoken + _LOG_SECONDS:
+            self._spoken = now
+            if now >= self._since + _LOG_SECONDS:
+                logger.warning(
+                    "Waiting for %s: %s of %s bytes came in %.0f seconds%s.",
+                    self._name,
+                    f"{self._came:,}",
+                    f"{self._wanted:,}",
+                    now - self._begun,
+                    self._why,
+                )
+
+
+# Several files at the same time: threads, one line of progress for all of them, and one failure that calls the others
+# off.
+
+
+R = TypeVar("R")
+
+
+class CalledOffError(DownloadError):
+    """A piece of work that was stopped because another one failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who is told of progress, and who may call it off."""
+
+    on_bytes: Callable[[int], object] = field(default=lambda count: None)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def told(self, count: int) -> None:
+        """`count` more bytes (fewer, if negative).
+
+        Raises:
+            CalledOffError: another piece of work failed.
+        """
+        if self.stop.is_set():
+            raise CalledOffError("download", "called off, because another one failed", advice="See the other error")
+        files.check()
+        self.on_bytes(count)
+
+
+@contextmanager
+def stage(name: str, *, total: int | None, is_shown: bool) -> Iterator[Watch]:
+    """One line of progress, in bytes, that several threads may tell."""
+    if not is_shown:
+        yield Watch()
+        return
+    lock = threading.Lock()
+    with progress(name, total=total, unit="B") as bar:
+
+        def told(count: int) -> None:
+            with lock:
+                bar.update(count)
+
+        yield Watch(told)
+
+
+def each(function: Callable[[str], R], items: Sequence[str], watch: Watch, *, threads: int) -> list[R]:
+    """The results in the order of `items`; the first failure calls the others off and is raised.
+
+    Raises:
+        ConfigurationError: `threads` is less than 1.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    if threads < 1:
+        raise ConfigurationError(f"num_proc is {threads}. Give 1 or more, or None.")
+    if len(items) <= 1 or threads == 1:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="fetch") as pool:
+        futures = [pool.submit(copy_context().run, function, item) for item in items]
+        try:
+            return _results(futures)
+        finally:
+            watch.stop.set()  # nothing is left to do, or nothing is wanted any more
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _results(futures: Sequence[Future[R]]) -> list[R]:
+    from concurrent.futures import FIRST_EXCEPTION, wait
+
+    done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+    failed = [future for future in futures if future in done and future.exception() is not None]
+    causes = [future for future in failed if not isinstance(future.exception(), CalledOffError)]
+    for future in [*causes, *failed]:
+        future.result()
+    return [future.result() for future in futures]

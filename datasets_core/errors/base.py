@@ -1,0 +1,137 @@
+"""The root of the errors, and what their messages share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+HIDDEN = "***"
+
+
+_SECRET_NAME = (
+    r"sig|token|key|secret|auth|cred|passw|pwd|policy|session|jwt|code|^x-(amz|goog|ms|oss)|^se$|^st$|^sp$|^sv$|^hmac|^hdnea"
+)
+
+
+_LONG_VALUE = 40  # characters; no page number or file name, most likely a signature
+
+
+_CHAIN = r"::(?![^\[]*\])(?<!\[::)"  # between the hops of a chain, and not within an address of IPv6
+
+
+_URL_IN_TEXT = r"[a-z][a-z0-9+.-]*://[^\s'\"<>\[\]]*(\[[0-9a-f:.]*\][^\s'\"<>\]]*|\[[^\s'\"<>\]]*)?"
+
+
+def redact(url: str) -> str:
+    """`url` with its user-info, its fragment and the secret values of its query hidden; other paths as they are.
+
+    >>> redact("https://me:pw@host/a.zip?download=1&X-Amz-Signature=abc")
+    'https://***@host/a.zip?download=1&X-Amz-Signature=***'
+    >>> redact("data/train.csv")
+    'data/train.csv'
+    """
+    if "://" not in url and "::" not in url:
+        return url
+    if "::" in url:
+        first, *rest = re.split(_CHAIN, url)
+        return "::".join(
+            [_redact_one(first), *(_redact_one(part) if "://" in part else part.partition("?")[0] for part in rest)]
+        )
+    return _redact_one(url)
+
+
+def _redact_one(url: str) -> str:
+    if "://" not in url:
+        return url
+    from urllib.parse import urlsplit  # 3 ms that local paths do without
+
+    try:
+        scheme, netloc, path, query, _ = urlsplit(url)
+    except ValueError:  # an address that does not parse is shown up to where a secret could begin
+        return url.partition("?")[0].rpartition("@")[2]
+    _, mark, host = netloc.rpartition("@")
+    shown = "".join(map(_shown, re.split("([&;])", query))) if query else ""
+    path = re.sub(";[^/;]*", lambda found: f";{_shown(found.group()[1:])}", path)
+    return f"{scheme}://{f'{HIDDEN}@{host}' if mark else netloc}{path}{f'?{shown}' if shown else ''}"
+
+
+def _shown(part: str) -> str:
+    from urllib.parse import unquote
+
+    name, mark, value = part.partition("=")
+    if not mark:
+        return HIDDEN if len(name) >= _LONG_VALUE else name
+    is_secret = re.search(_SECRET_NAME, unquote(name), re.IGNORECASE) or len(value) >= _LONG_VALUE
+    return f"{name}={HIDDEN}" if value and is_secret else part
+
+
+def redact_text(text: str) -> str:
+    """`text` with every URL in it redacted."""
+    return re.sub(_URL_IN_TEXT, lambda found: redact(found.group()), text, flags=re.IGNORECASE)
+
+
+def _names(names: Iterable[object]) -> str:
+    """The names, quoted and joined, at most twenty of them; `none` for no names."""
+    listed = [repr(str(name)) for name in names]
+    if len(listed) > 20:
+        return ", ".join(listed[:20]) + f", … ({len(listed)} in all)"
+    return ", ".join(listed) or "none"
+
+
+def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str, Any]) -> DatasetsCoreError:
+    """An error made again of what it holds, whatever the arguments of its constructor: it crosses process borders whole."""
+    make: Any = OSError.__new__ if issubclass(cls, OSError) else Exception.__new__  # none of another builtin can make the class
+    error: DatasetsCoreError = make(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class DatasetsCoreError(Exception):
+    """The root of every error that the library raises on purpose.
+
+    >>> try:
+    ...     Dataset.from_dict({"text": ["x"]})["txt"]
+    ... except DatasetsCoreError as error:
+    ...     print(type(error).__name__, isinstance(error, KeyError))
+    UnknownColumnError True
+    """
+
+    def __str__(self) -> str:
+        return " ".join(str(part) for part in self.args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuild, (type(self), self.args, self.__dict__)
+
+
+DatasetsError = DatasetsCoreError
+
+
+class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
+    """Something that was named does not exist."""
+
+
+class ConfigurationError(DatasetsCoreError, ValueError):
+    """An argument, a setting or a combination of them that has no meaning."""
+
+
+class UnhashableError(ConfigurationError, TypeError):
+    """A value that has no identity which lasts from one process to the next."""
+
+
+class ArgumentTypeError(ConfigurationError, TypeError):
+    """An argument of a kind that has no meaning where it is given."""
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+class DatasetBuildError(DatasetsCoreError):
+    """A build that could not be finished."""
+
+
+def describe(facts: Mapping[str, object]) -> str:
+    """Facts as `name=value, …`, for messages that compare records."""
+    return ", ".join(f"{name}={value}" for name, value in facts.items())

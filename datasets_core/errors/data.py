@@ -1,0 +1,420 @@
+"""Errors of data: rows, columns, casts, files, records, media, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+from datasets_core.errors.base import (
+    ConfigurationError,
+    DatasetBuildError,
+    DatasetsCoreError,
+    FileNotFoundDatasetsError,
+    _names,
+    redact,
+)
+from datasets_core.errors.loading import DataFilesNotFoundError
+
+
+class OutOfRangeError(DatasetsCoreError, EOFError):
+    """A provider or a queue has given all its samples.
+
+    Args:
+        name: what was asked.
+        num_samples: how many it gave.
+    """
+
+    def __init__(self, name: str, *, num_samples: int) -> None:
+        self.name, self.num_samples = name, num_samples
+        super().__init__(f"{name} has given all its {num_samples:,} samples. Give num_epochs=None for passes without end.")
+
+
+class NoDataFilesError(DataFilesNotFoundError, ValueError):
+    """Data sources that name no file.
+
+    Args:
+        sources: what they say.
+
+    >>> print(NoDataFilesError("birds-*.tfrecord"))
+    No data files found in birds-*.tfrecord. Check the path, or the pattern.
+    """
+
+    def __init__(self, sources: object) -> None:
+        self.sources = sources
+        shown = redact(sources) if isinstance(sources, str) else repr(sources)
+        super().__init__(f"No data files found in {shown}. Check the path, or the pattern.")
+
+
+class NestedQueueRunnerError(ConfigurationError):
+    """A block of `slim.QueueRunners` within another one.
+
+    >>> print(NestedQueueRunnerError())
+    QueueRunners cannot be nested. Leave the inner block out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("QueueRunners cannot be nested. Leave the inner block out.")
+
+
+class RowIndexError(DatasetsCoreError, IndexError):
+    """A row number outside the dataset."""
+
+    def __init__(self, index: int, *, size: int) -> None:
+        self.index, self.size = index, size
+        bounds = f"Rows go from 0 to {size - 1}, or from -{size} to -1" if size else "The dataset has no rows"
+        super().__init__(f"Index {index} is out of range for a dataset of {size} rows. {bounds}.")
+
+
+class RowIdError(DatasetsCoreError, ValueError, KeyError):
+    """A row id that is none, or that no row of the dataset has.
+
+    Args:
+        id: the id.
+        reason: what is wrong with it.
+        dataset: whose rows were looked through.
+    """
+
+    def __init__(self, id: object, reason: str, *, dataset: str | None = None) -> None:
+        self.id, self.reason, self.dataset = id, reason, dataset
+        of = f" of {dataset!r}" if dataset else ""
+        example = "Ids look like 'reviews-train-00000-of-00012.arrow__32'."
+        super().__init__(f"{id!r} is the id of no row{of}: {reason}. {example}")
+
+
+class MissingRowIdsError(ConfigurationError):
+    """Ids that are asked for of rows that have none.
+
+    Args:
+        row: the number of such a row.
+    """
+
+    def __init__(self, row: int) -> None:
+        self.row = row
+        super().__init__(
+            f"Row {row} of the dataset has no id, since it stands in no shard file of a build: it was given by values, or made "
+            "by map() or another operation that writes rows. Ask the dataset that load_dataset() or as_dataset() gave for ids."
+        )
+
+
+class MaskLengthError(DatasetsCoreError, IndexError):
+    """A mask of booleans that is not as long as the dataset."""
+
+    def __init__(self, length: int, *, size: int) -> None:
+        self.length, self.size = length, size
+        super().__init__(f"A mask of {length} booleans does not fit a dataset of {size} rows. Give one boolean for each row.")
+
+
+class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
+    """A column that the dataset does not have."""
+
+    def __init__(self, name: object, *, known: Iterable[str]) -> None:
+        self.name, self.known = name, tuple(known)
+        super().__init__(f"{str(name)!r} is no column of the dataset. Columns: {_names(self.known)}.")
+
+
+class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
+    """An item that a decoder or a provider does not have."""
+
+    def __init__(self, item: object, *, known: Iterable[str]) -> None:
+        self.item, self.known = item, tuple(known)
+        super().__init__(f"{str(item)!r} is no item. Items: {_names(self.known)}.")
+
+
+class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
+    """A key that an item needs and no feature spec tells of."""
+
+    def __init__(self, key: object, *, item: str, known: Iterable[str]) -> None:
+        self.key, self.item, self.known = key, item, tuple(known)
+        super().__init__(
+            f"Item {item!r} is made of the key {str(key)!r}, of which no spec tells. Keys with specs: {_names(self.known)}."
+        )
+
+
+class QueryError(DatasetsCoreError, ValueError):
+    """An SQL query that is not understood, or that failed.
+
+    Args:
+        query: the SQL.
+        reason: what is wrong.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, query: str, reason: str, *, advice: str = "Mend the query; the dataset is called ds in it") -> None:
+        self.query, self.reason = query, reason
+        super().__init__(f"The query {query!r} failed: {reason.rstrip('.')}. {advice}.")
+
+
+class MissingIndexError(ConfigurationError, LookupError):
+    """A search index that the dataset does not have."""
+
+
+class IndexFileError(DatasetsCoreError, OSError):
+    """A file of a search index that cannot be read or written."""
+
+
+class FileFormatError(DatasetBuildError, ValueError):
+    """A data file that is not what its format promises.
+
+    Args:
+        path: the file or URL as the user knows it.
+        reason: what is wrong, without a final stop.
+        line: line number from 1, where there is one.
+        row: row number from 0, where there is one.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(
+        self, path: str, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
+    ) -> None:
+        self.path, self.reason, self.line, self.row, self.advice = path, reason, line, row, advice
+        where = f", line {line}" if line is not None else f", row {row}" if row is not None else ""
+        super().__init__(f"{path}{where}: {reason}. {advice or 'Mend the file, or leave it out of data_files'}.")
+
+
+class DamagedRecordError(FileFormatError):
+    """A record file is damaged: the records before are good, and were given.
+
+    Args:
+        path: the file or URL as the user knows it.
+        damage: `"length CRC"`, `"data CRC"`, `"cut in header"`, `"cut in data"`, `"cut gzip"`, `"damaged gzip"` (or zlib).
+        record: number of the record, from 0; None where it was looked for by its place, and the number is not known.
+        offset: the byte of the file, once it is decompressed, at which the record's frame begins.
+        reason: what was found, without a final stop.
+        advice: one thing to do.
+    """
+
+    def __init__(
+        self, path: str, damage: str, *, record: int | None, offset: int, reason: str, advice: str | None = None
+    ) -> None:
+        self.damage, self.record, self.offset = damage, record, offset
+        advice = advice or "Fetch or write the file again; what stands before this record is good"
+        number = "the record" if record is None else f"record {record:,}"
+        super().__init__(path, f"{number} at byte {offset:,} is damaged ({damage}): {reason}", advice=advice)
+        self.reason, self.row = reason, record
+
+
+class ExampleError(FileFormatError):
+    """A record that is no such message, or not of the features that are asked for.
+
+    Args:
+        path: the file or URL as the user knows it.
+        reason: what was found, without a final stop.
+        record: number of the record, from 0; None of a message that stands alone.
+        key: the feature that it is about.
+        offset: the byte of the file, once it is decompressed, at which the record's frame begins; None where that is not known.
+        advice: one thing to do.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        reason: str,
+        *,
+        record: int | None = None,
+        key: str | None = None,
+        offset: int | None = None,
+        advice: str | None = None,
+    ) -> None:
+        self.record, self.key, self.offset = record, key, offset
+        place = "" if offset is None else f" at byte {offset:,}"
+        where = ("" if record is None else f"record {record:,}{place}: ") + ("" if key is None else f"feature {key!r} ")
+        super().__init__(path, f"{where}{reason}", advice=advice or "Mend the record, or the features that are asked for")
+        self.reason, self.row = reason, record
+
+
+class ItemError(DatasetsCoreError, ValueError):
+    """The values of a sample do not make the item that is asked for.
+
+    Args:
+        reason: what was found, without a final stop.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, reason: str, *, advice: str | None = None) -> None:
+        self.reason, self.advice = reason, advice
+        super().__init__(f"{reason[:1].upper()}{reason[1:]}. {advice or 'Mend the record, or the handler of the item'}.")
+
+
+class DatasetGenerationError(DatasetBuildError):
+    """The code that yields the rows failed.
+
+    Args:
+        message: what happened, and what to do.
+        row: how many rows that code had yielded, where known.
+    """
+
+    def __init__(self, message: str, *, row: int | None = None) -> None:
+        self.row = row
+        super().__init__(message)
+
+
+class DatasetGenerationCastError(DatasetGenerationError, ValueError):
+    """Rows or files whose columns or types do not fit the others, or do not fit the features."""
+
+
+class CastError(DatasetsCoreError, ValueError):
+    """A value, column or table that does not fit a feature."""
+
+
+class CellCastError(CastError, TypeError):
+    """One value that does not fit its column.
+
+    Args:
+        column: the column, or the path of a field in it.
+        reason: what is wrong, naming the value and the type.
+        row: the number of the row, from 0 in what was handed over.
+        what: the file or table, where there is one.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(
+        self, column: str, reason: str, *, row: int | None = None, what: str | None = None, advice: str | None = None
+    ) -> None:
+        self.column, self.reason, self.row, self.what, self.advice = column, reason, row, what, advice
+        place = f"column {column!r}" if row is None else f"row {row}, column {column!r}"
+        place = f"{what}, {place}" if what else place[0].upper() + place[1:]
+        super().__init__(f"{place}: {reason}. {advice or 'Mend the value, or the feature of the column'}.")
+
+
+class MediaError(DatasetsCoreError, ValueError):
+    """An image, sound, film or document that cannot be shown.
+
+    Args:
+        what: the medium or its path, as the subject of a sentence.
+        reason: what is wrong, without a final stop.
+        advice: one thing to do, as a sentence without its stop.
+        column: where it stands.
+        row: number of its row, from 0, where known.
+    """
+
+    def __init__(self, what: str, reason: str, advice: str, *, column: str | None = None, row: int | None = None) -> None:
+        self.what, self.reason, self.advice, self.column, self.row = what, reason, advice, column, row
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        facts = [f"row {self.row}"] * (self.row is not None) + [f"column {self.column!r}"] * (self.column is not None)
+        place = ", ".join(facts)
+        return (
+            f"{place[0].upper()}{place[1:]}: {self.what} {self.reason}. {self.advice}."
+            if place
+            else (f"{self.what[0].upper()}{self.what[1:]} {self.reason}. {self.advice}.")
+        )
+
+    def at(self, *, column: str | None = None, row: int | None = None) -> Self:
+        """The same error at a place that is known by now: what is given replaces what it named."""
+        self.column = self.column if column is None else column
+        self.row = self.row if row is None else row
+        self.args = (self._message(),)
+        return self
+
+
+class MediaDecodeError(MediaError):
+    """A medium whose file is damaged, or is no medium of that kind."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        advice = "Mend the file, leave the row out, or show what is stored with decode=False"
+        super().__init__(what, f"cannot be decoded: {reason}", advice)
+
+
+class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
+    """A file that a path among the values of a dataset names, and that is not there."""
+
+    def __init__(self, path: str, reason: str = "leads to no file") -> None:
+        self.path = path
+        super().__init__(f"the path {redact(path)!r}", reason, "Mend the path, or put the file there")
+
+
+class UntrustedPathError(MediaError, PermissionError):
+    """A path that came with a dataset, among its values or as a link in its folder, and that leads out of the dataset.
+
+    Args:
+        path: what came with the data.
+        allowed: the folders and beginnings of URLs that may be opened.
+        target: where a link leads.
+    """
+
+    def __init__(self, path: str, *, allowed: Iterable[str], target: str | None = None) -> None:
+        self.path, self.allowed, self.target = path, tuple(allowed), target
+        places = ", ".join(repr(redact(place)) for place in self.allowed) or "nowhere"
+        leads = "leads" if target is None else f"is a link to {target!r}, which is"
+        super().__init__(
+            f"the path {redact(path)!r}",
+            f"came with the data and {leads} out of the dataset (which may open {places}), so it is not opened",
+            "If you trust the data, allow its folder or URL: datasets_core.config.using(media_paths=[…])",
+        )
+
+
+class DuplicateKeysError(DatasetGenerationError, ValueError):
+    """Two rows of one split share a key.
+
+    Args:
+        key: the key.
+        split: the split.
+        places: where the two rows are.
+        is_sorted: the order of the rows depends on their keys.
+        place: file and line of what yielded the second one, where known.
+    """
+
+    def __init__(
+        self, key: object, *, split: str, places: Iterable[str], is_sorted: bool = False, place: str | None = None
+    ) -> None:
+        self.key, self.split, self.places, self.place = key, split, tuple(places), place
+        otherwise = (
+            "; rows are ordered by it, and an integer and its text, or texts that differ in \\ and /, are the same"
+            if is_sorted
+            else ", or pass verification_mode='no_checks'"
+        )
+        super().__init__(
+            f"Two rows of split {split!r} share the key {key!r}: {' and '.join(self.places)}"
+            f"{f', yielded in {place}' if place else ''}. "
+            f"Yield a key that is unique in the split{otherwise}."
+        )
+
+
+class InvalidKeyError(DatasetGenerationError, TypeError):
+    """A key that cannot be compared with others.
+
+    Args:
+        key: the key.
+        row: whose key it is.
+        split: the split of that row, where known.
+        is_sorted: the order of the rows depends on their keys.
+        place: file and line of what yielded it, where known.
+    """
+
+    def __init__(
+        self, key: object, *, row: int, split: str | None = None, is_sorted: bool = False, place: str | None = None
+    ) -> None:
+        self.key, self.split, self.is_sorted, self.place = key, split, is_sorted, place
+        kinds = (
+            "an int, a str or bytes (of numpy, an array of one value)"
+            if is_sorted
+            else "an int, a str, bytes or a tuple of them"
+        )
+        of, where = "" if split is None else f" of split {split!r}", "" if place is None else f", yielded in {place}"
+        what = f"The key of row {row}{of} is {key!r} ({type(key).__name__}){where}"
+        super().__init__(f"{what}. Yield {kinds} as the key.", row=row)
+
+    def of(self, split: str, place: str | None) -> InvalidKeyError:
+        """The same error, of that split and that line."""
+        return InvalidKeyError(self.key, row=self.row or 0, split=split, is_sorted=self.is_sorted, place=place)
+
+
+class TooManyErrorsError(DatasetsCoreError, ValueError):
+    """More rows of a stream failed than may.
+
+    Args:
+        count: how many failed.
+        most: how many may.
+        kinds: how many failed by which error in which step; the most frequent ones.
+        quarantine: the file that they stand in.
+    """
+
+    def __init__(self, count: int, most: int, kinds: dict[str, int], quarantine: str | None = None) -> None:
+        self.count, self.most, self.kinds, self.quarantine = count, most, kinds, quarantine
+        listed = ", ".join(f"{number} by {kind}" for kind, number in kinds.items())
+        where = "" if quarantine is None else f"; they stand in {quarantine}"
+        super().__init__(
+            f"{count} rows of the stream failed, and on_error(max_errors={most}) allows no more ({listed}{where}). "
+            "Mend the rows or the function, or give a greater max_errors."
+        )

@@ -1,0 +1,457 @@
+"""Errors of what a user asks for and of builds: datasets, configs, splits, versions, scripts, engines."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from datasets_core.errors.base import (
+    ConfigurationError,
+    DatasetBuildError,
+    DatasetsCoreError,
+    FileNotFoundDatasetsError,
+    _begun,
+    _names,
+)
+
+
+class DataFilesNotFoundError(FileNotFoundDatasetsError):
+    """A pattern, a file or a folder of data matches nothing."""
+
+
+class DatasetNotFoundError(FileNotFoundDatasetsError, ValueError):
+    """A reference names no dataset."""
+
+
+class DefunctDatasetError(DatasetsCoreError):
+    """A dataset that its author withdrew."""
+
+
+class BlockedVersionError(DefunctDatasetError, ValueError):
+    """A version or config that the author of the builder blocked.
+
+    Args:
+        dataset: the dataset, with config and version.
+        reason: what the author says; None where nothing.
+    """
+
+    def __init__(self, dataset: str, reason: str | None = None) -> None:
+        self.dataset, self.reason = dataset, reason
+        why = reason.strip().rstrip(".") if reason else "its author gives no reason"
+        super().__init__(f"{dataset} is blocked: {why}. Choose another version or config.")
+
+
+class FileInPlaceError(ConfigurationError, FileExistsError):
+    """A file stands where a folder is to be written."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"{path} is a file, and a folder is to stand there. Give a folder, or remove that file.")
+
+
+class UnknownConfigError(ConfigurationError):
+    """A config that the dataset does not have."""
+
+    def __init__(self, name: str | None, *, dataset: str, known: Iterable[str]) -> None:
+        self.name, self.dataset, self.known = name, dataset, tuple(known)
+        if name is None:
+            what = f"{dataset!r} has several configs and none is the default."
+        else:
+            what = f"{name!r} is no config of {dataset!r}."
+        super().__init__(f"{what} Configs: {_names(self.known)}.")
+
+
+class UnknownOptionError(ConfigurationError, TypeError):
+    """A keyword argument that the builder does not know.
+
+    Args:
+        option: the argument.
+        builder: who does not know it.
+        known: the options that there are.
+        near: other arguments of the same call, one of which may have been meant.
+    """
+
+    def __init__(self, option: str, *, builder: str, known: Iterable[str], near: Iterable[str] = ()) -> None:
+        self.option, self.builder, self.known = option, builder, tuple(known)
+        from difflib import get_close_matches  # 5 ms that only a mistake needs
+
+        others = list(dict.fromkeys((*self.known, *near)))
+        begun = [name for name in others if len(name) > 2 and option.startswith(name)]  # sep for separator
+        close = begun or get_close_matches(option, others)
+        meant = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+        options = [*(name for name in close if name in self.known), *(name for name in self.known if name not in close)]
+        super().__init__(f"{option!r} is no option of {builder!r}. {meant}Options: {_names(options)}.")
+
+
+class StreamStateError(ConfigurationError):
+    """A saved state that is none of this stream: it was saved by another, or it is damaged."""
+
+
+class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
+    """A split that the dataset does not have."""
+
+    def __init__(self, name: str, *, known: Iterable[str], dataset: str | None = None) -> None:
+        self.name, self.known, self.dataset = name, tuple(known), dataset
+        of = f" of {dataset!r}" if dataset else ""
+        super().__init__(f"{name!r} is no split{of}. Splits: {_names(self.known)}.")
+
+
+class NotPreparedError(UnknownSplitError):
+    """A split of a dataset that is not built yet, so that none of its splits is known."""
+
+    def __init__(self, name: str, *, dataset: str | None = None) -> None:
+        super().__init__(name, known=(), dataset=dataset)
+        of = f" of {dataset!r}" if dataset else ""
+        self.args = (f"No split{of} is known yet, so {name!r} is not. Build the dataset first, by download_and_prepare().",)
+
+
+class RankError(ConfigurationError, IndexError):
+    """The number of a process that does not exist."""
+
+    def __init__(self, rank: object, *, world_size: int) -> None:
+        self.rank, self.world_size = rank, world_size
+        super().__init__(f"rank={rank!r} is no process of {world_size}. Give 0 to {world_size - 1}.")
+
+
+class SplitSyntaxError(DatasetsCoreError, ValueError):
+    """A split expression that does not parse, or bounds that mean nothing."""
+
+    def __init__(self, spec: str, reason: str) -> None:
+        self.spec, self.reason = spec, reason
+        examples = "Write for example 'train', 'train[:10%]' or 'train[5:]+test'."
+        super().__init__(f"{spec!r} is no split expression: {reason}. {examples}")
+
+
+class EmptySplitError(DatasetsCoreError, ValueError):
+    """A split expression without rows, where rows are needed."""
+
+    def __init__(self, spec: str, *, dataset: str) -> None:
+        self.spec, self.dataset = spec, dataset
+        super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Ask for some.")
+
+
+class ReferenceSyntaxError(ConfigurationError):
+    """A dataset reference, or a version in one, that does not parse."""
+
+
+class UnknownVersionError(ConfigurationError, LookupError):
+    """A version that the dataset does not have.
+
+    Args:
+        version: the version or pattern that was asked for.
+        dataset: the dataset.
+        known: the versions that there are.
+    """
+
+    def __init__(self, version: object, *, dataset: str, known: Iterable[object]) -> None:
+        self.version, self.dataset, self.known = str(version), dataset, tuple(map(str, known))
+        super().__init__(f"{dataset!r} has no version {str(version)!r}. Versions: {_names(self.known)}.")
+
+
+class MissingVersionError(ConfigurationError):
+    """A builder whose kind needs a version and that names none."""
+
+    def __init__(self, dataset: str) -> None:
+        self.dataset = dataset
+        super().__init__(f"The builder of {dataset!r} has no version. Write VERSION = Version('1.0.0') into its class.")
+
+
+class UnknownExperimentError(ConfigurationError, KeyError):
+    """An experiment that is no member of an enum."""
+
+    def __init__(self, experiment: object) -> None:
+        self.experiment = experiment
+        super().__init__(
+            f"{experiment!r} is no experiment. Give a member of a subclass of Experiment, such as Packing.BY_LENGTH."
+        )
+
+
+class ExperimentalVersionWarning(UserWarning):
+    """A version above the canonical one, which may still change."""
+
+
+class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
+    """A dataset script that must not run: the user has not trusted it, and it cannot be confined; or no script is to run.
+
+    Args:
+        path: the script.
+        repository: where it comes from; None for a folder of this machine.
+        commit: the commit of that repository.
+        reason: why it cannot be confined, without a final stop.
+        is_refused: the user said that no script runs.
+        by: where that was said.
+        export: a revision of the repository that holds the rows without a script; None where there is none.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        repository: str | None = None,
+        commit: str | None = None,
+        reason: str | None = None,
+        is_refused: bool = False,
+        by: str = "trust_remote_code=False",
+        export: str | None = None,
+    ) -> None:
+        self.path, self.repository, self.commit, self.reason = path, repository, commit, reason
+        self.export, self._said = export, {"reason": reason, "is_refused": is_refused, "by": by}
+        of = "" if repository is None else f" of {repository} at commit {commit or 'unknown'}"
+        what = f"{path}{of} is a dataset script"
+        bound = "" if repository is None else f" with revision={commit!r}: your trust is bound to that commit"
+        instead = "" if export is None else f"Pass revision={export!r} to load its rows without a script, or "
+        if is_refused:
+            ways = "pass trust_remote_code='sandbox' to run it confined, or read it and pass trust_remote_code=True"
+            super().__init__(f"{what}, and {by} runs none. {_begun(instead + ways)}{bound}.")
+            return
+        cannot = "" if reason is None else f", and this machine cannot confine it: {reason}"
+        named = " or name the .py file itself" if repository is None else bound
+        super().__init__(
+            f"{what}, and running it would run its author's code here{cannot}. "
+            f"{_begun(f'{instead}read it, then pass trust_remote_code=True')}{named}."
+        )
+
+    def with_export(self, revision: str) -> UntrustedScriptError:
+        """The same error, which says that a revision of the repository holds the rows without a script."""
+        said: dict[str, Any] = self._said
+        return UntrustedScriptError(self.path, repository=self.repository, commit=self.commit, export=revision, **said)
+
+
+class UnknownFormatError(ConfigurationError):
+    """A data format that no installed package reads."""
+
+    def __init__(self, name: str, *, known: Iterable[str]) -> None:
+        self.name, self.known = name, tuple(known)
+        super().__init__(f"{name!r} is no data format. Formats: {_names(self.known)}.")
+
+
+class PluginError(ConfigurationError, ImportError):
+    """A package that registers something which cannot be imported, or is not what it should be."""
+
+
+class ScriptError(ConfigurationError, ImportError):
+    """A dataset script that cannot be loaded.
+
+    Args:
+        path: the script, or the module beside it.
+        reason: what is wrong, without a final stop.
+        line: line number from 1, where there is one.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, path: str, reason: str, *, line: int | None = None, advice: str = "Mend the script") -> None:
+        self.path, self.reason, self.line = path, reason, line
+        where = f", line {line}" if line is not None else ""
+        super().__init__(f"{path}{where}: {reason}. {advice}.")
+
+
+class DataFilesWarning(UserWarning):
+    """Files that were found and are left out."""
+
+
+class MissingDependencyError(DatasetsCoreError, ImportError):
+    """A package that is needed and not installed.
+
+    Args:
+        package: its name for an import; None where only `said` tells.
+        needed_for: what needs it, as the subject of a sentence.
+        install: its name for pip, if that is another.
+        said: what the package that misses it says, shown where `package` is None.
+        more: the other packages that it needs and that are not installed either, each with its name for pip.
+    """
+
+    def __init__(
+        self,
+        package: str | None,
+        *,
+        needed_for: str,
+        install: str | None = None,
+        said: str | None = None,
+        more: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.package, self.needed_for, self.install, self.said = package, needed_for, install or package, said
+        self.more = tuple(more)
+        if package is None:
+            super().__init__(
+                f"{needed_for} needs a package that is not installed: {(said or 'its name is not known').rstrip('.')}."
+            )
+        elif self.more:
+            names = ", ".join(repr(name) for name in (package, *(name for name, _ in self.more)))
+            run = " ".join(repr(name) for name in dict.fromkeys((self.install, *(name for _, name in self.more))))
+            super().__init__(f"{needed_for} needs packages that are not installed: {names}. Run: pip install {run}")
+        else:
+            what = f"{needed_for} needs the package {package!r}, which is not installed."
+            super().__init__(f"{what} Run: pip install {self.install!r}")
+
+
+class UnpreparableVersionError(DatasetBuildError, ValueError):
+    """A version whose data can be read where it is prepared, and that this code does not prepare any more.
+
+    Args:
+        version: the version.
+        dataset: the dataset.
+        release: the last release of the library that prepares it, where one is named.
+        known: the versions that can be prepared.
+        where: the folder in which it is not prepared; None where it is to be prepared again.
+    """
+
+    def __init__(
+        self, version: object, *, dataset: str, release: str | None, known: Iterable[object], where: str | None
+    ) -> None:
+        self.version, self.dataset, self.release, self.known = str(version), dataset, release, tuple(map(str, known))
+        what = "cannot be prepared again" if where is None else f"is not prepared in {where}"
+        by = f"only release {release} of the library or an older one prepares it" if release else "it is too old to be prepared"
+        way = f"Prepare it with release {release}, or choose a version" if release else "Choose a version"
+        super().__init__(
+            f"Version {version} of {dataset!r} {what}, and {by}. {way} that can be prepared: {_names(self.known)}."
+        )
+
+
+class WrongVersionError(DatasetBuildError, ValueError):
+    """A build whose version says less than changed.
+
+    Args:
+        dataset: the dataset.
+        old: the version that it is compared with.
+        new: its own version.
+        right: the version that it should have at least, where known.
+        level: what the change is, "patch", "minor" or "major".
+        changes: what differs, a line each.
+    """
+
+    def __init__(
+        self, dataset: str, *, old: object, new: object, right: object | None, level: str, changes: Iterable[str]
+    ) -> None:
+        self.dataset, self.old, self.new, self.level, self.changes = dataset, str(old), str(new), level, tuple(changes)
+        self.right = None if right is None else str(right)
+        what = "; ".join(self.changes[:3]) + ("; …" if len(self.changes) > 3 else "")
+        super().__init__(
+            f"Version {new} of {dataset!r} is a {level} change of {old}, and does not say so: {what}. "
+            f"Call it {self.right or 'a higher version'} or higher, or build it without check_version."
+        )
+
+
+class ManualDownloadError(DatasetBuildError):
+    """A dataset whose files the user has to fetch by hand."""
+
+    def __init__(self, dataset: str, instructions: str) -> None:
+        self.dataset, self.instructions = dataset, instructions
+        super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
+
+
+class WorkerDiedError(DatasetBuildError):
+    """A worker process ended without a result (killed, or out of memory).
+
+    Args:
+        message: what happened, and what to do.
+        job: the position of its job, where known.
+    """
+
+    def __init__(self, message: str, *, job: int | None = None) -> None:
+        self.job = job
+        super().__init__(message)
+
+
+class ScriptTimeoutError(DatasetBuildError, TimeoutError):
+    """A dataset script that was not done in the time that it had.
+
+    Args:
+        script: the script.
+        doing: what it was at, such as "importing it" or "making the rows of split 'train'".
+        seconds: the time that it had.
+        path, line: where its code was, where known.
+        split: the split whose rows it made, if it did.
+        row: how many rows it had yielded, where known.
+    """
+
+    def __init__(
+        self,
+        script: str,
+        doing: str,
+        *,
+        seconds: float,
+        path: str | None = None,
+        line: int | None = None,
+        split: str | None = None,
+        row: int | None = None,
+    ) -> None:
+        self.script, self.doing, self.seconds = script, doing, seconds
+        self.path, self.line, self.split, self.row = path or script, line, split, row
+        where = f", line {line}" if line is not None else ""
+        of = "" if self.path == script else f" of {script}"
+        reached = "" if row is None else f", at row {row}"
+        super().__init__(
+            f"{self.path}{where}: {doing}{of} was not done after {seconds:g} seconds{reached}. "
+            "Mend the code there if it hangs, else give it more time (timeout=, or None for no limit)."
+        )
+
+
+class ConfinementUnavailableError(DatasetsCoreError, PermissionError):
+    """A script that is to run confined, on a machine that cannot confine it.
+
+    Args:
+        reason: what is missing, without a final stop.
+        advice: one thing to do, as a sentence without its stop.
+    """
+
+    def __init__(self, reason: str, *, advice: str | None = None) -> None:
+        self.reason = reason
+        otherwise = "Run it on Linux 5.13 or later, or pass trust_remote_code=True if you have read the script and trust it"
+        super().__init__(f"This machine cannot confine a dataset script: {reason}. {advice or otherwise}.")
+
+
+class DeniedAccessError(DatasetBuildError, PermissionError):
+    """Something that a confined script tried and may not do.
+
+    Args:
+        tried: what it was, as in "it tried to …": `connect to ('1.2.3.4', 80)`, `read '/etc/passwd'`.
+        path: the file of the script, where known.
+        line: the line in it, from 1.
+    """
+
+    def __init__(self, tried: str, *, path: str | None = None, line: int | None = None) -> None:
+        self.tried, self.path, self.line = tried, path, line
+        where = "A confined script" if path is None else f"The script {path}" + (f", line {line}," if line else "")
+        super().__init__(
+            f"{where} tried to {tried}. Confined scripts have no network, start no processes, and read and write nothing but "
+            "their own files; load it with trust_remote_code=True if you trust it."
+        )
+        self.errno = errno.EPERM  # by which code knows what is denied
+
+
+class DeniedAccessWarning(UserWarning):
+    """Something that a confined script tried, may not do, and went on without."""
+
+
+class ScriptMemoryError(DatasetBuildError, MemoryError):
+    """A dataset script that needs more memory than it may take.
+
+    Args:
+        what: what needed it, as the subject of a sentence.
+        limit: how many bytes it may take, where known.
+    """
+
+    def __init__(self, what: str, *, limit: int | None = None) -> None:
+        self.what, self.limit = what, limit
+        than = "than there is" if limit is None else f"than the {limit:,} bytes that it may take"
+        super().__init__(
+            f"{what} needs more memory {than}. Let it hold less at a time, or raise the setting confined_memory_bytes."
+        )
+
+
+class DatasetDiskError(DatasetBuildError, OSError):
+    """A disk that is full, read-only or forbidden.
+
+    Args:
+        path: the file or folder that could not be written.
+        reason: the system's words.
+        needed: bytes that were wanted, where known.
+        free: bytes that are free there, where known.
+    """
+
+    def __init__(self, path: str, reason: str, *, needed: int | None = None, free: int | None = None) -> None:
+        self.path, self.reason, self.needed, self.free = path, reason, needed, free
+        sizes = [f"{count:,} bytes {what}" for count, what in ((needed, "needed"), (free, "free")) if count is not None]
+        detail = f" ({', '.join(sizes)})" if sizes else ""
+        super().__init__(f"Cannot write {path}: {reason}{detail}. Free space or rights there, or choose another place.")

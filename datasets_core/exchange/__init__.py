@@ -1,1 +1,0 @@
-"""Rows to and from other tools: folders, files, frames."""

@@ -1,0 +1,452 @@
+"""The join of two Arrow types: the narrowest type that holds the values of both without loss.
+
+The types form a semilattice: the join of several is the same in whatever order they come, or there is none in any order.
+That is why `uint64` joins neither signed integers nor floats: a chain over a third type would tell the orders apart.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CastError
+from datasets_core.features.base import MAX_DEPTH, Mask, bitmap
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+types = pa.types
+_UNITS = ("s", "ms", "us", "ns")
+
+
+def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """The narrowest type that holds both, or None where the two do not fit.
+
+    Null gives way to all; integers widen; an integer and a float give float64; structs unite their fields; a date and a
+    timestamp give a timestamp; an encoded column counts as its values.
+
+    >>> merge_types(pa.int8(), pa.uint8())
+    DataType(int16)
+    >>> merge_types(pa.struct({"a": pa.null()}), pa.struct({"a": pa.int64(), "b": pa.string()}))
+    StructType(struct<a: int64, b: string>)
+    >>> merge_types(pa.int64(), pa.string()) is None
+    True
+    """
+    return _join(a, b, 0)
+
+
+def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema") -> pa.Schema:
+    """The schema that holds the columns of both, in the order in which they are first seen.
+
+    Metadata of the first stays where the second changes nothing.  Else only the features that either records stay; whoever
+    reads them takes those that fit the types.
+
+    >>> merge_schemas(pa.schema({"a": pa.int8()}), pa.schema({"b": pa.int8(), "a": pa.int16()})).types
+    [DataType(int16), DataType(int8)]
+
+    Raises:
+        CastError: a column has two types that do not fit.
+    """
+    if a.equals(b):
+        return a
+    fields: dict[str, pa.Field] = {field.name: field for field in a}
+    if len(fields) != len(a) or len(set(b.names)) != len(b):
+        twice = next(name for schema in (a, b) for name in schema.names if schema.names.count(name) > 1)
+        raise CastError(f"The column {twice!r} is there twice. Rename one.")
+    for field in b:
+        before = fields.get(field.name)
+        joined = field if before is None else _join_fields(before, field, 0)
+        if joined is None:
+            raise CastError(
+                f"{what} has {field.type} in column {field.name!r}, where the rows before it have {fields[field.name].type}. "
+                "Make the files agree, or pass features= with one type for the column."
+            )
+        fields[field.name] = joined
+    merged = [field.with_nullable(True) for field in fields.values()]
+    unchanged = [field.type for field in merged] == a.types
+    return pa.schema(merged, metadata=a.metadata if unchanged else _recorded_features(a, b))
+
+
+def _recorded_features(*schemas: pa.Schema) -> dict[bytes, bytes] | None:
+    """The metadata that records the features of several schemas, the first of a name first; None where there are none."""
+    forms: dict[str, Any] = {}
+    for schema in schemas:
+        try:
+            recorded = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
+            forms = {**recorded, **forms}
+        except (KeyError, TypeError, ValueError, RecursionError):
+            continue
+    return {b"huggingface": json.dumps({"info": {"features": forms}}).encode()} if forms else None
+
+
+def _join(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    if a == b:
+        return a
+    if depth > MAX_DEPTH:
+        raise CastError(f"A column is nested more than {MAX_DEPTH} levels deep. Keep it as JSON text, with Json().")
+    if types.is_null(a) or types.is_null(b):
+        return b if types.is_null(a) else a
+    if _is_encoded(a) or _is_encoded(b):
+        return _join(_decoded(a), _decoded(b), depth + 1)
+    kind_a, kind_b = _kind(a), _kind(b)
+    if kind_a is None or kind_b is None:
+        return None
+    if kind_a == kind_b:
+        return _SAME_KIND[kind_a](a, b, depth)
+    if kind_a > kind_b:
+        a, b, kind_a, kind_b = b, a, kind_b, kind_a
+    mixed = _MIXED.get((kind_a, kind_b))
+    return None if mixed is None else mixed(a, b, depth)
+
+
+def _is_encoded(t: pa.DataType) -> bool:
+    return bool(types.is_dictionary(t) or types.is_run_end_encoded(t))
+
+
+def _decoded(t: pa.DataType) -> pa.DataType:
+    return t.value_type if _is_encoded(t) else t
+
+
+_KINDS: tuple[tuple[str, Callable[[pa.DataType], bool]], ...] = (
+    ("integer", types.is_integer),
+    ("floating", types.is_floating),
+    ("decimal", types.is_decimal),
+    ("bytes", lambda t: _text_rank(t) is not None),
+    ("timestamp", types.is_timestamp),
+    ("date", types.is_date),
+    ("duration", types.is_duration),
+    ("time", types.is_time),
+    ("struct", types.is_struct),
+    ("map", types.is_map),
+    ("list", lambda t: types.is_list(t) or types.is_large_list(t) or types.is_fixed_size_list(t) or _is_view(t)),
+)
+
+
+def _kind(t: pa.DataType) -> str | None:
+    if isinstance(t, pa.BaseExtensionType):
+        return None
+    return next((kind for kind, matches in _KINDS if matches(t)), None)
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _integers(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    signed_a, signed_b = types.is_signed_integer(a), types.is_signed_integer(b)
+    if signed_a == signed_b:
+        return a if a.bit_width > b.bit_width else b
+    signed, unsigned = (a, b) if signed_a else (b, a)
+    bits = max(signed.bit_width, 2 * unsigned.bit_width)
+    return None if bits > 64 else getattr(pa, f"int{bits}")()
+
+
+def _floats(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType:
+    return a if a.bit_width > b.bit_width else b
+
+
+def _float_and_integer(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    return None if types.is_uint64(b) else pa.float64()
+
+
+def _decimals(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    scale = max(a.scale, b.scale)
+    precision = max(a.precision - a.scale, b.precision - b.scale) + scale
+    return _decimal(precision, scale, wide=types.is_decimal256(a) or types.is_decimal256(b))
+
+
+def _decimal_and_integer(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    if types.is_uint64(b):
+        return None
+    # 19 digits hold every integer: with fewer for int8, the order of int8, uint8 and a decimal would matter.
+    scale = max(a.scale, 0)
+    return _decimal(max(a.precision - a.scale, 19) + scale, scale, wide=types.is_decimal256(a))
+
+
+def _decimal(precision: int, scale: int, *, wide: bool) -> pa.DataType | None:
+    if precision > 76:
+        return None
+    return pa.decimal256(precision, scale) if wide or precision > 38 else pa.decimal128(precision, scale)
+
+
+# -- text and bytes ----------------------------------------------------------------------------------------------------
+
+_TEXTS = (pa.string_view(), pa.string(), pa.large_string())
+_BYTES = (pa.binary_view(), pa.binary(), pa.large_binary())
+
+
+def _text_rank(t: pa.DataType) -> int | None:
+    if t in _TEXTS:
+        return _TEXTS.index(t)
+    if t in _BYTES:
+        return _BYTES.index(t)
+    return 1 if types.is_fixed_size_binary(t) else None
+
+
+def _texts(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType:
+    rank = max(_text_rank(a) or 0, _text_rank(b) or 0)
+    return _TEXTS[rank] if a in _TEXTS and b in _TEXTS else _BYTES[rank]
+
+
+# -- moments -----------------------------------------------------------------------------------------------------------
+
+
+def _finer(a: pa.DataType, b: pa.DataType) -> str:
+    return _UNITS[max(_UNITS.index(a.unit), _UNITS.index(b.unit))]
+
+
+def _timestamps(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    if (a.tz is None) != (b.tz is None):
+        return None
+    return pa.timestamp(_finer(a, b), tz=a.tz if a.tz == b.tz else "UTC")
+
+
+def _dates(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType:
+    return pa.date64()
+
+
+def _date_and_timestamp(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    return b if b.tz is None else None
+
+
+def _durations(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType:
+    return pa.duration(_finer(a, b))
+
+
+def _times(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType:
+    unit = _finer(a, b)
+    return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
+
+
+# -- nested ------------------------------------------------------------------------------------------------------------
+
+
+def _is_view(t: pa.DataType) -> bool:
+    return bool(types.is_list_view(t) or types.is_large_list_view(t))
+
+
+def _join_fields(a: pa.Field, b: pa.Field, depth: int) -> pa.Field | None:
+    joined = _join(a.type, b.type, depth + 1)
+    if joined is None:
+        return None
+    # Metadata tells which shape the arrays of a column have: it holds only where both say the same.
+    metadata = b.metadata if types.is_null(a.type) else a.metadata
+    if a.metadata != b.metadata and not (types.is_null(a.type) or types.is_null(b.type)):
+        metadata = None
+    return pa.field(a.name, joined, metadata=metadata)
+
+
+def _structs(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    fields = {field.name: field for field in a}
+    if len(fields) != a.num_fields or len({field.name for field in b}) != b.num_fields:
+        return None
+    for field in b:
+        before = fields.get(field.name)
+        joined = field if before is None else _join_fields(before, field, depth)
+        if joined is None:
+            return None
+        fields[field.name] = joined
+    return pa.struct([field.with_nullable(True) for field in fields.values()])  # a field that one side lacks is null there
+
+
+def _lists(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    item = _join_fields(a.value_field, b.value_field, depth)
+    if item is None:
+        return None
+    if types.is_fixed_size_list(a) and types.is_fixed_size_list(b) and a.list_size == b.list_size:
+        return pa.list_(item, a.list_size)
+    if _is_view(a) and _is_view(b):
+        large = types.is_large_list_view(a) or types.is_large_list_view(b)
+        return pa.large_list_view(item) if large else pa.list_view(item)
+    large = any(types.is_large_list(t) or types.is_large_list_view(t) for t in (a, b))
+    return pa.large_list(item) if large else pa.list_(item)
+
+
+def _maps(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
+    key, item = _join(a.key_type, b.key_type, depth + 1), _join(a.item_type, b.item_type, depth + 1)
+    return None if key is None or item is None else pa.map_(key, item)
+
+
+_Join = Callable[[pa.DataType, pa.DataType, int], "pa.DataType | None"]
+_SAME_KIND: dict[str, _Join] = {
+    "integer": _integers,
+    "floating": _floats,
+    "decimal": _decimals,
+    "bytes": _texts,
+    "timestamp": _timestamps,
+    "date": _dates,
+    "duration": _durations,
+    "time": _times,
+    "struct": _structs,
+    "map": _maps,
+    "list": _lists,
+}
+_MIXED: dict[tuple[str, str], _Join] = {  # the kinds in alphabetical order
+    ("floating", "integer"): _float_and_integer,
+    ("decimal", "integer"): _decimal_and_integer,
+    ("date", "timestamp"): _date_and_timestamp,
+}
+
+
+def is_held(narrow: pa.DataType, wide: pa.DataType) -> bool:
+    """Whether values are the same in a wider type.
+
+    >>> is_held(pa.int32(), pa.int64()), is_held(pa.int32(), pa.string())
+    (True, False)
+    """
+    if narrow.equals(wide) or types.is_null(narrow):
+        return True
+    numbers = [types.is_integer(kind) or types.is_floating(kind) for kind in (narrow, wide)]
+    if all(numbers):
+        return True
+    if types.is_struct(narrow) and types.is_struct(wide):
+        return all(is_held(field.type, wide.field(field.name).type) for field in narrow)
+    lists = [types.is_list(kind) or types.is_large_list(kind) for kind in (narrow, wide)]
+    return all(lists) and is_held(narrow.value_type, wide.value_type)
+
+
+# Lists and structs of Arrow put together from lengths, masks and children, and taken apart again.
+
+
+Lengths: TypeAlias = "npt.NDArray[np.int64]"
+
+
+class Misfit(Exception):
+    """A value that does not fit, at a position of the values at hand; each level above turns it into its own position."""
+
+    def __init__(self, index: int, reason: str, path: str = "", other: int | None = None) -> None:
+        super().__init__(index, reason, path, other)
+        self.index, self.path, self.other = index, path, other
+        self._reason = reason
+
+    @property
+    def reason(self) -> str:
+        """What is wrong; it ends with the other row, where two values do not fit each other."""
+        if self.other is None:
+            return self._reason
+        return f"{self._reason} of {'the same row' if self.other == self.index else f'row {self.other}'}"
+
+    def at(self, place: Callable[[int], int], step: str = "") -> Misfit:
+        """The same, seen from one level above, where `place` gives the position of what is here at a position."""
+        return Misfit(place(self.index), self._reason, f"{step}{self.path}", None if self.other is None else place(self.other))
+
+    def below(self, step: str) -> Misfit:
+        """The same, seen from one level above that has the same positions."""
+        return Misfit(self.index, self._reason, f"{step}{self.path}", self.other)
+
+
+def list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | None, child: pa.Array) -> pa.Array:
+    """A list array of that type.
+
+    Args:
+        arrow_type: a list, a large list or a list of fixed size.
+        lengths: how many elements of `child` each row takes; 0 where the row is null.
+        valid: False where a row is null; None if no row is.
+        child: the elements of all rows.
+
+    Raises:
+        Misfit: a row has another number of elements than the type allows.
+    """
+    if types.is_fixed_size_list(arrow_type):
+        return _fixed_list_array(arrow_type, lengths, valid, child)
+    large = types.is_large_list(arrow_type)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    if not large and offsets[-1] > 2**31 - 1:
+        raise Misfit(0, "the lists of one batch have more than 2**31 elements; make it a LargeList, or write smaller batches")
+    buffer = pa.py_buffer(offsets if large else offsets.astype(np.int32))
+    return pa.Array.from_buffers(arrow_type, len(lengths), [bitmap(valid), buffer], children=[child])
+
+
+def _fixed_list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | None, child: pa.Array) -> pa.Array:
+    size = arrow_type.list_size
+    wrong = lengths != size if valid is None else valid & (lengths != size)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise Misfit(row, f"a list of {lengths[row]} elements does not fit {arrow_type}")
+    if valid is not None and size:  # a null row has elements too, which are never seen
+        slots = np.repeat(valid, size)
+        places = np.where(slots, np.cumsum(slots) - 1, 0)
+        indices = pa.Array.from_buffers(pa.int64(), len(places), [bitmap(slots), pa.py_buffer(places.astype(np.int64))])
+        child = child.take(indices)
+    return pa.Array.from_buffers(arrow_type, len(lengths), [bitmap(valid)], children=[child])
+
+
+def struct_array(arrow_type: pa.DataType, length: int, valid: Mask | None, children: Sequence[pa.Array]) -> pa.Array:
+    """A struct array of that type, with `length` rows."""
+    return pa.Array.from_buffers(arrow_type, length, [bitmap(valid)], children=list(children))
+
+
+def rows_of(lengths: Lengths) -> Callable[[int], int]:
+    """The row that holds an element, when each row takes `lengths` elements.
+
+    >>> rows_of(np.array([2, 0, 1]))(2)
+    2
+    """
+    stops = np.cumsum(lengths)
+    return lambda index: int(np.searchsorted(stops, index, side="right"))
+
+
+def raw_values(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
+    """The values of a primitive array as numpy sees its buffer; what stands under nulls has no meaning."""
+    return np.frombuffer(buffer or b"", dtype=dtype)[array.offset : array.offset + len(array)]
+
+
+def validity(array: pa.Array) -> Mask | None:
+    """False where an array is null; None if it is nowhere."""
+    if array.null_count == 0:
+        return None
+    if types.is_null(array.type):
+        return np.zeros(len(array), bool)
+    buffer = array.buffers()[0]
+    if buffer is None:  # a type whose nulls have no bitmap
+        return ~np.array(array.is_null().to_pylist(), bool)
+    bits = np.unpackbits(np.frombuffer(buffer, np.uint8), count=array.offset + len(array), bitorder="little")
+    return bits[array.offset :].astype(bool)
+
+
+def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
+    """Lengths, mask and elements of any list-like array; elements that hide under nulls are left out."""
+    if types.is_map(array.type):
+        array = _map_as_list(array)
+    valid = validity(array)
+    if types.is_fixed_size_list(array.type):
+        lengths = np.full(len(array), array.type.list_size, np.int64)
+    elif types.is_list_view(array.type) or types.is_large_list_view(array.type):
+        return _view_parts(array, valid)
+    else:
+        wide = types.is_large_list(array.type)
+        offsets = np.frombuffer(array.buffers()[1] or b"", np.int64 if wide else np.int32)
+        lengths = np.diff(offsets[array.offset : array.offset + len(array) + 1]).astype(np.int64)
+        if not len(array):
+            lengths = np.zeros(0, np.int64)
+    if valid is not None:
+        lengths = np.where(valid, lengths, 0)
+    return lengths, valid, array.flatten()
+
+
+def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | None, pa.Array]:
+    # pyarrow 26 loses rows when it casts a list view with nulls to a list
+    width = np.int64 if types.is_large_list_view(array.type) else np.int32
+    starts, lengths = (raw_values(buffer, width, array).astype(np.int64) for buffer in array.buffers()[1:3])
+    if valid is not None:
+        lengths = np.where(valid, lengths, 0)
+    stops = np.cumsum(lengths)
+    places = np.arange(lengths.sum()) - np.repeat(stops - lengths, lengths) + np.repeat(starts, lengths)
+    indices = pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places.astype(np.int64))])
+    return lengths, valid, array.values.take(indices)
+
+
+def _map_as_list(array: pa.Array) -> pa.Array:
+    """A map as the list of `{"key", "value"}` that it is stored as; keys and items know nothing of a slice."""
+    entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
+    buffers = array.buffers()[:2]
+    return pa.Array.from_buffers(pa.list_(entries.type), len(array), buffers, offset=array.offset, children=[entries])
+
+
+def struct_parts(array: pa.Array) -> tuple[Mask | None, dict[str, pa.Array]]:
+    """Mask and fields of a struct array; a field is null where its struct is."""
+    return validity(array), dict(zip((field.name for field in array.type), array.flatten(), strict=True))

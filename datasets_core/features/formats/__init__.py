@@ -1,0 +1,1 @@
+"""What rows look like when they are read: Python values, NumPy, frames and tensors."""

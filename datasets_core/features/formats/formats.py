@@ -1,0 +1,455 @@
+"""What numpy, torch, jax and tensorflow make of the arrays of a column: batches, and rows on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MissingDependencyError
+from datasets_core.features.base import FeatureType
+from datasets_core.features.formats.python import RowReader
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from datasets_core.features.formats.arrays import Array, Casting
+
+
+# The formats that rows come in: their names, the arguments that they take, and what a user chose.
+
+
+_NAMES: dict[object, str | None] = {None: None, "python": None, "custom": "custom"}
+_NAMES |= dict.fromkeys(["arrow", "pa", "pyarrow"], "arrow")
+_NAMES |= dict.fromkeys(["numpy", "np"], "numpy")
+_NAMES |= dict.fromkeys(["torch", "pt", "pytorch"], "torch")
+_NAMES |= dict.fromkeys(["tensorflow", "tf"], "tensorflow")
+_NAMES |= dict.fromkeys(["pandas", "pd"], "pandas")
+_NAMES |= dict.fromkeys(["polars", "pl"], "polars")
+_NAMES["jax"] = "jax"
+
+_ARGUMENTS: dict[str | None, tuple[str, ...]] = {
+    "numpy": ("dtype", "copy"),
+    "torch": ("dtype", "device", "copy", "requires_grad", "pin_memory"),
+    "tensorflow": ("dtype", "device"),
+    "jax": ("dtype", "device"),
+    "custom": ("transform",),
+}
+_PACKAGES = ("torch", "tensorflow", "jax", "pandas", "polars")
+
+
+def format_name(type_: str | None) -> str | None:
+    """The name that a format is known by: None for plain Python.
+
+    >>> format_name("pa"), format_name("python"), format_name("pt")
+    ('arrow', None, 'torch')
+
+    Raises:
+        ConfigurationError: no format has that name.
+    """
+    if not isinstance(type_, str | None) or type_ not in _NAMES:
+        names = sorted(name for name in set(_NAMES.values()) if name is not None)
+        raise ConfigurationError(
+            f"{type_!r} is no known format of rows. Formats: None (plain Python), {', '.join(map(repr, names))}."
+        )
+    return _NAMES[type_]
+
+
+def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
+    """Complain about a format that cannot be made: of a missing package, or with arguments that it does not take.
+
+    Raises:
+        ConfigurationError: an argument that the format does not take; `custom` without a function.
+        MissingDependencyError: its package is not installed.
+    """
+    known = _ARGUMENTS.get(name, ())
+    for odd in kwargs:
+        if odd not in known:
+            takes = f"It takes {', '.join(map(repr, known))}." if known else "Leave it out."
+            raise ArgumentTypeError(f"The format {name or 'python'!r} takes no argument {odd!r}. {takes}")
+    if name == "custom" and not callable(kwargs.get("transform")):
+        raise ConfigurationError(
+            f"The format 'custom' needs a function, found {kwargs.get('transform')!r}. Use set_transform(function)."
+        )
+    if name in _PACKAGES and find_spec(name) is None:
+        raise MissingDependencyError(name, needed_for=f"The format {name!r}", install=f"datasets_core[{name}]")
+
+
+@dataclass(frozen=True, slots=True)
+class RowFormat:
+    """How rows come out.
+
+    Attributes:
+        type: None for plain Python, else the name of a format.
+        columns: those that come out; None: all.
+        is_complete: the other columns come out too, behind those, as plain Python.
+        kwargs: for the format.
+    """
+
+    type: str | None = None
+    columns: tuple[str, ...] | None = None
+    is_complete: bool = False
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Formatter(Protocol):
+    """Reads rows in one format; the rows are numbered from 0 and exist."""
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def row(self, i: int, /) -> Any:
+        """Row `i`."""
+        ...
+
+    def rows(self) -> Iterator[Any]:
+        """All rows, one by one."""
+        ...
+
+    def rows_at(self, rows: range | npt.NDArray[np.int64]) -> Any:
+        """Several rows, each on its own, as a sequence."""
+        ...
+
+    def columns_at(self, rows: range | npt.NDArray[np.int64]) -> Any:
+        """Several rows as columns."""
+        ...
+
+    def stored(self, name: str) -> pa.ChunkedArray:
+        """One column as it is stored."""
+        ...
+
+
+# Arrow tables as data frames of pandas and of polars.
+
+
+Frame = Callable[[pa.Table], Any]
+
+
+def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader) -> Frame:
+    """The function that makes a frame of a table: `name` is `"arrow"`, `"pandas"` or `"polars"`.
+
+    Values that the user sees otherwise than they are stored (pictures) are decoded, except in Arrow tables.
+
+    Raises:
+        MissingDependencyError: the package is not installed.
+    """
+    if name == "arrow":
+        return lambda table: table
+    make = {"pandas": _pandas, "polars": _polars}[name]
+    try:
+        return make(features, reader)
+    except ImportError as error:
+        raise MissingDependencyError(name, needed_for=f"The format {name!r}", install=f"datasets_core[{name}]") from error
+
+
+def _pandas(features: Mapping[str, FeatureType], reader: RowReader) -> Frame:
+    import pandas as pd
+
+    from datasets_core.features.formats.arrays import STORED, extractor, shapes_of
+
+    shapes = {column: shapes_of(feature) for column, feature in features.items()}
+
+    def frame(table: pa.Table) -> Any:
+        made = table.to_pandas()
+        for column in table.column_names:
+            if column in reader.decodes:
+                made[column] = pd.Series(_decoded(table, column, reader), index=made.index, dtype=object)
+            elif shapes[column] is not None:
+                extract = extractor(table.schema.field(column).type, shapes[column], STORED)
+                arrays = [row for chunk in table[column].chunks for row in extract(chunk)]
+                made[column] = pd.Series(arrays, index=made.index, dtype=object)
+        return made
+
+    return frame
+
+
+def _polars(features: Mapping[str, FeatureType], reader: RowReader) -> Frame:
+    import polars as pl
+
+    def frame(table: pa.Table) -> Any:
+        columns = []
+        for column in table.column_names:
+            if column in reader.decodes:
+                columns.append(pl.Series(column, _decoded(table, column, reader), dtype=pl.Object))
+            else:
+                made: Any = pl.from_arrow(table.select([column]))
+                columns.append(made.to_series())
+        return pl.DataFrame(columns)
+
+    return frame
+
+
+def _decoded(table: pa.Table, column: str, reader: RowReader) -> list[Any]:
+    read = reader.column_reader(column)
+    return [value for chunk in table[column].chunks for value in read(chunk)]
+
+
+class Kit(Protocol):
+    """One framework.
+
+    Attributes:
+        casting: what the arrays are cast to before they come here.
+        cell_casting: the same for single numbers of a row.
+    """
+
+    casting: Casting
+    cell_casting: Casting
+
+    def batch(self, values: Array) -> Any:
+        """A column of a batch."""
+        ...
+
+    def rows(self, values: Array) -> list[Any]:
+        """An array of numbers as one value for each row."""
+        ...
+
+    def cell(self, value: Any) -> Any:
+        """One value of a row."""
+        ...
+
+
+def kit(name: str, kwargs: Mapping[str, Any]) -> Kit:
+    """The framework `name`, with the arguments of the format.
+
+    Raises:
+        ConfigurationError: a dtype that the framework does not have.
+    """
+    kits: dict[str, Callable[..., Kit]] = {"numpy": NumpyKit, "torch": TorchKit, "jax": JaxKit, "tensorflow": TensorflowKit}
+    return kits[name](**kwargs)
+
+
+class NumpyKit:
+    """numpy: int64 and float32 unless `dtype` says otherwise; views that cannot be written to, unless `copy=True`."""
+
+    def __init__(self, dtype: Any = None, copy: bool | None = None) -> None:
+        from datasets_core.features.formats.arrays import DEFAULT, STORED, Casting
+
+        self._is_copied = bool(copy)
+        self.casting, self.cell_casting = DEFAULT, STORED
+        if dtype is not None:
+            try:
+                name = np.dtype(dtype).str
+            except TypeError as error:
+                raise ConfigurationError(f"dtype={dtype!r} is no dtype of numpy. Give one, such as 'float32'.") from error
+            self.casting = self.cell_casting = Casting(name, name, name)
+
+    def batch(self, values: Array) -> Any:
+        """See `Kit.batch`."""
+        return _owned(values) if self._is_copied else values
+
+    def rows(self, values: Array) -> list[Any]:
+        """See `Kit.rows`."""
+        return list(self.batch(values))
+
+    def cell(self, value: Any) -> Any:
+        """See `Kit.cell`."""
+        if type(value) is str:
+            return np.str_(value)
+        if type(value) is bytes:
+            return np.bytes_(value)
+        return _owned(value) if self._is_copied else value
+
+
+def _owned(value: Any) -> Any:
+    """A value in whose arrays can be written without that anything else changes."""
+    if isinstance(value, dict):
+        return {name: _owned(inner) for name, inner in value.items()}
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype != object:
+        return value if value.flags.writeable else value.copy()
+    for place, inner in np.ndenumerate(value):
+        if isinstance(inner, (dict, np.ndarray)):
+            value[place] = _owned(inner)
+    return value
+
+
+class _TensorKit:
+    """What the frameworks of tensors have in common: numbers become tensors, and what holds them lists and dicts."""
+
+    casting: Casting
+    cell_casting: Casting
+
+    def tensor(self, values: Array) -> Any:
+        """A tensor of an array of numbers or booleans."""
+        raise NotImplementedError
+
+    def batch(self, values: Array) -> Any:
+        """See `Kit.batch`."""
+        return self.cell(values)
+
+    def rows(self, values: Array) -> list[Any]:
+        """See `Kit.rows`."""
+        return [self.tensor(value) for value in values]
+
+    def cell(self, value: Any) -> Any:
+        """See `Kit.cell`."""
+        if isinstance(value, np.ndarray):
+            return self.tensor(value) if value.dtype != object else [self.cell(inner) for inner in value]
+        if isinstance(value, (bool, np.bool_, np.number)):
+            return self.tensor(np.asarray(value))
+        if isinstance(value, dict):
+            return {name: self.cell(inner) for name, inner in value.items()}
+        return value
+
+
+class TorchKit(_TensorKit):
+    """torch: int64 and float32 unless `dtype` says otherwise; a copy, unless `copy=False` shares the dataset's memory."""
+
+    def __init__(
+        self,
+        dtype: Any = None,
+        device: Any = None,
+        copy: bool | None = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> None:
+        import torch
+
+        from datasets_core.features.formats.arrays import DEFAULT, STORED
+
+        if isinstance(dtype, str):
+            dtype = getattr(torch, dtype.removeprefix("torch."), dtype)
+        if dtype is not None and not isinstance(dtype, torch.dtype):
+            raise ConfigurationError(f"dtype={dtype!r} is no dtype of torch. Give one, such as torch.float32.")
+        self._torch, self._dtype, self._device = torch, dtype, device
+        self._is_shared, self._has_grad, self._is_pinned = copy is False, requires_grad, pin_memory
+        self._is_plain = dtype is None and device is None and not requires_grad and not pin_memory
+        self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
+        self.cell_casting = self.casting
+
+    def tensor(self, values: Array) -> Any:
+        """See `_TensorKit.tensor`."""
+        if not values.flags.writeable:
+            values = _writable(values) if self._is_shared else values.copy()
+        made = self._torch.from_numpy(values)
+        if self._is_plain:
+            return made
+        made = made.to(device=self._device, dtype=self._dtype)
+        if self._is_pinned:
+            made = made.pin_memory()
+        return made.requires_grad_() if self._has_grad and made.is_floating_point() else made
+
+    def rows(self, values: Array) -> list[Any]:
+        """See `Kit.rows`."""
+        return list(self.tensor(values).unbind(0))
+
+
+class _Memory:
+    """The memory of an array that says it may be written to, so that torch takes it without a warning."""
+
+    def __init__(self, values: Array) -> None:
+        self._kept = values
+        interface = dict(values.__array_interface__)
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def _writable(values: Array) -> Array:
+    return np.asarray(_Memory(values)) if values.size else values.copy()
+
+
+class JaxKit(_TensorKit):
+    """jax: int32, or int64 where jax is told to use 64 bits, and float32 unless `dtype` says otherwise."""
+
+    def __init__(self, dtype: Any = None, device: Any = None) -> None:
+        import jax
+        import jax.numpy as jnp
+
+        from datasets_core.features.formats.arrays import DEFAULT, STORED
+
+        if isinstance(device, str):
+            known = {str(found): found for found in jax.devices()}
+            if device not in known:
+                raise ConfigurationError(f"device={device!r} is no device of jax. Devices: {', '.join(known)}.")
+            device = known[device]
+        self._jnp, self._device, self._dtype = jnp, device, dtype
+        self._integers = np.dtype("int64" if jax.config.jax_enable_x64 else "int32")
+        self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
+        self.cell_casting = self.casting
+
+    def tensor(self, values: Array) -> Any:
+        """See `_TensorKit.tensor`."""
+        dtype = self._dtype
+        if dtype is None and values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+            limits = np.iinfo(self._integers)
+            if values.size and (values.max() > limits.max or values.min() < limits.min):
+                raise CastError(
+                    f"An integer does not fit {self._integers.name}, which jax uses here. Set jax_enable_x64, or give a dtype."
+                )
+            dtype = self._integers
+        return self._jnp.array(values, dtype=dtype, device=self._device)
+
+
+class TensorflowKit(_TensorKit):
+    """tensorflow: int64 and float32 unless `dtype` says otherwise; texts become tensors, ragged lists ragged tensors."""
+
+    def __init__(self, dtype: Any = None, device: Any = None) -> None:
+        import tensorflow as tf
+
+        from datasets_core.features.formats.arrays import DEFAULT, STORED
+
+        try:
+            self._dtype = None if dtype is None else tf.as_dtype(dtype)
+        except TypeError as error:
+            raise ConfigurationError(f"dtype={dtype!r} is no dtype of tensorflow. Give one, such as tf.float32.") from error
+        self._tf, self._device = tf, device
+        self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
+        self.cell_casting = self.casting
+
+    def tensor(self, values: Array) -> Any:
+        """See `_TensorKit.tensor`."""
+        with self._tf.device(self._device):
+            made = self._tf.constant(values)
+            return made if self._dtype is None else self._tf.cast(made, self._dtype)
+
+    def cell(self, value: Any) -> Any:
+        """See `Kit.cell`."""
+        if isinstance(value, (str, bytes)):
+            return self._tf.constant(value)
+        made = super().cell(value)
+        return self._joined(made) if isinstance(made, list) else made
+
+    def _joined(self, values: list[Any]) -> Any:
+        """A tensor of tensors of one dtype: ragged where their shapes differ."""
+        tf = self._tf
+        if not values or not all(tf.is_tensor(value) for value in values) or len({value.dtype for value in values}) > 1:
+            return values
+        is_dense = not any(isinstance(value, tf.RaggedTensor) for value in values)
+        if is_dense and len({tuple(value.shape) for value in values}) == 1:
+            return tf.stack(values)
+        if len({len(value.shape) for value in values}) == 1 and len(values[0].shape):
+            return tf.ragged.stack(values)
+        return values
+
+
+def of_python(value: Any, made_for: Kit) -> Any:
+    """A decoded Python value (a picture, a dict, a list of numbers) with arrays in place of what is made of numbers."""
+    from datasets_core.features.formats.arrays import cast, stacked
+
+    if isinstance(value, dict):
+        return {name: of_python(inner, made_for) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        made = [of_python(inner, made_for) for inner in value]
+        is_numeric = bool(made) and all(isinstance(inner, (np.number, np.bool_)) for inner in made)
+        return np.array(made) if is_numeric else stacked(made)
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int):
+        return np.int64(value) if -(2**63) <= value < 2**63 else value
+    if isinstance(value, float):
+        return np.float64(value) if made_for.casting.floats is None else np.dtype(made_for.casting.floats).type(value)
+    if hasattr(value, "__array_interface__") and not isinstance(value, (np.ndarray, np.generic)):  # a PIL picture
+        pixels = np.asarray(value)
+        if isinstance(made_for, TorchKit):
+            pixels = np.ascontiguousarray((pixels if pixels.ndim > 2 else pixels[:, :, None]).transpose(2, 0, 1))
+        return pixels
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        target = made_for.casting.floats if value.dtype.kind == "f" else None
+        return value if target is None else cast(value, np.dtype(target))
+    return value

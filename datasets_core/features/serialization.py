@@ -1,0 +1,442 @@
+"""Features as text: the JSON form of `dataset_info.json` and of Arrow metadata, and the YAML form of cards, old and new."""
+
+from __future__ import annotations
+
+import collections.abc
+import copy
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import MAX_DEPTH, Feature, FeatureType, LargeList, List, Sequence, Value
+from datasets_core.features.types import (
+    Array2D,
+    Array3D,
+    Array4D,
+    Array5D,
+    ClassLabel,
+    FixedShape,
+    Json,
+    Translation,
+    TranslationVariableLanguages,
+)
+
+_TYPES: dict[str, Callable[..., Any]] = {
+    "Value": Value,
+    "List": List,
+    "LargeList": LargeList,
+    "Sequence": Sequence,
+    "ClassLabel": ClassLabel,
+    "Translation": Translation,
+    "TranslationVariableLanguages": TranslationVariableLanguages,
+    "Array2D": Array2D,
+    "Array3D": Array3D,
+    "Array4D": Array4D,
+    "Array5D": Array5D,
+    "Json": Json,
+}
+_MEDIA_HOMES = {  # imported when a form names one: 6 ms that other columns do without
+    "Audio": "datasets_core.features.media.audio",
+    "Image": "datasets_core.features.media.types",
+    "Video": "datasets_core.features.media.types",
+    "Pdf": "datasets_core.features.media.types",
+    "Nifti": "datasets_core.features.media.types",
+    "Mesh": "datasets_core.features.media.types",
+    "BioSequence": "datasets_core.features.media.types",
+    "BioStructure": "datasets_core.features.media.types",
+}
+
+MAX_CLASSES = 10_000_000
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "Value": ("dtype",),
+    "List": ("feature", "length"),
+    "LargeList": ("feature",),
+    "Sequence": ("feature", "length"),
+    "ClassLabel": ("names", "num_classes"),  # a description names no file: reading one is for code that the user runs
+    "Translation": ("languages",),
+    "TranslationVariableLanguages": ("languages", "num_languages"),
+    "Array2D": ("shape", "dtype"),
+    "Array3D": ("shape", "dtype"),
+    "Array4D": ("shape", "dtype"),
+    "Array5D": ("shape", "dtype"),
+    "Json": ("decode",),
+    "Audio": ("sampling_rate", "decode", "num_channels", "stream_index"),
+    "Image": ("mode", "decode"),
+    "Video": ("decode", "stream_index", "dimension_order", "num_ffmpeg_threads", "device", "seek_mode"),
+    "Pdf": ("decode",),
+    "Nifti": ("decode",),
+    "Mesh": ("decode",),
+    "BioSequence": ("format", "decode"),
+    "BioStructure": ("format", "decode"),
+}
+_KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
+    frozenset({"dtype"}): "Value",
+    frozenset({"feature"}): "Sequence",
+    frozenset({"feature", "length"}): "Sequence",
+    frozenset({"names"}): "ClassLabel",
+    frozenset({"num_classes", "names"}): "ClassLabel",
+    frozenset({"num_classes", "names", "names_file"}): "ClassLabel",
+    frozenset({"languages"}): "Translation",
+    frozenset({"languages", "num_languages"}): "TranslationVariableLanguages",
+}
+
+
+def feature_to_json(feature: FeatureType) -> dict[str, Any]:
+    """A feature in the JSON form; what stands at its default is left out.
+
+    >>> feature_to_json(List(Value("int8")))
+    {'feature': {'dtype': 'int8', '_type': 'Value'}, '_type': 'List'}
+    """
+    if isinstance(feature, dict):
+        return {name: feature_to_json(inner) for name, inner in feature.items()}
+    form: dict[str, Any] = {}
+    for argument in dataclasses.fields(feature):  # type: ignore[arg-type]
+        value = getattr(feature, argument.name)
+        if not argument.compare or (value == argument.default and type(value) is type(argument.default)):
+            continue
+        if argument.name == "feature":
+            form["feature"] = feature_to_json(value)
+        else:
+            form[argument.name] = list(value) if isinstance(value, list) else str(value) if isinstance(value, str) else value
+    form["_type"] = feature._type
+    return form
+
+
+def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureType:
+    """A feature from its JSON form, as any version of Hugging Face `datasets` wrote it.
+
+    >>> feature_from_json({"feature": {"x": {"dtype": "int8", "_type": "Value"}}, "length": -1, "_type": "Sequence"})
+    {'x': List(Value('int8'))}
+
+    Args:
+        form: the form.
+        path: the column it belongs to, for messages.
+        depth: how many levels of nesting are above it.
+
+    Raises:
+        ConfigurationError: it describes no feature that this version knows.
+    """
+    if depth > MAX_DEPTH:
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the metadata.")
+    if isinstance(form, list):
+        if len(form) != 1:
+            raise ConfigurationError(f"Feature {path!r} is a list of {len(form)} features, expected 1. Mend the metadata.")
+        return List(feature_from_json(form[0], path=path, depth=depth + 1))
+    if not isinstance(form, Mapping):
+        raise ConfigurationError(f"Feature {path!r} is {form!r}, which describes no feature. Mend the metadata.")
+    kind = form.get("_type")
+    if not isinstance(kind, str):  # a dict of features, one of which may be called "_type"
+        kind = _guess_type(form)
+        if kind is None:
+            return {
+                _name(name): feature_from_json(inner, path=f"{path}.{name}".lstrip("."), depth=depth + 1)
+                for name, inner in form.items()
+            }
+    arguments = {key: value for key, value in form.items() if key in (*_arguments(kind, path), "id") and value is not None}
+    if "feature" in arguments:
+        arguments["feature"] = feature_from_json(arguments["feature"], path=path, depth=depth + 1)
+    return _make(kind, arguments, path)
+
+
+def _guess_type(form: Mapping[Any, Any]) -> str | None:
+    keys = frozenset(form) - {"id", "_type"}
+    if not form or all(isinstance(value, Mapping) for value in form.values()):
+        return None
+    if keys == {"shape", "dtype"} and isinstance(form["shape"], list):
+        return f"Array{len(form['shape'])}D"
+    guess = _KEYS_TO_TYPE.get(keys)
+    return None if guess == "Value" and not isinstance(form["dtype"], str) else guess
+
+
+def _arguments(kind: str, path: str) -> tuple[str, ...]:
+    known = _ARGUMENTS.get(kind)
+    if known is None:
+        raise ConfigurationError(
+            f"Feature {path!r} has the type {kind!r}, which this version does not know. Known: {', '.join(_ARGUMENTS)}."
+        )
+    return known
+
+
+def _make(kind: str, arguments: dict[str, Any], path: str) -> FeatureType:
+    count = arguments.get("num_classes")
+    if isinstance(count, int) and count > MAX_CLASSES:
+        raise ConfigurationError(f"Feature {path!r} has {count:,} classes, more than {MAX_CLASSES:,}. Mend the metadata.")
+    try:
+        return library_kind(kind)(**arguments)  # type: ignore[no-any-return]
+    except ConfigurationError as error:
+        raise ConfigurationError(f"Feature {path!r}: {error}") from error
+    except (TypeError, ValueError, OSError) as error:
+        raise ConfigurationError(f"Feature {path!r} is no {kind}: {error}. Mend the metadata.") from error
+
+
+def library_kind(kind: str) -> Callable[..., Any]:
+    """The class of a kind of features, by its name."""
+    home = _MEDIA_HOMES.get(kind)
+    return _TYPES[kind] if home is None else getattr(import_module(home), kind)
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise ConfigurationError(f"{name!r} is no column name. Names of columns and of fields are strings.")
+    return name
+
+
+# -- the YAML form -----------------------------------------------------------------------------------------------------
+
+_LISTS = {"list": "List", "sequence": "Sequence", "large_list": "LargeList"}
+_CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+def features_to_yaml(features: Mapping[str, FeatureType]) -> list[dict[str, Any]]:
+    """Named features in the form that dataset cards use.
+
+    >>> features_to_yaml({"label": ClassLabel(names=["no", "yes"]), "tokens": List(Value("string"))})
+    [{'name': 'label', 'dtype': {'class_label': {'names': {'0': 'no', '1': 'yes'}}}}, {'name': 'tokens', 'list': 'string'}]
+    """
+    return [{"name": name, **_yaml_entry(feature)} for name, feature in features.items()]
+
+
+def _yaml_entry(feature: FeatureType) -> dict[str, Any]:
+    if isinstance(feature, dict):
+        return {"struct": features_to_yaml(feature)}
+    if isinstance(feature, (List, LargeList)):
+        key = "list" if isinstance(feature, List) else "large_list"
+        inner = (
+            features_to_yaml(feature.feature) if isinstance(feature.feature, dict) else _shortest(_yaml_entry(feature.feature))
+        )
+        length = {"length": feature.length} if isinstance(feature, List) and feature.length != -1 else {}
+        return {key: inner, **length}
+    if isinstance(feature, Value):
+        return {"dtype": str(feature.dtype), **({"id": feature.id} if feature.id is not None else {})}
+    form = feature_to_json(feature)
+    kind = _snake(form.pop("_type"))
+    if isinstance(feature, ClassLabel):
+        form["names"] = {str(code): name for code, name in enumerate(feature.names)}
+    if isinstance(feature, FixedShape):
+        form["shape"] = list(feature.shape)
+    return {"dtype": {kind: form} if form else kind}
+
+
+def _shortest(entry: dict[str, Any]) -> Any:
+    return entry["dtype"] if entry.keys() == {"dtype"} else entry
+
+
+def _snake(name: str) -> str:
+    return _CAPITALS.sub(r"_\1", name).lower()
+
+
+@cache
+def _kinds_by_word() -> dict[str, str]:
+    return {_snake(kind): kind for kind in _ARGUMENTS}
+
+
+def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str, FeatureType]:
+    """Named features from the form that dataset cards use, old and new.
+
+    >>> features_from_yaml([{"name": "x", "sequence": [{"name": "start", "dtype": "int32"}]}])
+    {'x': {'start': List(Value('int32'))}}
+
+    Raises:
+        ConfigurationError: it describes no features.
+    """
+    if not isinstance(form, Iterable) or isinstance(form, (str, Mapping)):
+        raise ConfigurationError(
+            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'. Mend the card."
+        )
+    if depth > MAX_DEPTH:
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the card.")
+    features: dict[str, FeatureType] = {}
+    for entry in form:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), (str, int, float)):
+            raise ConfigurationError(f"{entry!r} is no feature of a card: it has no name. Write '- name: …' and 'dtype: …'.")
+        name = str(entry["name"])
+        if name in features:
+            raise ConfigurationError(f"The card lists the feature {name!r} twice. Remove one.")
+        inner = {key: value for key, value in entry.items() if key != "name"}
+        features[name] = _from_entry(inner, f"{path}.{name}".lstrip("."), depth)
+    return features
+
+
+def _from_entry(entry: Any, path: str, depth: int) -> FeatureType:
+    if depth > MAX_DEPTH:
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the card.")
+    if isinstance(entry, str):
+        return _from_word(entry, {}, path)
+    if isinstance(entry, (list, tuple)):
+        return features_from_yaml(entry, path=path, depth=depth + 1)
+    if not isinstance(entry, Mapping):
+        raise ConfigurationError(f"Feature {path!r} is {entry!r} in the card. Write 'dtype: …', 'struct: …' or 'list: …'.")
+    options = {key: value for key, value in entry.items() if value is not None}
+    for key, kind in _LISTS.items():
+        if key in options:
+            arguments = {"feature": _from_entry(options[key], path, depth + 1)}
+            if kind != "LargeList" and "length" in options:
+                arguments["length"] = options["length"]
+            return _make(kind, arguments, path)
+    if "struct" in options:
+        return features_from_yaml(options["struct"], path=path, depth=depth + 1)
+    if "dtype" in options:
+        dtype = options["dtype"]
+        extra = {"id": options["id"]} if "id" in options else {}
+        return _from_word(dtype, extra, path) if isinstance(dtype, str) else _from_entry(dtype, path, depth + 1)
+    if len(options) == 1:  # {class_label: {names: …}}, where the word `dtype` was left out
+        ((word, arguments),) = options.items()
+        if isinstance(arguments, Mapping):
+            return _from_word(str(word), dict(arguments), path)
+    if not options and "dtype" not in entry:
+        return {}
+    raise ConfigurationError(f"Feature {path!r} is {dict(entry)!r} in the card. Write 'dtype: …', 'struct: …' or 'list: …'.")
+
+
+def _from_word(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
+    kind = _kinds_by_word().get(word)
+    if kind is None:
+        if arguments.keys() - {"id"}:
+            _arguments(word, path)
+        return _value(word, arguments, path)
+    if kind == "ClassLabel":
+        arguments["names"] = _class_names(arguments.get("names"), path)
+    known = (*_arguments(kind, path), "id")
+    return _make(kind, {key: value for key, value in arguments.items() if key in known and value is not None}, path)
+
+
+def _value(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
+    try:
+        return Value(word, **arguments)
+    except ConfigurationError as error:
+        if word in _media_words():
+            _arguments(word, path)  # says that this is a type of feature, and one that is not known here
+        raise ConfigurationError(f"Feature {path!r}: {error}") from error
+
+
+@cache
+def _media_words() -> set[str]:
+    return {_snake(kind) for kind in _MEDIA_HOMES}
+
+
+def _class_names(names: Any, path: str) -> Any:
+    if not isinstance(names, Mapping):
+        return names
+    try:
+        by_code = {int(code): name for code, name in names.items()}
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"Class names of {path!r} need integers before them: {error}. Write '0': name.") from error
+    if sorted(by_code) != list(range(len(names))):
+        raise ConfigurationError(
+            f"Class names of {path!r} have the integers {sorted(by_code)}. Number them from 0, with no gap."
+        )
+    return [by_code[code] for code in range(len(by_code))]
+
+
+# What the `id` of a feature says where its type says less: a box, a sound, a film, a picture of some shape, what may
+# lack.
+
+
+AUDIO, BOX, DATASET, VIDEO = "tfds audio", "tfds bbox", "tfds dataset", "tfds video"
+IMAGE_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+IMAGE_DTYPES = ("uint8", "uint16", "float32")
+
+_OPTIONAL = "tfds optional"
+_IMAGE = "tfds"  # how the id of an image begins that says more than its mode
+_TOLD_IMAGE = re.compile(rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})")
+_FIXED: dict[int, Any] = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
+
+
+def optional(feature: FeatureType) -> FeatureType:
+    """The same feature, of which a row may hold None: its `id` ends with a word that says so; of a dict, all that it holds.
+
+    >>> is_optional(optional({"a": Value("int8")})), is_optional(Value("int8"))
+    (True, False)
+    """
+    if isinstance(feature, dict):
+        made = {name: optional(inner) for name, inner in feature.items()}
+        return type(feature)(made)
+    if is_optional(feature) or not hasattr(feature, "id"):
+        return feature
+    other = copy.copy(feature)
+    object.__setattr__(other, "id", f"{kind_of(feature)} {_OPTIONAL}".strip())  # not changed before it is given away
+    return other
+
+
+def is_optional(feature: FeatureType) -> bool:
+    """Whether a row may hold None: see `optional`."""
+    if isinstance(feature, dict):
+        return bool(feature) and all(map(is_optional, feature.values()))
+    return str(getattr(feature, "id", None)).endswith(_OPTIONAL)
+
+
+def kind_of(feature: FeatureType) -> str:
+    """What the `id` of a feature says of it, besides that it is optional.
+
+    >>> kind_of(List(Value("int8"), id="tfds audio 8000 tfds optional"))
+    'tfds audio 8000'
+    """
+    return (getattr(feature, "id", None) or "").removesuffix(_OPTIONAL).rstrip()
+
+
+def audio_id(sample_rate: int | None) -> str:
+    """The `id` of a list of samples.
+
+    >>> audio_id(8000), audio_id(None)
+    ('tfds audio 8000', 'tfds audio')
+    """
+    return AUDIO if sample_rate is None else f"{AUDIO} {sample_rate}"
+
+
+def box_id(form: str | None) -> str:
+    """The `id` of four numbers: in which order and unit they stand, where those are not parts of a picture as `REL_YXYX`.
+
+    >>> box_id("REL_YXYX"), box_id("XYWH")
+    ('tfds bbox', 'tfds bbox XYWH')
+    """
+    return BOX if form == "REL_YXYX" else f"{BOX} {form}"
+
+
+def image_mode(sizes: collections.abc.Sequence[int | None], dtype: str) -> str | None:
+    """The mode in which Pillow decodes a picture of this shape and type; None: as its file has it."""
+    channels = sizes[2]
+    return IMAGE_MODES.get(channels) if dtype == "uint8" and channels is not None else None
+
+
+def image_id(sizes: collections.abc.Sequence[int | None], dtype: str) -> str | None:
+    """The `id` of an image of this shape and type; None where its mode tells both.
+
+    >>> image_id((28, 28, 1), "uint8"), image_id((None, None, 3), "uint8")
+    ('tfds 28x28x1 uint8', None)
+    """
+    is_told = dtype == "uint8" and tuple(sizes[:2]) == (None, None)
+    return None if is_told else f"{_IMAGE} {'x'.join(map(str, sizes))} {dtype}"
+
+
+def told_image(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
+    """Shape and type of an image, as its `id` tells them; None where it tells nothing.
+
+    >>> told_image("tfds 28xNonex1 uint16"), told_image("birds")
+    (((28, None, 1), 'uint16'), None)
+    """
+    found = _TOLD_IMAGE.fullmatch((id or "").removesuffix(_OPTIONAL).rstrip())
+    return found and (tuple(None if size == "None" else int(size) for size in found[1].split("x")), found[2])
+
+
+def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Feature:
+    """The feature of arrays of one shape, of which sizes may be None.
+
+    Args:
+        sizes: of the dimensions.
+        dtype: the name of a type, as a `Value` knows it.
+
+    >>> array_feature((3,), "float32"), array_feature((None, 2), "int32"), array_feature((None, None), "int8")
+    (List(Value('float32'), length=3), Array2D(shape=(None, 2), dtype='int32'), List(List(Value('int8'))))
+    """
+    is_fixed = all(size is not None for size in sizes[1:])
+    if len(sizes) in _FIXED and is_fixed and dtype not in ("string", "binary"):
+        made: Feature = _FIXED[len(sizes)](shape=tuple(sizes), dtype=dtype)
+        return made
+    feature: Feature = Value(dtype)
+    for size in reversed(sizes):
+        feature = List(feature, length=-1 if size is None else size)
+    return feature

@@ -1,0 +1,564 @@
+"""`ClassLabel`: a column of integers that stand for names."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import decimal
+import json
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
+from datasets_core.features.base import Feature, FeatureType, List, Value, canonical_name, type_from_name
+
+# `Json`: a column of values of any and of mixed types, stored as JSON text.
+
+
+@dataclass(frozen=True, slots=True)
+class Json(Feature):
+    """Any JSON value in each row, of another type in each if need be.
+
+    Args:
+        decode: False shows the JSON text itself.
+
+    >>> Json().encode_example({"a": [1, "b"]})
+    '{"a":[1,"b"]}'
+    >>> Json().decode_example('[1, null]')
+    [1, None]
+    """
+
+    decode: bool = True
+    id: str | None = None
+    _type: ClassVar[str] = "Json"
+    is_constant: ClassVar[bool] = True
+    needs_encoding: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return f"Json(decode={self.decode!r})"
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
+        return pa.json_(pa.string())
+
+    @property
+    def needs_decoding(self) -> bool:
+        """See `Feature.needs_decoding`."""
+        return self.decode
+
+    def encode_example(self, value: Any) -> str:
+        """The value as JSON text; NaN and infinities are written as Python's `json` writes them.
+
+        Under `decode=False` a value is seen as its text, so a string that is JSON text is taken as that.
+        """
+        if not self.decode and isinstance(value, str) and _is_json(value):
+            return value
+        try:
+            return _ENCODER.encode(_plain(value))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise CastError(
+                f"A value of type {type(value).__name__} is no JSON value: {error or 'nested too deep'}. Convert it first."
+            ) from error
+
+    def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
+        """The value of a JSON text."""
+        if value is None or not self.decode:
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise CastError(
+                f"A stored value is no JSON text: {error}. Show the text itself with Json(decode=False)."
+            ) from error
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    """`value` in the types that JSON has."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset, range)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode()
+    if isinstance(value, (decimal.Decimal, datetime.timedelta, os.PathLike)):
+        return str(value)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+# `Array2D` to `Array5D`: an array of one shape in each row.
+
+
+EXTENSION_NAME = b"ARROW:extension:name"
+EXTENSION_VALUE = b"ARROW:extension:metadata"
+_PREFIX = "datasets.features.features."
+
+
+@dataclass(frozen=True, slots=True)
+class FixedShape(Feature):
+    """An array of a fixed number of dimensions in each row.
+
+    Args:
+        shape: the size of each dimension; the first may be None, for any size.
+        dtype: the name of the type of the elements.
+        id: a name that is kept and never read.
+    """
+
+    shape: tuple[int | None, ...]
+    dtype: str
+    id: str | None = None
+    _type: ClassVar[str] = "FixedShape"
+    is_constant: ClassVar[bool] = True
+    ndim: ClassVar[int] = 0
+    needs_encoding: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Iterable):
+            raise ConfigurationError(
+                f"shape={self.shape!r} is no shape. Pass {self.ndim} sizes, for example {(2,) * self.ndim}."
+            )
+        shape = tuple(self.shape)
+        name = type(self).__name__
+        if len(shape) != self.ndim:
+            raise ConfigurationError(f"{name} has {self.ndim} dimensions, and shape={shape} has {len(shape)}. Make them agree.")
+        if not all(isinstance(size, int) and size >= 0 for size in shape[1:]) or not (
+            shape[0] is None or (isinstance(shape[0], int) and shape[0] >= 0)
+        ):
+            raise ConfigurationError(f"shape={shape} of {name} means nothing. Only the first size may be None.")
+        type_from_name(self.dtype)
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "dtype", canonical_name(self.dtype))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self.shape!r}, dtype={self.dtype!r})"
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
+        arrow_type = type_from_name(self.dtype)
+        for _ in range(self.ndim):
+            arrow_type = pa.list_(arrow_type)
+        return arrow_type
+
+    @property
+    def arrow_metadata(self) -> dict[bytes, bytes]:
+        # The names under which Hugging Face `datasets` finds its extension types. They are not registered here: a
+        # process that imports both libraries could not register one name twice, and the storage is the same.
+        """See `Feature.arrow_metadata`."""
+        name = f"{_PREFIX}{type(self).__name__}ExtensionType"
+        return {EXTENSION_NAME: name.encode(), EXTENSION_VALUE: json.dumps([list(self.shape), self.dtype]).encode()}
+
+    @property
+    def element(self) -> Value:
+        """The kind of one element."""
+        return Value(self.dtype)
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        """Complain about an array whose shape is another one."""
+        if len(shape) != self.ndim or any(size not in (None, found) for size, found in zip(self.shape, shape, strict=True)):
+            raise CastError(f"An array of shape {shape} does not fit {self!r}. Reshape it, or change the feature.")
+
+
+class Array2D(FixedShape):
+    """An array of two dimensions in each row.
+
+    >>> Array2D(shape=(None, 3), dtype="float32").arrow_type
+    ListType(list<item: list<item: float>>)
+    """
+
+    __slots__ = ()
+    _type = "Array2D"
+    ndim = 2
+
+
+class Array3D(FixedShape):
+    """An array of three dimensions in each row.
+
+    >>> features = Features({"a": Array3D(shape=(2, 2, 3), dtype="float32")})
+    >>> Dataset.from_dict({"a": [np.zeros((2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+    (2, 2, 3)
+    """
+
+    __slots__ = ()
+    _type = "Array3D"
+    ndim = 3
+
+
+class Array4D(FixedShape):
+    """An array of four dimensions in each row.
+
+    >>> features = Features({"a": Array4D(shape=(None, 2, 2, 3), dtype="float32")})
+    >>> Dataset.from_dict({"a": [np.zeros((5, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+    (5, 2, 2, 3)
+    """
+
+    __slots__ = ()
+    _type = "Array4D"
+    ndim = 4
+
+
+class Array5D(FixedShape):
+    """An array of five dimensions in each row.
+
+    >>> features = Features({"a": Array5D(shape=(None, 1, 2, 2, 3), dtype="float32")})
+    >>> Dataset.from_dict({"a": [np.zeros((7, 1, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+    (7, 1, 2, 2, 3)
+    """
+
+    __slots__ = ()
+    _type = "Array5D"
+    ndim = 5
+
+
+_BY_EXTENSION: dict[str, type[FixedShape]] = {
+    f"{_PREFIX}Array2DExtensionType": Array2D,
+    f"{_PREFIX}Array3DExtensionType": Array3D,
+    f"{_PREFIX}Array4DExtensionType": Array4D,
+    f"{_PREFIX}Array5DExtensionType": Array5D,
+}
+
+
+def from_extension(name: str, serialized: bytes) -> FixedShape | None:
+    """The feature behind an extension type that Hugging Face `datasets` wrote, or None for another extension.
+
+    >>> from_extension("datasets.features.features.Array2DExtensionType", b'[[2, 3], "float32"]')
+    Array2D(shape=(2, 3), dtype='float32')
+    """
+    kind = _BY_EXTENSION.get(name)
+    if kind is None:
+        return None
+    shape, dtype = json.loads(serialized)
+    return kind(tuple(shape), dtype)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ClassLabel(Feature):
+    """An integer in each row that stands for one of `names`; -1 means unknown.
+
+    Args:
+        num_classes: how many classes there are; without names they are called `"0"`, `"1"`, ….
+        names: the name of each class, in the order of their integers.
+        names_file: a text file with one name a line.
+        id: a name that is kept and never read.
+
+    >>> label = ClassLabel(names=["negative", "positive"])
+    >>> label.str2int("positive"), label.int2str([0, 1]), label.num_classes
+    (1, ['negative', 'positive'], 2)
+    """
+
+    names: list[str]
+    id: str | None = None
+    names_file: str | None = field(default=None, compare=False)
+    _codes: dict[str, int] = field(default_factory=dict, compare=False)
+    _type: ClassVar[str] = "ClassLabel"
+    needs_encoding: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        names: Iterable[str] | None = None,
+        names_file: str | None = None,
+        id: str | None = None,
+    ) -> None:
+        if names is not None and names_file is not None:
+            raise ConfigurationError("A ClassLabel takes names or names_file, not both. Leave one out.")
+        if names_file is not None:
+            listed = _names_in(names_file)
+        elif names is not None:
+            if isinstance(names, (str, bytes, set, frozenset, Mapping)) or not isinstance(names, Iterable):
+                raise ConfigurationError(f"names={names!r} has no order. Pass the names of the classes as a list.")
+            listed = [str(name) for name in names]
+        elif num_classes is not None:
+            if not isinstance(num_classes, int) or num_classes < 0:
+                raise ConfigurationError(f"A ClassLabel cannot have {num_classes!r} classes. Pass how many there are.")
+            listed = [str(code) for code in range(num_classes)]
+        else:
+            raise ConfigurationError("A ClassLabel needs its classes. Pass names=, names_file= or num_classes=.")
+        if num_classes is not None and len(listed) != num_classes:
+            raise ConfigurationError(f"{len(listed)} names do not fit num_classes={num_classes}. Leave num_classes out.")
+        codes = {name: code for code, name in enumerate(listed)}
+        if len(codes) != len(listed):
+            twice = next(name for name in listed if listed.count(name) > 1)
+            raise ConfigurationError(f"The class name {twice!r} is given more than once. Make the names unique.")
+        object.__setattr__(self, "names", listed)
+        object.__setattr__(self, "id", id)
+        object.__setattr__(self, "names_file", None if names_file is None else str(names_file))
+        object.__setattr__(self, "_codes", codes)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        made = copy.copy(self)
+        _NAMES.__set__(made, self.names.copy())  # `_codes` never changes: both share it
+        return made
+
+    def __repr__(self) -> str:
+        return f"ClassLabel(names={self.names!r})"
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.names)
+
+    @property
+    def codes(self) -> dict[str, int]:
+        """The integer of each name."""
+        return self._codes.copy()
+
+    @property
+    def _str2int(self) -> dict[str, int]:  # which published scripts read, as the one below
+        return dict(self._codes)
+
+    @property
+    def _int2str(self) -> list[str]:
+        return self.names
+
+    @property
+    def dtype(self) -> str:
+        """The name of the stored type."""
+        return "int64"
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
+        return pa.int64()
+
+    def str2int(self, values: str | Iterable[Any]) -> int | list[int]:
+        """The integer of a name, or of each name in a list.
+
+        A name may have spaces around it, and may be written as its integer.
+
+        >>> ClassLabel(names=["a", "b"]).str2int([" b ", "0", "-1"])
+        [1, 0, -1]
+
+        Raises:
+            CastError: a name is none of the classes.
+        """
+        if isinstance(values, str):
+            return self._code(values)
+        if not isinstance(values, Iterable):
+            raise CastError(f"{values!r} is no class name. Pass a string, or a list of them.")
+        return [self._code(value) for value in values]
+
+    def int2str(self, values: Any) -> str | list[str]:
+        """The name of an integer, or of each integer in a list.
+
+        Raises:
+            CastError: an integer is none of the classes.
+        """
+        if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.ndim(values) > 0:  # type: ignore[arg-type]
+            return [self._name(value) for value in values]
+        return self._name(values)
+
+    def encode_example(self, value: Any) -> Any:
+        """The integer of a name or of an integer, checked.
+
+        >>> ClassLabel(names=["a", "b"]).encode_example("b")
+        1
+        """
+        if isinstance(value, str):
+            return self._code(value)
+        code = _integer(value)
+        if code is None:
+            raise CastError(f"{value!r} is neither a name nor the integer of a class. {self._advice()}")
+        return self._checked(code)
+
+    def _code(self, name: Any) -> int:
+        if isinstance(name, str):
+            found = self._codes.get(name)
+            if found is None:
+                found = self._codes.get(name.strip())
+            if found is not None:
+                return found
+        try:
+            code = int(name)
+        except (TypeError, ValueError, OverflowError):
+            code = len(self.names)
+        if not -1 <= code < len(self.names) or (isinstance(name, float) and name != code):
+            raise CastError(f"{name!r} is no class. {self._advice()}")
+        return code
+
+    def _name(self, code: Any) -> str:
+        number = _integer(code)
+        if number is None or not 0 <= number < len(self.names):
+            raise CastError(f"{code!r} is the integer of no class. {self._advice()}")
+        return self.names[number]
+
+    def _checked(self, code: int) -> int:
+        if not -1 <= code < len(self.names):
+            raise CastError(f"{code} is the integer of no class. {self._advice()}")
+        return code
+
+    def _advice(self) -> str:
+        shown = ", ".join(repr(name) for name in self.names[:10]) + (", …" if len(self.names) > 10 else "")
+        return f"The {len(self.names)} classes are {shown or 'none'}; -1 or None means unknown."
+
+
+_NAMES: Any = ClassLabel.__dict__["names"]  # its slot, which a class below may hide behind a property
+
+
+def _names_in(path: str) -> list[str]:
+    """The lines of a file that are not blank."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line.strip() for line in file.read().splitlines() if line.strip()]
+    except FileNotFoundError as error:
+        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names. Pass a path, or names=.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error
+
+
+def _integer(value: Any) -> int | None:
+    """`value` as an int, if it is one without loss."""
+    if isinstance(value, (float, np.floating)):
+        return int(value) if value == value and abs(value) != float("inf") and value == int(value) else None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return int(value) if isinstance(value, np.bool_) else None
+
+
+# `Translation` and `TranslationVariableLanguages`: one text in several languages.
+
+
+@dataclass(frozen=True, slots=True)
+class Translation(Feature):
+    """A text in each of the same languages, in each row.
+
+    >>> Translation(languages=["en", "fr"]).arrow_type
+    StructType(struct<en: string, fr: string>)
+    """
+
+    languages: list[str]
+    id: str | None = None
+    _type: ClassVar[str] = "Translation"
+    needs_encoding: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        languages = _languages(self.languages)
+        if len(set(languages)) != len(languages):
+            raise ConfigurationError(f"languages={languages!r} lists a language twice. Remove one.")
+        object.__setattr__(self, "languages", languages)
+
+    def __repr__(self) -> str:
+        return f"Translation(languages={self.languages!r})"
+
+    @property
+    def dtype(self) -> str:
+        """The name of the python type of a value."""
+        return "dict"
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
+        return pa.struct([(language, pa.string()) for language in sorted(self.languages)])
+
+    def flatten(self) -> dict[str, FeatureType]:
+        """The columns that one column of this kind is made of, by the alphabet."""
+        return {language: Value("string") for language in sorted(self.languages)}
+
+    def encode_example(self, value: Any) -> Any:
+        """The texts by language; a language that is not there stays null."""
+        if not isinstance(value, Mapping):
+            raise CastError(f"A value of type {type(value).__name__} is no translation. Pass a dict of texts by language.")
+        unknown = value.keys() - set(self.languages)
+        if unknown:
+            raise CastError(f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature.")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationVariableLanguages(Feature):
+    """Texts in some languages in each row, any number of them for each language.
+
+    Args:
+        languages: the languages that may occur; None allows all.
+        num_languages: how many there are; follows from `languages`.
+
+    >>> feature = TranslationVariableLanguages(languages=["fr", "en"])
+    >>> feature.encode_example({"en": "the cat", "fr": ["le chat", "la chatte"]})
+    {'language': ['en', 'fr', 'fr'], 'translation': ['the cat', 'la chatte', 'le chat']}
+    """
+
+    languages: list[str] | None = None
+    num_languages: int | None = None
+    id: str | None = None
+    _type: ClassVar[str] = "TranslationVariableLanguages"
+    needs_encoding: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        languages = sorted(set(_languages(self.languages))) if self.languages else None
+        object.__setattr__(self, "languages", languages)
+        object.__setattr__(self, "num_languages", len(languages) if languages else None)
+
+    def __repr__(self) -> str:
+        return f"TranslationVariableLanguages(languages={self.languages!r}, num_languages={self.num_languages!r})"
+
+    @property
+    def dtype(self) -> str:
+        """The name of the python type of a value."""
+        return "dict"
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
+        return pa.struct([("language", pa.list_(pa.string())), ("translation", pa.list_(pa.string()))])
+
+    def flatten(self) -> dict[str, FeatureType]:
+        """The columns that one column of this kind is made of."""
+        return {"language": List(Value("string")), "translation": List(Value("string"))}
+
+    def encode_example(self, value: Any) -> Any:
+        """The texts as two lists of equal length, sorted by language, then by text."""
+        if not isinstance(value, Mapping):
+            raise CastError(f"A value of type {type(value).__name__} is no translation. Pass a dict of texts by language.")
+        if value.keys() == {"language", "translation"}:
+            return value
+        if self.languages:
+            unknown = value.keys() - set(self.languages)
+            if unknown:
+                raise CastError(
+                    f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature."
+                )
+        pairs: list[tuple[str, str]] = []
+        for language, text in value.items():
+            texts = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
+            if not all(isinstance(one, str) for one in texts):
+                raise CastError(
+                    f"{text!r} is no text in {language!r}. Pass a string or a list of them, or no {language!r} at all."
+                )
+            pairs += [(language, one) for one in texts]
+        pairs.sort()
+        return {"language": [language for language, _ in pairs], "translation": [text for _, text in pairs]}
+
+
+def _languages(given: Any) -> list[str]:
+    languages: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else [given]
+    if isinstance(given, (str, bytes)) or not all(isinstance(language, str) for language in languages):
+        raise ConfigurationError(f"languages={given!r} is no list of languages. Write for example languages=['en', 'fr'].")
+    return languages

@@ -1,0 +1,587 @@
+"""`DownloadManager`: what a dataset script gets for its files, from wherever they come."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.engines.threads import Watch, each, stage
+from datasets_core.errors import (
+    ArchiveError,
+    DataFilesNotFoundError,
+    DownloadError,
+    MissingChecksumError,
+    NonMatchingChecksumError,
+    redact,
+)
+from datasets_core.fetch.cache import DownloadCache, Request, check_version
+from datasets_core.fetch.checksums import (
+    REGISTER_IT,
+    FileRecord,
+    RegisteredFile,
+    VerificationMode,
+    check_file,
+    check_files,
+    check_registered,
+    entry_of,
+    file_by_hand,
+    record_of,
+    registrable,
+)
+from datasets_core.fetch.http import Credentials, Guard, HttpClient, RetryPolicy, is_at_hub
+from datasets_core.fetch.hub.repository import is_hub_url
+from datasets_core.fetch.options import DownloadConfig, leaves, mapped
+from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storage_options_of
+from datasets_core.progress import progress
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.extract import ArchiveIterable, ExtractionCache, FilesIterable
+    from datasets_core.fetch.hub.files import HubDownloads
+
+_FILE_SCHEME = "file://"
+_UNKNOWN = FileRecord()
+
+
+class DownloadManager:
+    """Fetches and unpacks files for a dataset, and records what it fetched.
+
+    Args:
+        dataset_name: of the dataset, for messages.
+        data_dir: folder of files that the user fetched by hand.
+        download_config: how to fetch.
+        base_path: folder or URL that relative paths start from; the present folder by default.
+        record_checksums: record the sha256 of downloads, not only their size.
+        retries: how often to try and how long to wait.
+
+    Attributes:
+        expected: URL → `{"num_bytes": …, "checksum": …}` on record; None where there is no record.
+        verification: how strictly files are compared with it.
+        registered: URL → what the `checksums.tsv` beside the script says of it; compared in any mode but `no_checks`.
+        registered_path: that file.
+        identities: URL → the version (its ETag, say) by which a dataset of that file is known; another one is refused.
+        downloaded_paths, extracted_paths: what was asked for → where it is.
+        local_paths: files of this disk that were asked for, as they are or to be unpacked.
+        locks_dir: where locks are taken; None: in the folders of what they guard.
+        skips_junk: files that systems and editors left in an archive are not unpacked.
+        misses_manual_dir: whether `manual_dir` was asked for, and there was none.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("one")
+    ...     files = DownloadManager(base_path=folder).download({"train": "a.txt"})
+    ...     pathlib.Path(files["train"]).read_text()
+    'one'
+    """
+
+    is_streaming = False
+    skips_junk: bool = False
+    locks_dir: str | None = None
+    misses_manual_dir: bool = False
+
+    def __init__(
+        self,
+        dataset_name: str | None = None,
+        data_dir: str | None = None,
+        download_config: DownloadConfig | None = None,
+        base_path: str | None = None,
+        record_checksums: bool = True,
+        *,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        self.dataset_name, self.data_dir = dataset_name, data_dir
+        self.download_config = download_config or DownloadConfig()
+        self.record_checksums = record_checksums
+        self.expected: Mapping[str, Any] | None = None
+        self.verification = VerificationMode.BASIC_CHECKS
+        self.registered: Mapping[str, RegisteredFile] = {}
+        self.registered_path: str | None = None
+        self.identities: Mapping[str, str] = {}
+        self.downloaded_paths: dict[str, str] = {}
+        self.extracted_paths: dict[str, str] = {}
+        self.local_paths: set[str] = set()
+        self._base_path = base_path or os.getcwd()  # these three are read by published scripts, too
+        self._dataset_name, self._data_dir = dataset_name, data_dir
+        self._retries = retries
+        self._records: dict[str, FileRecord] = {}
+        self._caches: dict[str, DownloadCache] = {}
+        self._extracted: dict[str, ExtractionCache] = {}
+        self._hub_files: HubDownloads | None = None
+
+    def guarded(self, guard: Guard) -> None:
+        """Have each hop of every download asked for beforehand, since a stranger names the URLs.
+
+        Args:
+            guard: raises what refuses a URL, or gives the addresses to connect to, in order.
+        """
+        self._client.guard = guard
+
+    @property
+    def _client(self) -> HttpClient:
+        """What connects to servers, made for the first file; threads that need it at the same time get the same one."""
+        own, how = vars(self), self.download_config
+        made: HttpClient = own.get("_connections") or own.setdefault(
+            "_connections", HttpClient(user_agent=how.user_agent, proxies=how.proxies)
+        )
+        return made
+
+    @property
+    def manual_dir(self) -> str | None:
+        """The folder of files that the user fetched by hand."""
+        self.misses_manual_dir = self.data_dir is None
+        return self.data_dir
+
+    @property
+    def downloaded_size(self) -> int:
+        """Bytes of all files that `download` was asked for."""
+        return sum(record.num_bytes or 0 for record in self._records.values())
+
+    @property
+    def cache_folders(self) -> tuple[str, str]:
+        """Where downloads are kept, and what is unpacked."""
+        return self._cache().folder, self._extracted_folder()
+
+    def download(self, url_or_urls: Any) -> Any:
+        """Fetch files; local ones are where they are.
+
+        Args:
+            url_or_urls: a path or URL, or any nesting of lists, tuples and dicts of them.
+
+        Returns:
+            The same shape, with local paths.
+
+        Raises:
+            DataFilesNotFoundError: a local file does not exist.
+            DownloadError: a URL cannot be fetched.
+            NonMatchingChecksumError: a file differs from its record.
+            MissingChecksumError: `force_checksums_validation` is asked for, and URLs are not registered.
+        """
+        places = self._downloaded(list(dict.fromkeys(leaves(url_or_urls))))
+        if self.download_config.extract_compressed_file:
+            return self.extract(mapped(url_or_urls, places.__getitem__))
+        return mapped(url_or_urls, places.__getitem__)
+
+    def _downloaded(self, asked: list[str]) -> dict[str, str]:
+        """Where each of the files is on this disk."""
+        self._check_that_all_are_registered(asked)
+        places: dict[str, str] = {}
+        title = self.download_config.download_desc or "Downloading"
+        on_hub = self._on_hub(asked)
+        with self._client, self._stage(title, total=self._total(asked, on_hub)) as watch:
+            found = self._from_hub(on_hub, watch) if on_hub else {}
+            slow = [url for url in asked if url not in on_hub and self._is_slow(url)]
+            fetched = each(lambda url: self._fetched(url, watch), slow, watch, threads=self._threads())
+            found.update(zip(slow, fetched, strict=True))
+            for url in asked:
+                path, record = found.get(url) or self._fetched(url, watch)
+                places[url], self._records[url] = path, record
+        self.downloaded_paths.update(places)
+        return places
+
+    def versions(self, urls: Iterable[str]) -> dict[str, str]:
+        """What tells the present version of each URL from others; "" where its server does not say.  Nothing is fetched.
+
+        Raises:
+            DownloadError: a server refuses, or does not answer and nothing is in the cache.
+        """
+        asked = list(dict.fromkeys(urls))
+        watch, cache = Watch(), self._cache()
+        listed = {url: self._hub.file(url).etag for url in asked if is_hub_url(url)}
+        others = [url for url in asked if url not in listed]
+        with self._client:
+            found = each(lambda url: cache.version(self._request(url, url, watch)), others, watch, threads=self._threads())
+        return {**listed, **dict(zip(others, found, strict=True))}
+
+    def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
+        """Fetch files by a function of your own, each once.
+
+        Args:
+            url_or_urls: a URL, or any nesting of them.
+            custom_download: is called with a URL and the path to write to.
+
+        Returns:
+            The same shape, with local paths.
+        """
+        asked = list(dict.fromkeys(leaves(url_or_urls)))
+        self._check_that_all_are_registered(asked)
+        cache, force = self._cache(), self.download_config.force_download
+        places: dict[str, str] = {}
+        with progress("Downloading", total=len(asked), unit="files") as bar:
+            for url in asked:
+                found = cache.make(url, lambda path, url=url: custom_download(url, path), force=force)  # type: ignore[misc]
+                if self._is_enforced and (entry := self._entry(url)) is not None:
+                    check_registered(redact(url), entry.record, found.record)
+                check_file(url, self._expected_of(url), found.record, self.verification)
+                places[url], self._records[url] = found.path, self._recorded(found.record)
+                bar.update(1)
+        self.downloaded_paths.update(places)
+        return mapped(url_or_urls, places.__getitem__)
+
+    def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
+        """Unpack archives and compressed files, each once; a file that is neither comes back as it is.
+
+        Args:
+            path_or_paths: a path, or any nesting of lists, tuples and dicts of them.
+            num_proc: how many to unpack at the same time (in threads).
+
+        Returns:
+            The same shape: a folder for an archive, a file for a compressed file.
+
+        Raises:
+            UnsafeArchiveError: a member would leave the folder, is a device, or a limit is passed.
+            ArchiveError: an archive is damaged, cut or encrypted, or of a kind that we do not open (rar, 7z).
+        """
+        asked = list(dict.fromkeys(leaves(path_or_paths)))
+        with self._stage("Extracting") as watch:
+            found = each(lambda path: self._unpacked(path, watch), asked, watch, threads=self._threads(num_proc))
+        places = dict(zip(asked, found, strict=True))
+        self.extracted_paths.update({path: place for path, place in places.items() if place != path})
+        return mapped(path_or_paths, places.__getitem__)
+
+    def download_and_extract(self, url_or_urls: Any) -> Any:
+        """`extract(download(url_or_urls))`."""
+        return self.extract(self.download(url_or_urls))
+
+    def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> ArchiveIterable:
+        """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`."""
+        from datasets_core.fetch.extract import iter_archive  # here and below: 5 ms that plain files do without
+
+        if isinstance(path_or_buf, (str, os.PathLike)):
+            place = self._local(os.fspath(path_or_buf))
+            url, _ = self._origin(place) or (None, None)
+            return iter_archive(place, known_as=redact(url) if url else None)
+        return iter_archive(path_or_buf)
+
+    def iter_files(self, paths: Any) -> FilesIterable:
+        """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
+        from datasets_core.fetch.extract import iter_files
+
+        return iter_files([place for path in leaves(paths) for place in self._walked(path)])
+
+    def _walked(self, path: str) -> list[str]:
+        """Where a file or a folder is; the files of a folder on the Hub are fetched."""
+        place = self._resolved_text(path)
+        if not is_hub_url(place):
+            return [self._resolved(path)]
+        return list(self._downloaded(self._hub.below(place)).values())
+
+    def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
+        """Size and sha256 of everything that was downloaded, by URL (secrets in it hidden)."""
+        return {redact(url): record.to_dict() for url, record in self._records.items()}
+
+    def registrable(self) -> dict[str, RegisteredFile]:
+        """What a `checksums.tsv` may register of the URLs that were downloaded; see `registrable`."""
+        places = {url: url if files.is_url(url) else self._resolved_text(url) for url in self._records}
+        remote = {url: (place, self._records[url]) for url, place in places.items() if files.is_url(place)}
+        return registrable(remote, self.registered)
+
+    def note(self, name: str, place: str, record: FileRecord) -> None:
+        """Take a file on record that was fetched in another way, as if `download` had fetched it.
+
+        Args:
+            name: what it was asked for by.
+            place: where it is.
+            record: its size and sha256.
+
+        Raises:
+            NonMatchingChecksumError: it differs from its record.
+        """
+        check_file(name, self._expected_of(name), record, self.verification)
+        self.downloaded_paths[name], self._records[name] = place, record
+
+    def check_downloads(self) -> None:
+        """Compare all that was downloaded with `expected`, as strictly as `verification` says.
+
+        Raises:
+            ExpectedMoreDownloadedFilesError: URLs on record were not downloaded.
+            UnexpectedDownloadedFileError: URLs were downloaded that are not on record.
+            NonMatchingChecksumError: a size or sha256 differs.
+        """
+        check_files(self.expected, self._records, self.verification)
+
+    def delete_extracted_files(self) -> None:
+        """Remove everything that this manager unpacked."""
+        cache = self._extractions()
+        for path in set(self.extracted_paths.values()) - set(self.downloaded_paths.values()):
+            cache.remove(path)
+        self.extracted_paths.clear()
+
+    def manage_extracted_files(self) -> None:
+        """Remove what was unpacked, if `download_config.delete_extracted` says so."""
+        if self.download_config.delete_extracted:
+            self.delete_extracted_files()
+
+    def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> Any:
+        """Put files where a pipeline of Apache Beam finds them: below its `temp_location`, where that is a URL.
+
+        Args:
+            downloaded_path_or_paths: a local path, or any nesting of lists, tuples and dicts of them.
+            pipeline: the pipeline.
+
+        Returns:
+            The same shape: copies beside that location, or the files themselves, which a pipeline on this machine sees.
+        """
+        options = getattr(pipeline, "options", None) or getattr(pipeline, "_options", None)
+        place = options.get_all_options().get("temp_location") if options is not None else None
+        if not place or not files.is_url(str(place)):
+            return downloaded_path_or_paths
+        return mapped(downloaded_path_or_paths, lambda path: self._shipped(path, str(place)))
+
+    def _shipped(self, path: str, place: str) -> str:
+        target = files.join(place, "downloads", os.path.basename(path))
+        with open(path, "rb") as source, files.new_file(target, self.download_config.storage_options) as copy:
+            shutil.copyfileobj(source, copy)
+        return target
+
+    # -- one file
+
+    def _is_slow(self, url: str) -> bool:
+        """Whether there is more to do than to look at a local file."""
+        return self.verification is VerificationMode.ALL_CHECKS or (
+            not files.is_local_path(url) and files.is_url(self._resolved_text(url))
+        )
+
+    def _fetched(self, url: str, watch: Watch) -> tuple[str, FileRecord]:
+        if files.is_local_path(url):
+            return url, self._local_record(url, url)
+        place = self._resolved(url)
+        if not files.is_url(place):
+            return place, self._local_record(url, place)
+        return self._by_hand(url, place) or self._from_cache(url, place, watch)
+
+    def _on_hub(self, asked: Iterable[str]) -> dict[str, str]:
+        """The URLs of files of the Hub among those that are asked for, but for files that were fetched by hand."""
+        places = {url: self._resolved_text(url) for url in asked if not files.is_local_path(url)}
+        return {url: place for url, place in places.items() if is_hub_url(place) and self._by_hand(url, place) is None}
+
+    def _from_hub(self, places: Mapping[str, str], watch: Watch) -> dict[str, tuple[str, FileRecord]]:
+        """Files of the Hub, which come with the hash that it lists, into the cache that its tools share."""
+        found = self._hub.fetch(
+            list(dict.fromkeys(places.values())),
+            watch,
+            threads=self.download_config.num_proc,
+            is_hashed=self.verification is VerificationMode.ALL_CHECKS,
+        )
+        for url, place in places.items():
+            self._check_on_hub(url, place, found[place][1])
+        return {url: (found[place][0], self._recorded(found[place][1])) for url, place in places.items()}
+
+    def _check_on_hub(self, url: str, place: str, record: FileRecord) -> None:
+        """Compare a file of the Hub with what is on record of it besides the Hub's own list."""
+        known = self.identities.get(place)
+        if known is not None and known != self._hub.file(place).etag:
+            raise DownloadError(place, "it changed while the dataset was prepared", advice="Load the dataset again")
+        if self._is_enforced and (entry := self._entry(url, place)) is not None:
+            check_registered(redact(url), entry.record, record)
+        else:
+            check_file(url, self._expected_of(url), record, self.verification)
+
+    @property
+    def _hub(self) -> HubDownloads:
+        if self._hub_files is None:
+            from datasets_core.fetch.hub.files import HubDownloads  # 5 ms that other files do without
+
+            self._hub_files = HubDownloads(self.download_config, policy=self._retries)
+        return self._hub_files
+
+    def _origin(self, place: str) -> tuple[str, str | None] | None:
+        """The URL and the sha256 of a file that was fetched, by where it is."""
+        on_hub = None if self._hub_files is None else self._hub_files.known(place)
+        if on_hub is not None:
+            return on_hub[0], on_hub[1].checksum
+        known = self._cache().known(place)
+        return None if known is None else (known.url, known.sha256)
+
+    def _from_cache(self, url: str, place: str, watch: Watch) -> tuple[str, FileRecord]:
+        wanted = self._request(url, place, watch)
+        try:
+            found = self._cache().get(wanted)
+        except NonMatchingChecksumError as error:
+            if not self._is_enforced or self._entry(url, place) is None:
+                raise
+            raise NonMatchingChecksumError(
+                error.url, expected=error.expected, found=error.found, what=error.what, advice=REGISTER_IT
+            ) from error
+        if wanted.version is not None and files.is_http(place):
+            check_version(wanted, found)
+        return found.path, self._recorded(found.record)
+
+    def _by_hand(self, url: str, place: str) -> tuple[str, FileRecord] | None:
+        entry = self._entry(url, place)
+        found = file_by_hand(url, entry, self.manual_dir, self.registered, is_enforced=self._is_enforced)
+        return None if found is None else (found[0], self._recorded(found[1]))
+
+    def _resolved(self, url: str) -> str:
+        place = self._resolved_text(url)
+        return self._with_local_end(place) if files.is_url(place) else place
+
+    def _resolved_text(self, url: str) -> str:
+        if files.is_local_path(url):
+            return url
+        if files.is_url(url) and ("::" in url or not url.startswith(_FILE_SCHEME)):
+            return url
+        local = files.local_path(url)
+        return local if os.path.isabs(local) else files.join(self._base_path, local)
+
+    def _local(self, path: str) -> str:
+        """Where a path or URL is on this disk, fetched if need be."""
+        place = self._resolved(path)
+        if files.is_url(place):
+            return str(self.download(path))
+        if self._origin(place) is None and not os.path.abspath(place).startswith(
+            os.path.abspath(self._cache().folder) + os.sep
+        ):
+            self.local_paths.add(place)
+        return place
+
+    def _with_local_end(self, url: str) -> str:
+        """A chained URL whose archive lies behind http or on the Hub, with that archive fetched."""
+        inner, mark, outer = url.rpartition("::")
+        if not mark or not (files.is_http(outer) or is_hub_url(outer)):
+            return url
+        if is_hub_url(outer) and self._by_hand(outer, outer) is None:
+            return f"{inner}::{self._from_hub({outer: outer}, Watch())[outer][0]}"
+        path, _ = self._by_hand(outer, outer) or self._from_cache(outer, outer, Watch())
+        return f"{inner}::{path}"
+
+    def _local_record(self, url: str, path: str) -> FileRecord:
+        try:
+            found = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise DataFilesNotFoundError(
+                f"{path} does not exist. Check the path; relative ones start from {self._base_path}."
+            ) from error
+        if not stat.S_ISREG(found.st_mode):
+            return FileRecord()
+        self.local_paths.add(path)
+        entry = self._entry(url) if files.is_url(url) else None
+        is_registered = files.is_url(url) and (entry is not None or self.download_config.register_checksums)
+        is_hashed = self.verification is VerificationMode.ALL_CHECKS or is_registered
+        record = record_of(path) if is_hashed else FileRecord(found.st_size)
+        if entry is not None and self._is_enforced:
+            check_registered(redact(url), entry.record, record)
+        if self.expected:
+            check_file(url, self._expected_of(url), record, self.verification)
+        return record
+
+    def _request(self, url: str, place: str, watch: Watch) -> Request:
+        how = self.download_config
+        entry = self._entry(url, place) if self._is_enforced else None
+        return Request(
+            url=place,
+            source=self._source(place),
+            expected=self._expected_of(url) if entry is None else entry.record,
+            mode=self.verification if entry is None else VerificationMode.ALL_CHECKS,
+            is_pinned=entry is not None and entry.checksum is not None,
+            version=self.identities.get(place),
+            force=how.force_download,
+            use_etag=how.use_etag,
+            local_only=how.local_files_only,
+            watch=watch,
+        )
+
+    def _source(self, url: str) -> Source:
+        options = storage_options_of(url, self.download_config.storage_options)
+        if not files.is_http(url):
+            return StoreSource(url, options)
+        headers = {**(options.get("headers") or {}), **((options.get("client_kwargs") or {}).get("headers") or {})}
+        credentials = Credentials.of(url, headers=headers, token=self._token_for(url))
+        harmless = {name: value for name, value in headers.items() if name not in credentials.headers}
+        return HttpSource(url, self._client, self._policy(), credentials, harmless)
+
+    def _token_for(self, url: str) -> str | None:
+        """The token for the Hub, where a URL is one of its own: the user's, else the one that they logged in with."""
+        given = self.download_config.token
+        if given is False or not is_at_hub(url):
+            return None
+        from datasets_core.fetch.hub.client import Hub  # 5 ms that other files do without
+
+        return Hub.of(given).token()
+
+    def _policy(self) -> RetryPolicy:
+        if self._retries is not None:
+            return self._retries
+        now = settings()
+        return RetryPolicy(max(now.max_retries, self.download_config.max_retries), now.max_retry_wait_seconds)
+
+    def _expected_of(self, url: str) -> FileRecord:
+        if not self.expected:
+            return _UNKNOWN
+        expected = self.expected
+        return FileRecord.from_dict(expected.get(url) or expected.get(redact(url)))
+
+    @property
+    def _is_enforced(self) -> bool:
+        """Whether what is registered is compared, and not written anew."""
+        return self.verification is not VerificationMode.NO_CHECKS and not self.download_config.register_checksums
+
+    def _entry(self, *names: str) -> RegisteredFile | None:
+        return entry_of(self.registered, *names)
+
+    def _check_that_all_are_registered(self, asked: Iterable[str]) -> None:
+        if not self.download_config.force_checksums_validation or self.download_config.register_checksums:
+            return
+        named = {url: self._resolved_text(url) for url in asked if not files.is_local_path(url)}
+        missing = [
+            redact(url)
+            for url, place in named.items()
+            if (files.is_url(url) or files.is_url(place)) and getattr(self._entry(url, place), "checksum", None) is None
+        ]
+        if missing:
+            raise MissingChecksumError(missing, path=self.registered_path)
+
+    def _recorded(self, record: FileRecord) -> FileRecord:
+        return record if self.record_checksums else FileRecord(record.num_bytes)
+
+    def _unpacked(self, path: str, watch: Watch) -> str:
+        place = self._local(path)
+        if not os.path.exists(place):
+            raise DataFilesNotFoundError(f"{place} does not exist. Check the path.")
+        url, sha256 = self._origin(place) or (None, None)
+        try:
+            return self._extractions().extract(
+                place,
+                identity=sha256,
+                name=url.partition("?")[0] if url else None,
+                force=self.download_config.force_extract,
+                on_bytes=watch.told,
+                skips_junk=self.skips_junk,
+            )
+        except ArchiveError as error:
+            if url is None:
+                raise
+            raise type(error)(redact(url), error.reason, advice=error.advice) from error
+
+    # -- all of them
+
+    def _cache(self) -> DownloadCache:
+        folder = os.fspath(self.download_config.cache_dir or settings().downloads_dir)
+        return self._caches.setdefault(folder, DownloadCache(folder, locks=self.locks_dir))
+
+    def _extractions(self) -> ExtractionCache:
+        from datasets_core.fetch.extract import ExtractionCache
+
+        folder = self._extracted_folder()
+        return self._extracted.setdefault(folder, ExtractionCache(folder, locks=self.locks_dir))
+
+    def _extracted_folder(self) -> str:
+        chosen = self.download_config.cache_dir
+        return os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir
+
+    def _total(self, urls: Iterable[str], on_hub: Mapping[str, str]) -> int | None:
+        """Bytes of all files, where they are known; of those on the Hub, of what has to be fetched."""
+        sizes = [self._expected_of(url).num_bytes for url in urls if url not in on_hub]
+        missing = self._hub.missing_bytes(on_hub.values()) if on_hub else 0
+        return None if None in sizes else missing + sum(size or 0 for size in sizes)
+
+    def _stage(self, name: str, *, total: int | None = None) -> AbstractContextManager[Watch]:
+        return stage(name, total=total, is_shown=not self.download_config.disable_tqdm)
+
+    def _threads(self, wanted: int | None = None) -> int:
+        chosen = wanted if wanted is not None else self.download_config.num_proc
+        return settings().download_threads if chosen is None else chosen

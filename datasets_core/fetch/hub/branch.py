@@ -1,0 +1,459 @@
+"""One branch of a repository of the Hub as it stands now, read before it is written to, and made where it is not there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from datasets_core import files
+from datasets_core.errors import (
+    HubUnreachableError,
+    InvalidTokenError,
+    PushError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+    redact_text,
+)
+from datasets_core.fetch.http import RetryPolicy, TransientError, pause_asked, transport_failures
+from datasets_core.fetch.hub.client import Hub, UnansweredError, client_package, refusal
+from datasets_core.fetch.hub.files import read_small
+from datasets_core.fetch.hub.repository import (
+    DEFAULT_REVISION,
+    HubCommit,
+    is_commit,
+    is_repo_id,
+    listed_files,
+    malformed,
+    shown,
+)
+
+# What it means when the Hub does not let itself be written to: the client's errors told apart, as errors of the
+# library.
+
+
+CONFLICTS = frozenset({409, 412})
+"""What the Hub answers to a commit where somebody else made one first."""
+PASSING = frozenset({408, 429, 500, 502, 503, 504})
+"""What it answers for reasons that pass."""
+_ELSEWISE = frozenset({400, 404, 405, 406, 410, 415, 422, 501})
+_INVALID_CARD = "Invalid metadata in README.md"
+_MOST_SAID = 500
+_ERRORS_OF_BATCH = "LFS batch API returned errors"
+_MEND = "Mend what it says, or push again later"
+_LOG_IN = "Log in (hf auth login), set HF_TOKEN, or pass token='hf_…' with a token that may write"
+_TOKEN = re.compile(r"hf_\w{6,}")
+
+
+class GarbledAnswerError(ValueError):
+    """An answer in which the client does not find what it looks for; never to be seen by the user."""
+
+    def __init__(self) -> None:
+        super().__init__("the Hub's answer makes no sense")
+
+
+@contextlib.contextmanager
+def garbled_answers() -> Iterator[None]:
+    """Make one error of those by which the client falls over an answer: it takes each for what it should be.
+
+    Raises:
+        GarbledAnswerError: it did.
+    """
+    try:
+        yield
+    except (TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise GarbledAnswerError from error
+
+
+def status_of(error: BaseException) -> int | None:
+    """What the Hub answered; None where the error is of no answer."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def retry_after_of(error: BaseException) -> str | None:
+    """How long the Hub asks to wait, as it says it."""
+    response: Any = getattr(error, "response", None)
+    if response is None:
+        return None
+    return pause_asked(response.headers)
+
+
+def shown_text(text: object) -> str:
+    """What somebody else says, as it may stand in a message: one line, no secrets, no control characters."""
+    line = " ".join(redact_text(str(text)).split())
+    line = _TOKEN.sub("hf_***", line)
+    line = "".join(letter if letter.isprintable() else "?" for letter in line)
+    return line if len(line) <= _MOST_SAID else f"{line[:_MOST_SAID]}…"
+
+
+def said(error: BaseException) -> str:
+    """What the Hub says to its refusal, in parentheses; nothing where it says nothing."""
+    response: Any = getattr(error, "response", None)
+    told = getattr(error, "server_message", None)
+    if not told and response is not None:
+        told = response.headers.get("x-error-message")
+    return f" ({shown_text(told).rstrip('.')})" if told else ""
+
+
+def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool) -> Exception:
+    """The error of an answer that is no success.
+
+    Args:
+        error: the client's.
+        repo_id: the repository.
+        doing: what was asked for, as in "uploading 3 files".
+        token_sent: whether the Hub was told who asks.
+    """
+    status = status_of(error)
+    response: Any = getattr(error, "response", None)
+    is_unknown = "Invalid credentials" in str(response.headers.get("x-error-message") if response is not None else "")
+    if status == 401 and (is_unknown or token_sent):
+        return bad_token(repo_id)
+    if status == 401:
+        return not_logged_in(repo_id)
+    if status == 403:
+        reason = f"may not be written to by you: {doing} is forbidden{said(error)}"
+        return PushError(
+            repo_id, reason, "Use a token with the role 'write' of somebody who owns it, or push to a name of yours", status=403
+        )
+    if status == 404:
+        reason = f"was not pushed to: {doing} found nothing there{said(error)}"
+        return PushError(repo_id, reason, "Check the name, the branch and what your token may do", status=404)
+    if status == 413:
+        return PushError(repo_id, f"was not pushed to: {doing} is too large{said(error)}", "Push smaller shards", status=413)
+    reason = f"was not pushed to: {doing} failed, the Hub answers {status}{said(error)}"
+    wants_xet = "xet" in said(error).lower() and "Xet" not in doing
+    advice = "Unset HF_HUB_DISABLE_XET, install hf_xet, and push again" if wants_xet else _MEND
+    return PushError(repo_id, reason, advice, status=status)
+
+
+def bad_token(repo_id: str) -> InvalidTokenError:
+    """The error of a push by somebody whom the Hub does not know."""
+    return InvalidTokenError("The Hub does not take the token that was sent", advice=_LOG_IN, repo_id=repo_id, status=401)
+
+
+def not_logged_in(repo_id: str) -> InvalidTokenError:
+    """The error of a push by nobody."""
+    return InvalidTokenError("Nobody is logged in, and pushing needs a token", advice=_LOG_IN, repo_id=repo_id, status=401)
+
+
+def no_answer(error: BaseException, *, repo_id: str, doing: str) -> PushError:
+    """The error of a connection that cannot be had."""
+    reason = f"was not pushed to: {doing} met no answer ({shown_text(error) or type(error).__name__})"
+    return PushError(repo_id, reason, "Nothing there has changed: check the connection and push again")
+
+
+def upload_refused(error: BaseException, *, repo_id: str, doing: str) -> PushError:
+    """The error of bytes that were not taken, by the Hub or by its storage host."""
+    cause = error.__cause__ or error
+    status = status_of(cause)
+    if _ERRORS_OF_BATCH in str(error):
+        told = shown_text(str(error).partition(":")[2])
+        return PushError(repo_id, f"does not take a file ({told})", "Push smaller shards, or ask the Hub")
+    what = f"the storage host answers {status}" if status else shown_text(cause) or type(cause).__name__
+    reason = f"was not pushed to: {doing} failed ({what})"
+    return PushError(
+        repo_id, reason, "Nothing there has changed: push again, and what has arrived is not sent again", status=status
+    )
+
+
+def may_be_expired(error: BaseException) -> bool:
+    """Whether a storage host refused an upload as it does when the URL that the Hub gave holds no longer."""
+    return status_of(error.__cause__ or error) in (400, 401, 403, 404)
+
+
+def is_of_lfs(error: BaseException) -> bool:
+    """Whether the Hub refused files as one does that wants them in another manner than LFS."""
+    request: Any = getattr(getattr(error, "response", None), "request", None)
+    return status_of(error) in _ELSEWISE and "/info/lfs/" in str(getattr(request, "url", ""))
+
+
+def is_of_yaml(error: BaseException) -> bool:
+    """Whether the Hub looked at the YAML of a card, and does not take it."""
+    return _INVALID_CARD in str(error)
+
+
+def is_garbled(error: BaseException) -> bool:
+    """Whether an answer was none that a Hub gives, such as the page of a proxy."""
+    is_told = isinstance(error, GarbledAnswerError | json.JSONDecodeError | UnicodeDecodeError)
+    return is_told or "Malformed response" in str(error)
+
+
+def yaml_refused(error: ValueError, *, repo_id: str) -> PushError:
+    """The error of a card whose YAML the Hub does not take, with the lines that it names."""
+    response: Any = getattr(error.__cause__, "response", None)
+    faults: list[str] = []
+    try:
+        listed = response.json().get("errors", []) if response is not None else []
+    except ValueError:
+        listed = []
+    for fault in listed if isinstance(listed, list) else []:
+        if isinstance(fault, dict):
+            line = fault.get("line")
+            faults.append(f"line {line}: {fault.get('message')}" if line is not None else str(fault.get("message")))
+    told = shown_text("; ".join(faults) or str(error).partition("\n")[2] or error)
+    reason = f"would get a README.md whose YAML the Hub refuses: {told.rstrip('.')}"
+    return PushError(repo_id, reason, "Mend the YAML at the top of README.md there and push again")
+
+
+T = TypeVar("T")
+
+_MOST_TEXT_BYTES = 64 << 20
+_MOST_SIBLINGS = 1000  # listed in an info: whether it has more is asked by a listing in pages
+_CALL_SECONDS = 60.0  # the client waits for ever
+_QUESTION_SECONDS = 15.0  # for what changes nothing
+
+
+class HubBranch:
+    """A branch of a dataset repository, for a user who may write to it.
+
+    Args:
+        hub: the Hub, and who asks.
+        repo_id: `org/name`, or `name` for the namespace of the user.
+        revision: the branch; None for `main`.
+        create_pr: whether commits become pull requests.
+        policy: how often to try again what fails for a while.
+
+    Attributes:
+        repo_id: with its namespace, once it is open.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        repo_id: str,
+        *,
+        revision: str | None = None,
+        create_pr: bool = False,
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        self.hub, self.repo_id, self.revision, self.create_pr = hub, repo_id, revision, create_pr
+        self.policy = policy or hub.policy
+        self.api: Any = hub.api
+
+    @property
+    def branch(self) -> str:
+        """The branch, by its name."""
+        return self.revision or DEFAULT_REVISION
+
+    # -- reading
+
+    def open(self, *, private: bool | None = None) -> HubCommit:
+        """The branch as it stands; repository and branch are made where they are not there.
+
+        Args:
+            private: whether a repository that is made is private; None as its namespace has it.
+
+        Raises:
+            PushError: the user may not make them.
+        """
+        if "/" not in self.repo_id:
+            self.repo_id = self._made_by_name(private) or f"{self._user()}/{self.repo_id}"
+        if self.branch != DEFAULT_REVISION and not self.branch.startswith("refs/") and not self.create_pr:
+            return self._open_branch(private)
+        try:
+            return self.current()
+        except RepositoryNotFoundError:
+            self._create(private)
+        except RevisionNotFoundError:
+            self._make_branch()
+        try:
+            return self.current()
+        except RevisionNotFoundError:
+            self._make_branch()
+            return self.current()
+
+    def _open_branch(self, private: bool | None) -> HubCommit:
+        """A branch that may be new: making it tells by one request whether it is there, and the repository."""
+        try:
+            self._make_branch()
+        except PushError as error:
+            if error.status != 404:
+                raise
+            self._create(private)
+            self._make_branch()
+        return self.current()
+
+    def current(self) -> HubCommit:
+        """The branch as it stands now, never from a cache: commit and files by one request, where the Hub tells all of them.
+
+        Raises:
+            RepositoryNotFoundError: there is no such repository, or it is not shown to this user.
+            RevisionNotFoundError: the repository has no such branch.
+            PushError: nobody answers.
+        """
+        url = f"{self.hub.endpoint}/api/datasets/{self.repo_id}/revision/{quote(self.branch, safe='')}?blobs=true"
+        try:
+            answer = self.hub.answer(url)
+        except UnansweredError as error:
+            raise no_answer(error, repo_id=self.repo_id, doing="asking what is there") from error
+        if answer.status != 200:
+            found = refusal(
+                answer.status,
+                answer.headers,
+                repo_id=self.repo_id,
+                endpoint=self.hub.endpoint,
+                revision=self.branch,
+                token=self.hub.token(),
+            )
+            raise bad_token(self.repo_id) if isinstance(found, InvalidTokenError) else found
+        info = answer.json(self.repo_id)
+        try:
+            sha, siblings = info["sha"], [dict(each) for each in info["siblings"]] if info.get("siblings") else None
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise malformed(self.repo_id, "is described by something else than a repository is") from error
+        if not isinstance(sha, str) or not is_commit(sha):
+            raise malformed(self.repo_id, f"is given {shown(sha)} as the commit of {self.branch!r}")
+        if answer.url != url and is_repo_id(str(info.get("id"))):  # it has another name by now
+            self.repo_id = str(info["id"])
+        return self._listed(sha, siblings)
+
+    def _listed(self, sha: str, siblings: Sequence[Mapping[str, Any]] | None) -> HubCommit:
+        if siblings is not None and [each.get("rfilename") for each in siblings] == [".gitattributes"]:
+            return HubCommit(self.repo_id, sha, self.branch, {})  # as each begins; sizes are not told by every Hub
+        items = [
+            {
+                "type": "file",
+                "path": each.get("rfilename"),
+                "size": each.get("size"),
+                "oid": each.get("blobId"),
+                "lfs": each.get("lfs"),
+            }
+            for each in siblings or []
+        ]
+        is_told = all(item["oid"] is not None and item["size"] is not None for item in items)
+        if siblings is None or not is_told or len(items) >= _MOST_SIBLINGS:
+            return self._whole(sha)
+        return HubCommit(self.repo_id, sha, self.branch, listed_files(items, self.repo_id))
+
+    def _whole(self, sha: str) -> HubCommit:
+        """All files of a commit, by its listing in pages: what a snapshot holds of it is not what the Hub has."""
+        doing = "asking for its files"
+        try:
+            found = self.hub.commit(self.repo_id, sha)
+        except HubUnreachableError as error:
+            raise no_answer(error, repo_id=self.repo_id, doing=doing) from error
+        if not found.is_whole:
+            raise no_answer(UnansweredError("the cache knows some of them only"), repo_id=self.repo_id, doing=doing)
+        return replace(found, revision=self.branch)
+
+    def text(self, commit: HubCommit, path: str) -> str | None:
+        """A text file of a commit; None where it has none.
+
+        Raises:
+            PushError: it is too large, or no UTF-8.
+        """
+        if path not in commit.files:
+            return None
+        found = read_small(self.hub, commit, path, _MOST_TEXT_BYTES)
+        if found is None:
+            raise PushError(self.repo_id, f"has a {path} of {commit.files[path].size} bytes", "Make it smaller and push again")
+        try:
+            return found.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise PushError(self.repo_id, f"has a {path} that is no UTF-8 text", "Mend it there and push again") from error
+
+    # -- making what is not there
+
+    def _user(self) -> str:
+        if self.hub.token() is None:  # else the client looks for one that was not to be used
+            raise not_logged_in(self.repo_id)
+        name = self.tried(lambda: self.api.whoami()["name"], "asking who you are", seconds=_QUESTION_SECONDS)
+        if not isinstance(name, str) or "/" in name or not is_repo_id(f"{name}/{self.repo_id}"):
+            raise malformed(self.repo_id, f"is pushed by a user whom the Hub calls {shown(name)}")
+        return name
+
+    def _made_by_name(self, private: bool | None) -> str | None:
+        """The whole id of a repository of the user's own, which the Hub says when it is made, or there already."""
+        if self.hub.token() is None:  # else the client looks for one that was not to be used
+            raise not_logged_in(self.repo_id)
+
+        def create() -> str | None:
+            try:
+                made = self.api.create_repo(self.repo_id, repo_type="dataset", private=private, exist_ok=True)
+                repo_id = str(made.repo_id)
+            except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+                if is_garbled(error):
+                    raise
+                return None  # it does not say
+            return repo_id if is_repo_id(repo_id) and repo_id.endswith(f"/{self.repo_id}") else None
+
+        try:
+            return self.tried(create, "making the repository")
+        except PushError as error:
+            if error.status is None:
+                raise
+            return None  # who may write to one that is there may not make one
+
+    def _create(self, private: bool | None) -> None:
+        def create() -> None:
+            try:
+                self.api.create_repo(self.repo_id, repo_type="dataset", private=private)
+            except client_package().errors.HfHubHTTPError as error:
+                if status_of(error) != 409:  # somebody made it at the same time
+                    raise
+
+        self.tried(create, "making the repository")
+
+    def _make_branch(self) -> None:
+        if self.branch.startswith("refs/"):
+            raise RevisionNotFoundError(self.repo_id, self.branch)
+
+        def make() -> None:
+            self.api.create_branch(self.repo_id, branch=self.branch, repo_type="dataset", exist_ok=True)
+
+        self.tried(make, f"making the branch {self.branch!r}")
+
+    def tried(self, call: Callable[[], T], doing: str, *, seconds: float | None = None) -> T:
+        """What a small call of the client returns, which the client itself does not try again.
+
+        Args:
+            call: the call.
+            doing: what it does, as in "making the repository".
+            seconds: how long one try may take; a minute by default.
+
+        Raises:
+            PushError: it is refused, or fails again and again.
+        """
+        failures = 0
+        while True:
+            try:
+                return within(seconds or _CALL_SECONDS, call)
+            except client_package().errors.HfHubHTTPError as error:
+                failures += 1
+                if status_of(error) not in PASSING or failures >= self.policy.tries:
+                    raise self.refused(error, doing) from error
+                asked = retry_after_of(error)
+            except (TransientError, ValueError) as error:
+                failures += 1
+                is_passing = isinstance(error, TransientError) or is_garbled(error)
+                if not is_passing or failures >= self.policy.tries:
+                    raise no_answer(error, repo_id=self.repo_id, doing=doing) from error
+                asked = None
+            self.policy.pause(failures, asked)
+
+    def refused(self, error: BaseException, doing: str) -> Exception:
+        """The error of an answer of the Hub that is no success."""
+        token_sent = self.hub.token() is not None
+        return refused(error, repo_id=self.repo_id, doing=doing, token_sent=token_sent)
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """What a call of the client returns, within a time.
+
+    Raises:
+        TransientError: there was no answer.
+        GarbledAnswerError: there was one that makes no sense.
+    """
+    try:
+        with transport_failures(), garbled_answers():
+            return files.done_by(time.monotonic() + seconds, call)
+    except files.Overdue as error:
+        files.check()
+        raise TransientError("the Hub is silent") from error

@@ -1,0 +1,679 @@
+"""`Hub`: the Hugging Face Hub as one user sees it, and the commits of its datasets: from the Hub, else from the hub cache.
+
+`huggingface_hub` is used here alone, and imported when the network is: what stands in the cache is read without it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote, urljoin, urlsplit
+
+from datasets_core import files
+from datasets_core._version import __version__
+from datasets_core.config import settings
+from datasets_core.errors import (
+    ConfigurationError,
+    DatasetsCoreError,
+    DisabledRepositoryError,
+    DownloadError,
+    ForbiddenRepositoryError,
+    GatedRepositoryError,
+    HubError,
+    HubUnreachableError,
+    InvalidTokenError,
+    OfflineError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+    redact,
+)
+from datasets_core.fetch.http import (
+    Credentials,
+    RetryPolicy,
+    TransientError,
+    next_hop,
+    origin_of,
+    pause_asked,
+    proxied,
+    transport_failures,
+)
+from datasets_core.fetch.hub.cache import HubCache
+from datasets_core.fetch.hub.repository import (
+    DEFAULT_REVISION,
+    HubCommit,
+    HubFile,
+    check_case,
+    hub_url,
+    is_commit,
+    is_inner_path,
+    is_repo_id,
+    listed_files,
+    malformed,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from huggingface_hub import CommitInfo as CommitInfo
+    from huggingface_hub import HfApi
+
+    from datasets_core.fetch.options import DownloadConfig
+
+
+# What a Hub means when it refuses: its status and error headers as the errors of the library.
+
+
+_BAD_TOKEN = "Invalid credentials in Authorization header"
+_DISABLED = "Access to this resource is disabled."
+
+
+def refusal(
+    status: int,
+    headers: Mapping[str, str],
+    *,
+    repo_id: str,
+    endpoint: str,
+    revision: str | None = None,
+    token: str | None = None,
+    known: Iterable[str] = (),
+) -> DatasetsCoreError:
+    """The error that says why the Hub does not give what was asked for.
+
+    Args:
+        status: what it answered.
+        headers: of the answer, by lower-case names.
+        repo_id: the repository that was asked for.
+        endpoint: the address of the Hub.
+        revision: the revision that was asked for, if any.
+        token: what was sent; it is in no message, whatever the server says.
+        known: revisions of the repository that were asked for before.
+
+    >>> str(refusal(404, {"x-error-code": "RevisionNotFound"}, repo_id="a/b", endpoint="https://hub", revision="v9"))
+    "The Hub dataset 'a/b' has no revision 'v9'. Give a branch, a tag or a full commit hash as revision=."
+    """
+    code, said = headers.get("x-error-code"), headers.get("x-error-message", "")
+    if code == "RevisionNotFound":
+        return RevisionNotFoundError(repo_id, revision or "main", known=known, status=status)
+    if code == "GatedRepo":
+        page = f"{endpoint}/datasets/{repo_id}"
+        return GatedRepositoryError(repo_id, token_sent=token is not None, page=page, status=status)
+    if said == _DISABLED:
+        return DisabledRepositoryError(repo_id, "is disabled: nobody gets at it", "Ask its owner, or the Hub", status=status)
+    if status == 401 and said == _BAD_TOKEN:
+        return InvalidTokenError("The Hub does not take the token that was sent", repo_id=repo_id, status=status)
+    if code == "RepoNotFound" or (code is None and status in (401, 404)):
+        return RepositoryNotFoundError(repo_id, token_sent=token is not None, endpoint=endpoint, status=status)
+    reason = f"is refused: the Hub answers {status}{_shown(code, said, token)}"
+    if status in (401, 403):
+        return ForbiddenRepositoryError(repo_id, reason, "Check what your token may do, or ask its owner", status=status)
+    return HubError(repo_id, reason, "Check the name, the revision and HF_ENDPOINT", revision=revision, status=status)
+
+
+def _shown(code: str | None, said: str, token: str | None) -> str:
+    text = said or code or ""
+    if token:
+        text = text.replace(token, "***")
+    return f" ({ascii(text)[1:-1][:200]})" if text else ""
+
+
+# Questions to a Hub's API: one GET over its redirects, tried until it is answered, with the token for the Hub's own
+# origin.
+
+
+logger = logging.getLogger(__name__)
+
+_REDIRECTS = {301, 302, 303, 307, 308}
+_MOST_REDIRECTS = 10
+_TRY_AGAIN = {408, 429, 500, 502, 503, 504}
+_MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
+_MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
+_LEAST_BYTES_PER_SECOND = 16 << 10  # what comes more slowly does not come
+_MOST_ITEMS = 1_000_000  # each takes half a kilobyte of memory
+_GLANCE_SECONDS = 0.2  # after which somebody who waits looks whether anybody still waits for them
+_SPARE_PAGES, _LEAST_ITEMS = 200, 10  # a listing has no more pages than these, and one for so many items
+
+
+class UnansweredError(Exception):
+    """Every try failed; never to be seen by the user.
+
+    Args:
+        reason: what happened, without secrets.
+        status: what the server answered, where it did.
+    """
+
+    def __init__(self, reason: str, *, status: int | None = None) -> None:
+        self.reason, self.status = reason, status
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class HubAnswer:
+    """What a Hub answered.
+
+    Attributes:
+        url: where, in the end.
+        status: of HTTP.
+        headers: by lower-case names.
+        body: all of it.
+        following: the address of the next page, where there is one.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    following: str | None = None
+
+    def has_end(self) -> bool:
+        """Whether the body ends as a list or an object does: one that was cut under way does not.
+
+        >>> HubAnswer("https://hub", 200, {}, b'{"sha": "ab').has_end()
+        False
+        """
+        return self.body.rstrip()[-1:] in (b"]", b"}")
+
+    def json(self, repo_id: str) -> Any:
+        """The body as a value.
+
+        Raises:
+            HubError: it is none.
+        """
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError) as error:
+            found = f"{len(self.body)} bytes of {self.headers.get('content-type')!a}"
+            raise malformed(repo_id, f"is answered by {found} at {redact(self.url)} where JSON is due") from error
+
+
+@dataclass(frozen=True, slots=True)
+class HubRequests:
+    """Asks for one user.
+
+    Attributes:
+        session: gives the connections, a client of `httpx2`.
+        credentials: the user's, and the origin that may see them.
+        agent: who asks.
+        policy: how often, and the pauses between.
+    """
+
+    session: Callable[[], Any]
+    credentials: Credentials
+    agent: str
+    policy: RetryPolicy
+
+    def answer(self, url: str, patience: Callable[[], float | None] = lambda: None) -> HubAnswer:
+        """The answer to a GET.  A Hub that is busy is asked as often as the policy says, one that is silent shortly.
+
+        Args:
+            url: what is asked for.
+            patience: how many seconds a Hub that asks to wait is waited for in all, asked when it does; None for twice the
+                longest pause of the policy.
+
+        Raises:
+            UnansweredError: there is none.
+            DownloadError: it redirects where we do not follow, or sends without end.
+        """
+        seconds = settings().hub_timeout_seconds
+        failures, waited, begun = 0, 0.0, time.monotonic()
+        end = begun + seconds
+        while True:
+            files.check()
+            most, pause, is_waited_for = self.policy.tries, None, False
+            try:
+                answer = self._followed(url, end)
+            except TransientError as error:
+                failed = UnansweredError(error.reason)
+                most = _MOST_REFUSED if error.is_unreachable else most
+            else:
+                if answer.status not in _TRY_AGAIN:
+                    return answer
+                failed = UnansweredError(f"it answers {answer.status}", status=answer.status)
+                pause = pause_asked(answer.headers)
+                is_waited_for = pause is not None or answer.status == 429  # it is there, and has a reason
+            failures += 1
+            left = end - time.monotonic()
+            if failures >= most or (left <= 0 and not is_waited_for):
+                raise failed
+            length = self.policy.seconds(failures, pause, within=None if is_waited_for else left / 2)
+            if is_waited_for:
+                given, waited = patience(), waited + length
+                if waited > (2 * self.policy.longest_pause_seconds if given is None else given):
+                    raise failed
+            logger.info("%s: %s, try %d of %d", redact(url), failed.reason, failures, most)
+            self.policy.wait(length)
+            if is_waited_for:
+                end = time.monotonic() + seconds
+                end = end if given is None else min(end, begun + given + seconds)
+
+    def _followed(self, url: str, end: float) -> HubAnswer:
+        here = url
+        for _ in range(_MOST_REDIRECTS + 1):
+            answer = self._sent(here, end)
+            if answer.status not in _REDIRECTS:
+                return answer
+            here = next_hop(url, here, answer.headers.get("location"), self.credentials)
+        raise DownloadError(redact(url), f"the server leads over more than {_MOST_REDIRECTS} redirects")
+
+    def _sent(self, url: str, end: float) -> HubAnswer:
+        headers = {"User-Agent": self.agent}
+        if self.credentials.origin == origin_of(url):
+            headers.update(self.credentials.headers)
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TransientError("the server is silent")
+        with transport_failures():
+            session = self.session()
+            request = session.build_request("GET", url, headers=headers, timeout=left)
+            try:  # in a thread: looking up a name has no limit of its own
+                response = files.done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
+            except files.Overdue as error:
+                files.check()
+                raise TransientError("the server is silent") from error
+            try:
+                body = _body(response, url, end)
+            finally:
+                response.close()
+        named = {name.lower(): value for name, value in response.headers.items()}
+        return HubAnswer(url, response.status_code, named, body, response.links.get("next", {}).get("url"))
+
+
+def _body(response: Any, url: str, end: float) -> bytes:
+    """All of a body, as long as it comes: what is there by its end in time prolongs that."""
+    body, failed = bytearray(), list[BaseException]()
+    is_over = threading.Event()
+
+    def read() -> None:
+        try:
+            for chunk in response.iter_bytes():
+                body.extend(chunk)
+                if is_over.is_set():
+                    return
+                if len(body) > _MOST_BODY_BYTES:
+                    raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
+        except BaseException as error:  # raised where it is waited for
+            failed.append(error)
+
+    thread = threading.Thread(target=read, name="hub_body", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            files.check()
+            left = end + len(body) / _LEAST_BYTES_PER_SECOND - time.monotonic()
+            if left <= 0:
+                raise TransientError("the server is silent, or sends too slowly")
+            thread.join(min(left, _GLANCE_SECONDS))
+    finally:
+        is_over.set()
+    if failed:
+        raise failed[0]
+    return bytes(body)
+
+
+def paged(ask: Callable[[str], HubAnswer], url: str, repo_id: str) -> Iterator[Any]:
+    """What a list of several pages holds, page by page, as long as the pages stay at one origin.
+
+    Args:
+        ask: the answer of an address.
+        url: the first page.
+        repo_id: whose list it is.
+
+    Raises:
+        HubError: it is no list, or one without an end.
+    """
+    following: str | None = url
+    seen: set[str] = set()
+    count = 0
+    while following is not None:
+        if following in seen:
+            raise malformed(repo_id, "has a listing whose pages lead in a circle")
+        seen.add(following)
+        answer = ask(following)
+        items = answer.json(repo_id)
+        if not isinstance(items, list):
+            raise malformed(repo_id, f"is given {shown(items)} as its listing")
+        count += len(items)
+        if count > _MOST_ITEMS:
+            advice = "Ask its owner to pack them, or download what you need of them and load that folder"
+            raise HubError(repo_id, f"has more than {_MOST_ITEMS:,} files and folders, which is more than is listed", advice)
+        yield from items
+        if len(seen) > _SPARE_PAGES + count // _LEAST_ITEMS:
+            raise malformed(repo_id, f"has a listing whose pages do not end: {len(seen)} of them hold {count} files")
+        following = None if answer.following is None else _next_page(url, answer, repo_id)
+
+
+def _next_page(first: str, answer: HubAnswer, repo_id: str) -> str:
+    """The next page, at the origin of the first: a mirror may hand out the addresses of the Hub that it mirrors."""
+    link = answer.following or ""
+    try:
+        link = urljoin(answer.url, link)
+        if origin_of(link) == origin_of(first):
+            return link
+    except (DownloadError, ValueError) as error:
+        raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}") from error
+    begin, there = urlsplit(first), urlsplit(link)
+    if not begin.path.endswith(there.path):
+        raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}, which is another host")
+    return begin._replace(query=there.query).geturl()
+
+
+def check_endpoint(endpoint: str) -> None:
+    """Raise where an address is none of a Hub.
+
+    Raises:
+        ConfigurationError: it is no http(s) URL.
+    """
+    try:
+        origin_of(endpoint)
+    except DownloadError as error:
+        raise ConfigurationError(
+            f"The address of the Hub is {redact(endpoint)!r}, which is no http(s) URL. Mend HF_ENDPOINT or hub_endpoint."
+        ) from error
+
+
+def checked_token(token: str) -> str:
+    """A token that fits into a header: one that does not would be shown by the error of whoever sends it.
+
+    Raises:
+        InvalidTokenError: it does not.
+    """
+    text = token.strip()
+    if not text or not text.isascii() or not text.isprintable() or " " in text:
+        what = "is empty" if not text else "holds what no token holds (a space, a line break or a letter beyond ASCII)"
+        raise InvalidTokenError(
+            f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False where none is needed"
+        )
+    return text
+
+
+OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to ask the Hub"
+
+
+class Hub:
+    """The Hub at one address, for one user.
+
+    A copy of it, in another process or a file, has no token of its own: it sends what the user is logged in with, if anything.
+    Who carries a token to the workers is the `DownloadConfig` of a builder, or of a stream, where `token=` gave one: then that
+    stands in their pickles.
+
+    Args:
+        endpoint: the address.
+        cache: the hub cache.
+        token: the user's; True is the one that the user logged in with, None is that where there is one, False is none.
+        policy: how often to try, and the pauses between.
+        local_only: nothing is asked for over the network.
+        user_agent: added to ours.
+        proxies: scheme → URL of a proxy; what the environment says by default.
+
+    >>> Hub("https://huggingface.co", HubCache("/hub"), token="hf_secret")
+    Hub('https://huggingface.co')
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        cache: HubCache,
+        *,
+        token: str | bool | None = None,
+        policy: RetryPolicy | None = None,
+        local_only: bool = False,
+        user_agent: str | None = None,
+        proxies: Mapping[str, str] | None = None,
+    ) -> None:
+        check_endpoint(endpoint)
+        self.endpoint, self.cache, self.policy, self.local_only = endpoint, cache, policy or RetryPolicy(), local_only
+        self._user_agent, self._proxies = user_agent, dict(proxies or {})
+        self._given = checked_token(token) if isinstance(token, str) else token
+        self._token: tuple[str | None] | None = None
+
+    @classmethod
+    def of(cls, token: str | bool | None = None, *, endpoint: str | None = None, config: DownloadConfig | None = None) -> Self:
+        """The Hub that the settings name.
+
+        Args:
+            token: the user's; by default that of `config`.
+            endpoint: another address.
+            config: how files are fetched.
+
+        Raises:
+            ConfigurationError: the address is none.
+            InvalidTokenError: the token could not be sent.
+        """
+        now = settings()
+        tries = max(now.max_retries, config.max_retries if config else 1)
+        return cls(
+            (endpoint or now.hub_endpoint).rstrip("/"),
+            HubCache(now.hub_cache_dir),
+            token=config.token if token is None and config else token,
+            policy=RetryPolicy(tries, now.max_retry_wait_seconds),
+            local_only=bool(config and config.local_files_only),
+            user_agent=config.user_agent if config else None,
+            proxies=config.proxies if config else None,
+        )
+
+    def __repr__(self) -> str:
+        return f"Hub({redact(self.endpoint)!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        given = None if isinstance(self._given, str) else self._given  # a pickle of this alone holds no token
+        return {**vars(self), "_given": given, "_token": None}
+
+    # -- who asks ------------------------------------------------------------------------------------------------------
+
+    def token(self) -> str | None:
+        """What tells the Hub who asks, by the rules of `huggingface_hub`; None for nobody.
+
+        Raises:
+            InvalidTokenError: `token=True`, and nobody is logged in; or the stored token could not be sent.
+        """
+        if isinstance(self._given, str):
+            return self._given
+        if self._token is None:
+            self._token = (self._stored(),)
+        return self._token[0]
+
+    def _stored(self) -> str | None:
+        if self._given is False:
+            return None
+        from huggingface_hub import constants, get_token
+
+        if self._given is None and constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
+            return None
+        stored = get_token()
+        if stored is None and self._given:
+            reason = "token=True asks for the token that you logged in with, and there is none"
+            raise InvalidTokenError(reason, advice="Log in (hf auth login), or set HF_TOKEN")
+        return None if stored is None else checked_token(stored)
+
+    def credentials(self) -> Credentials:
+        """The token as a header, for the very origin of the endpoint."""
+        token = self.token()
+        return Credentials(origin_of(self.endpoint), {} if token is None else {"Authorization": f"Bearer {token}"})
+
+    @property
+    def api(self) -> HfApi:
+        """The client of `huggingface_hub` for the same address and user."""
+        from huggingface_hub import HfApi
+
+        return HfApi(self.endpoint, token=self.token() or False, library_name="datasets_core", library_version=__version__)
+
+    # -- where things are ----------------------------------------------------------------------------------------------
+
+    def resolve_url(self, repo_id: str, sha: str, path: str) -> str:
+        """The address of a file of a commit.
+
+        >>> Hub("https://hub", HubCache("/hub")).resolve_url("org/name", "refs/pr/1", "a b.csv")
+        'https://hub/datasets/org/name/resolve/refs%2Fpr%2F1/a%20b.csv'
+        """
+        return f"{self.endpoint}/datasets/{repo_id}/resolve/{quote(sha, safe='')}/{quote(path)}"
+
+    def _api_url(self, repo_id: str, what: str, revision: str) -> str:
+        return f"{self.endpoint}/api/datasets/{repo_id}/{what}/{quote(revision, safe='')}"
+
+    # -- commits -------------------------------------------------------------------------------------------------------
+
+    def commit(self, repo_id: str, revision: str | None = None, *, local_only: bool = False) -> HubCommit:
+        """The files of the commit that a revision means now.
+
+        The Hub is asked twice: what the revision means, and what that commit holds; not for what the cache has of a commit.
+        Where the Hub cannot be reached it is the commit that the revision meant when it was asked for last, or none.
+
+        A Hub that says nothing is tried for the setting `hub_timeout_seconds`.  One that is busy and says when to come again
+        (`Retry-After`) is waited for: where the cache knows the revision twice that setting in all, else twice the setting
+        `max_retry_wait_seconds`, which no pause is longer than.
+
+        Args:
+            repo_id: `org/name`, or `name`.
+            revision: branch, tag, commit or ref; the main branch by default.
+            local_only: what the cache knows, without asking.
+
+        Raises:
+            ConfigurationError: the id is none.
+            RepositoryNotFoundError: there is no such repository, or it is not shown to this user.
+            RevisionNotFoundError: the repository has no such revision.
+            ForbiddenRepositoryError: the Hub does not let this user at it.
+            InvalidTokenError: the Hub does not know the token.
+            HubError: the Hub answers something that makes no sense.
+            HubUnreachableError: it could not be asked, and the cache does not know the revision.
+            OfflineError: it was not to be asked, and the cache does not know the revision.
+        """
+        wanted: str = DEFAULT_REVISION if revision is None else getattr(revision, "resolved", revision)  # the client's own type
+        _check_names(repo_id, wanted)
+        if is_commit(wanted):
+            files = self.cache.listing(repo_id, wanted)
+            if files is not None:
+                return self._checked(HubCommit(repo_id, wanted, wanted, files))
+        if local_only or self.local_only or settings().offline:
+            return self._offline(repo_id, wanted)
+        meant = wanted
+        try:
+            named = repo_id  # what the Hub calls it today
+            if not is_commit(wanted):
+                meant, named = self._resolved(repo_id, wanted)
+            found = self._checked(HubCommit(repo_id, meant, wanted, self._listed(repo_id, meant, named, wanted)))
+        except UnansweredError as error:
+            # Where the Hub said which commit it is, no older one will do, here or for whoever catches this.
+            known = self.known(repo_id, meant)
+            if known is None:
+                raise self._unreachable(repo_id, wanted, meant, error) from error
+            logger.warning(
+                "The Hub did not answer for %s (%s): %r is taken as commit %s, which the cache knows%s",
+                repo_id, error.reason, wanted, known.sha, "" if known.is_whole else " in part",
+            )  # fmt: skip
+            return replace(known, revision=wanted)
+        self.cache.set_ref(repo_id, wanted, meant)
+        return found
+
+    def known(self, repo_id: str, revision: str) -> HubCommit | None:
+        """What the cache knows of that revision and no other: the listing of its commit, else the files of its snapshot."""
+        sha = self.cache.ref(repo_id, revision)
+        if sha is None:
+            return None
+        listed, is_whole = self.cache.listing(repo_id, sha), True
+        if listed is None:
+            listed, is_whole = self.cache.snapshot_listing(repo_id, sha), False
+        return None if listed is None else self._checked(HubCommit(repo_id, sha, revision, listed, is_whole))
+
+    def _checked(self, commit: HubCommit) -> HubCommit:
+        if not self.cache.tells_case():
+            check_case(commit.files, commit.repo_id)
+        return commit
+
+    def _offline(self, repo_id: str, revision: str) -> HubCommit:
+        known = self.known(repo_id, revision)
+        if known is None:
+            is_set = settings().offline
+            why = "offline mode is on" if is_set else "only the cache was to be asked"
+            advice = OFFLINE_ADVICE if is_set else "Leave out local_files_only=True to ask the Hub"
+            reason = f"{why}, and {self._unknown(repo_id, revision, revision)}"
+            raise OfflineError(hub_url(repo_id, revision), reason, advice=advice)
+        if not known.is_whole:
+            logger.warning("Of %s at %r those files are taken that the cache holds: it has no listing", repo_id, revision)
+        return known
+
+    def _unknown(self, repo_id: str, revision: str, meant: str) -> str:
+        if meant != revision:
+            return f"the hub cache {self.cache.root} does not know the commit {meant}, which {revision!r} is by now"
+        refs = self.cache.refs(repo_id)
+        others = f" (it knows {', '.join(map(repr, refs[:20]))})" if refs else ""
+        return f"the hub cache {self.cache.root} does not know {revision!r} of the dataset {repo_id!r}{others}"
+
+    def _unreachable(self, repo_id: str, revision: str, meant: str, error: UnansweredError) -> HubUnreachableError:
+        if error.status is None:
+            reason = f"the Hub at {redact(self.endpoint)} cannot be reached ({error.reason})"
+        else:
+            reason = f"the Hub at {redact(self.endpoint)} does not serve it ({error.reason}, again and again)"
+        reason = f"{reason}, and {self._unknown(repo_id, revision, meant)}"
+        told = meant if meant != revision else None
+        return HubUnreachableError(
+            hub_url(repo_id, revision), reason, repo_id=repo_id, revision=revision, status=error.status, commit=told
+        )
+
+    def _resolved(self, repo_id: str, revision: str) -> tuple[str, str]:
+        """The commit that a revision means, and the id that the repository has today."""
+        url = self._api_url(repo_id, "revision", revision)
+        answer = self._fetched(url, repo_id, revision, meant=revision)
+        info = answer.json(repo_id)
+        sha = info.get("sha") if isinstance(info, dict) else info
+        if not isinstance(info, dict) or not isinstance(sha, str) or not is_commit(sha):
+            raise malformed(repo_id, f"is given {shown(sha)} as the commit of {revision!r}")
+        named = info.get("id")
+        if answer.url == url or not isinstance(named, str) or not is_repo_id(named) or named.lower() == repo_id.lower():
+            return sha, repo_id
+        logger.warning("The Hub dataset %s is called %s by now", repo_id, named)
+        return sha, named
+
+    def _listed(self, repo_id: str, sha: str, named: str, revision: str) -> dict[str, HubFile]:
+        files = self.cache.listing(repo_id, sha)
+        if files is None:
+            first = f"{self._api_url(named, 'tree', sha)}?recursive=true&expand=false"
+            files = listed_files(paged(lambda url: self._fetched(url, repo_id, revision, meant=sha), first, repo_id), repo_id)
+            self.cache.keep_listing(repo_id, sha, files)
+        return files
+
+    def _fetched(self, url: str, repo_id: str, revision: str, *, meant: str) -> HubAnswer:
+        def patience() -> float | None:  # how long a Hub that is busy is waited for, where the cache could answer for it
+            return None if self.known(repo_id, meant) is None else 2 * settings().hub_timeout_seconds
+
+        answer = self.answer(url, patience)
+        if answer.status == 200 and not answer.has_end():
+            answer = self.answer(url, patience)
+        if answer.status == 200:
+            return answer
+        known = [ref for ref in self.cache.refs(repo_id) if ref != revision]
+        who = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token(), "known": known}
+        raise refusal(answer.status, answer.headers, **who)  # type: ignore[arg-type]
+
+    def answer(self, url: str, patience: Callable[[], float | None] = lambda: None) -> HubAnswer:
+        """The answer to a GET, tried until there is one; see `HubRequests.answer`.
+
+        Raises:
+            UnansweredError: there is none.
+            DownloadError: the Hub redirects where we do not follow, or sends without end.
+        """
+        package = client_package()
+        agent = f"datasets_core/{__version__}; hf_hub/{package.__version__}"
+        agent = f"{agent}; {self._user_agent}" if self._user_agent else agent
+        if not self._proxies:
+            return HubRequests(package.get_session, self.credentials(), agent, self.policy).answer(url, patience)
+        with proxied(self._proxies) as session:  # those of the package are for all of the process
+            return HubRequests(lambda: session, self.credentials(), agent, self.policy).answer(url, patience)
+
+
+def client_package() -> Any:
+    """The package `huggingface_hub`, for what writes to the Hub by it."""
+    import huggingface_hub.constants
+
+    return huggingface_hub
+
+
+def _check_names(repo_id: str, revision: str) -> None:
+    if not isinstance(repo_id, str) or not is_repo_id(repo_id):
+        raise ConfigurationError(f"{repo_id!r} is no name of a dataset on the Hub. Write it as org/name.")
+    if not isinstance(revision, str):
+        raise ConfigurationError(f"{revision!r} is no revision of {repo_id!r}. Give a branch, a tag or a commit as a text.")
+    if not is_inner_path(revision) or any(letter.isspace() or not letter.isprintable() for letter in revision):
+        raise RevisionNotFoundError(repo_id, revision)  # no ref of git has such a name, and it would be a path

@@ -1,0 +1,526 @@
+"""The bytes of one file of the Hub as far as they have come, and the hash that names them, taken while they pass by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, cast
+from urllib.parse import urljoin
+
+from datasets_core import files
+from datasets_core import files as due
+from datasets_core.config import settings
+from datasets_core.engines.threads import Watch
+from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, redact
+from datasets_core.fetch.checksums import FileRecord
+from datasets_core.fetch.disk_cache import discard
+from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, RetryPolicy, TransientError, next_hop, origin_of
+from datasets_core.fetch.hub.repository import HubFile
+from datasets_core.files import is_lfs_pointer, looks_like_html
+
+_CHUNK = 1 << 20
+_HEAD_BYTES = 1 << 10
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_PLAIN = {"", "identity"}
+_WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
+
+
+class BlobDigest:
+    """The hash that names a file of the Hub, and its sha256, taken while the bytes pass by.
+
+    Args:
+        file: whose bytes they are to be.
+
+    >>> digest = BlobDigest(HubFile("a.txt", 5, "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0"))
+    >>> digest.update(b"hello")
+    >>> digest.etag()
+    'b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0'
+    """
+
+    def __init__(self, file: HubFile) -> None:
+        self._sha256 = hashlib.sha256()
+        header = f"blob {file.size}\0".encode()
+        self._git = None if file.sha256 else hashlib.sha1(header, usedforsecurity=False)
+        self.num_bytes = 0
+
+    def update(self, data: bytes | bytearray | memoryview) -> None:
+        """Take in more bytes."""
+        self._sha256.update(data)
+        if self._git is not None:
+            self._git.update(data)
+        self.num_bytes += len(data)
+
+    def etag(self) -> str:
+        """What the bytes so far are called: their git oid, or of a file in LFS their sha256."""
+        return (self._sha256 if self._git is None else self._git).hexdigest()
+
+    def record(self) -> FileRecord:
+        """Size and sha256 of the bytes so far."""
+        return FileRecord(self.num_bytes, self._sha256.hexdigest())
+
+
+def blob_digest_of(path: str, file: HubFile) -> BlobDigest:
+    """The digest of the bytes at `path`, open to be continued."""
+    digest = BlobDigest(file)
+    buffer = memoryview(bytearray(min(_CHUNK, file.size + 1)))
+    with open(path, "rb", buffering=0) as source:
+        while count := source.readinto(buffer):
+            digest.update(buffer[:count])
+    return digest
+
+
+class WrongBytesError(Exception):
+    """Bytes that are not those of the file; never to be seen by the user.
+
+    Args:
+        what: in what they differ: "size", "sha256" or "git oid".
+        expected, found: what the Hub lists, and what came.
+        advice: one thing to do, as a sentence without its stop, where the bytes tell.
+    """
+
+    def __init__(self, what: str, expected: str, found: str, *, advice: str | None = None) -> None:
+        self.what, self.expected, self.found, self.advice = what, expected, found, advice
+        super().__init__(f"{what} {found}")
+
+
+class BlobPart:
+    """The beginning of a file, on disk, so that another process can go on where this one ends.
+
+    That a part which was found belongs to the version that is wanted is told by the hash, in the end.
+
+    Args:
+        path: where it lies, or is to lie.
+        file: what it has to become.
+        watch: is told of the bytes.
+    """
+
+    def __init__(self, path: str, file: HubFile, watch: Watch) -> None:
+        self.path, self.file, self._watch = path, file, watch
+        self.digest = BlobDigest(file)
+        self._head = b""
+        self._is_ranged = True
+        if os.path.isfile(path) and os.path.getsize(path) <= file.size:
+            self.digest = blob_digest_of(path, file)
+            watch.told(self.size)
+        else:
+            discard(path)
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are so far."""
+        return self.digest.num_bytes
+
+    def is_complete(self) -> bool:
+        """Whether nothing is missing; an empty file is known without asking for it."""
+        return self.size == self.file.size and (self.size > 0 or self.digest.etag() == self.file.etag)
+
+    def check(self) -> FileRecord:
+        """Compare what came with the hash on the Hub's list.
+
+        Raises:
+            WrongBytesError: it is something else.
+        """
+        found = self.digest.etag()
+        if found != self.file.etag:
+            what = "git oid" if self.file.sha256 is None else "sha256"
+            raise WrongBytesError(what, self.file.etag, found, advice=self._explained())
+        if not self.size:
+            self._opened().close()
+        return self.digest.record()
+
+    def restart(self) -> None:
+        """Forget all that came."""
+        self._watch.told(-self.size)
+        self.digest, self._head = BlobDigest(self.file), b""
+        discard(self.path)
+
+    def ranged(self) -> dict[str, str]:
+        """The headers that ask for the rest; none where it has to begin again."""
+        if not self._is_ranged and self.size:
+            self.restart()
+        return {"Range": f"bytes={self.size}-"} if self.size else {}
+
+    def begin(self, response: HttpResponse, *, is_rest: bool) -> Iterator[bytes]:
+        """The bytes that come next: the rest, or all of it where the server does not give parts.
+
+        Raises:
+            TransientError: it is another part.
+            WrongBytesError: the whole has another size.
+        """
+        encoding = (response.header("content-encoding") or "").strip().lower()
+        if response.status == 206 and is_rest and encoding in _PLAIN:
+            found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
+            if found and int(found[1]) == self.size:
+                if found[2] != "*":
+                    self._check_size(int(found[2]))
+                return response.chunks()
+        if is_rest:
+            self.restart()
+            self._is_ranged = response.status == 200  # and was it another part, none is asked for again
+        if response.status != 200:
+            raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+        return self._whole(response, encoding)
+
+    def _whole(self, response: HttpResponse, encoding: str) -> Iterator[bytes]:
+        length = response.header("content-length")
+        total = int(length) if length is not None and length.isascii() and length.isdigit() else None
+        is_named = self.file.path.lower().endswith((".gz", ".tgz"))
+        if encoding in _PLAIN:
+            if total is not None and total != self.file.size:
+                self._head = next(response.chunks(), b"")[:_HEAD_BYTES]
+                self._check_size(total)
+        elif total != self.file.size and not (total is None and is_named):  # else its name says anyway that it is compressed
+            self._is_ranged = False  # what a part of it is, is not known
+            return _decoded(encoding, response.chunks(), self.file.size)
+        return response.chunks()
+
+    def _check_size(self, total: int) -> None:
+        if total != self.file.size:
+            raise WrongBytesError("size", f"{self.file.size} bytes", f"{total} bytes", advice=self._explained())
+
+    def _explained(self) -> str | None:
+        """What it is that came instead, where its first bytes tell."""
+        if is_lfs_pointer(self._head):
+            return "A pointer of Git LFS comes in the place of the content: ask the owner of the repository to upload that"
+        if looks_like_html(self._head):
+            return "A web page comes in the place of the content: see whether a proxy or a login stands between"
+        return None
+
+    def receive(self, chunks: Iterator[bytes]) -> None:
+        """Append all that comes.
+
+        Raises:
+            TransientError: the connection broke, or ended early.
+            WrongBytesError: more comes than there should be.
+        """
+        with self._opened() as out:
+            for chunk in chunks:
+                if self.size + len(chunk) > self.file.size:
+                    raise WrongBytesError("size", f"{self.file.size} bytes", "more bytes", advice=self._explained())
+                if self.size < _HEAD_BYTES:
+                    self._head = (self._head + chunk)[:_HEAD_BYTES]
+                if out.tell() != self.size:
+                    out.seek(self.size)
+                out.write(chunk)
+                self.digest.update(chunk)
+                self._watch.told(len(chunk))
+        if self.size < self.file.size:
+            raise TransientError(f"{self.size} bytes came, {self.file.size} are listed")
+
+    def _opened(self) -> BinaryIO:
+        return cast(BinaryIO, open(self.path, "r+b" if self.size else "wb", buffering=0))
+
+
+def _decoded(encoding: str, chunks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """The bytes as they were before somebody on the way compressed them, who does not heed `Accept-Encoding: identity`."""
+    bits = _WINDOW_BITS.get(encoding)
+    if bits is None:
+        raise TransientError(f"the server sends Content-Encoding {encoding!r}, which was not asked for")
+    decoder = zlib.decompressobj(bits)
+    try:
+        for chunk in chunks:
+            while chunk:
+                data = decoder.decompress(chunk, size + 1)  # one byte too many is enough to see that it is wrong
+                if data:
+                    yield data
+                chunk = decoder.unconsumed_tail
+                if decoder.eof:
+                    chunk, decoder = decoder.unused_data, zlib.decompressobj(bits)
+    except zlib.error as error:
+        raise TransientError(f"the server sends broken Content-Encoding {encoding!r} ({error})") from error
+
+
+# One file of the Hub by one GET, from the storage host or the endpoint, tried until it is whole and has the right hash.
+
+
+logger = logging.getLogger(__name__)
+
+_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
+_MOST_REFUSED = 2  # connections that an endpoint does not take of which nothing was heard
+_MOST_WRONG = 2  # bodies that are not what they should be
+_PASSING = {408, 416, 429}  # of the statuses from 400 on, those that are no refusal
+_AGAIN_LATER = "Load it again later, or tell the owner of the repository"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the bytes of a file are to be had.
+
+    Attributes:
+        url: http(s), and maybe signed.
+        credentials: for its own origin.
+        is_storage: it is one of a storage host, which knows no users and whose URLs expire.
+    """
+
+    url: str = field(repr=False)
+    credentials: Credentials | None = None
+    is_storage: bool = False
+
+
+class ExpiredError(TransientError):
+    """A storage URL that was good for a while: the endpoint gives another one."""
+
+
+def judge_of(place: Place, refused: Callable[[HttpResponse], Exception]) -> Callable[[HttpResponse], None]:
+    """Who says what a refusal means: of the endpoint, that the user may not; of a storage host, that its URL has expired.
+
+    Args:
+        place: what is asked for.
+        refused: makes an error of an answer of the endpoint.
+    """
+
+    def judge(answer: HttpResponse) -> None:
+        if answer.status < 400 or answer.status in _PASSING or answer.status >= 500:
+            return
+        is_redirected = answer.url != redact(place.url) and answer.header("x-error-code") is None
+        if place.is_storage or is_redirected:
+            raise ExpiredError(f"the storage host answers {answer.status}", status=answer.status)
+        raise refused(answer)
+
+    return judge
+
+
+@dataclass(frozen=True, slots=True)
+class BlobSource:
+    """A file of one commit, and how to come by it.
+
+    Attributes:
+        file: what it has to be.
+        url: its `hf://` URL, for messages.
+        resolved: its place at the endpoint.
+        stored: gives its place at the storage host, where that is known: it is tried first, and once.
+        refused: makes an error of an answer of the endpoint that is a refusal.
+        unreachable: makes an error of the reason why nothing was ever answered.
+        heard: is set when something was; until then an endpoint that takes no connection is taken to be away.
+        client, policy: how to fetch.
+    """
+
+    file: HubFile
+    url: str
+    resolved: Place
+    stored: Callable[[], Place | None]
+    refused: Callable[[HttpResponse], Exception]
+    unreachable: Callable[[str], Exception]
+    heard: threading.Event
+    client: HttpClient
+    policy: RetryPolicy
+
+    def fetch(self, path: str, watch: Watch) -> FileRecord:
+        """Write all of it to `path`, where what lies there is continued.
+
+        Returns:
+            Size and sha256.
+
+        Raises:
+            NonMatchingChecksumError: it comes with other bytes than are listed, twice; nothing lies at `path` then.
+            DownloadError: the Hub refuses, or all tries failed.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        return _Tries(self, BlobPart(path, self.file, watch), watch).record()
+
+
+class _Tries:
+    """What happened so far on the way of one file."""
+
+    def __init__(self, source: BlobSource, part: BlobPart, watch: Watch) -> None:
+        self._source, self._part, self._watch = source, part, watch
+        self._failures = self._reached = self._wrong = 0
+        self._is_failed = self._is_expired = False
+        self._begun = time.monotonic()
+
+    def record(self) -> FileRecord:
+        while True:
+            try:
+                if not self._part.is_complete():
+                    self._receive()
+                return self._part.check()
+            except ExpiredError as error:
+                self._failed(error, pauses=self._is_expired)
+                self._is_expired = True
+            except TransientError as error:
+                self._failed(error, pauses=True)
+            except WrongBytesError as error:
+                self._came_wrong(error)
+
+    def _receive(self) -> None:
+        part, source = self._part, self._source
+        place = (None if self._is_failed else source.stored()) or source.resolved
+        judge, ranged = judge_of(place, source.refused), part.ranged()
+
+        def noted(answer: HttpResponse) -> None:
+            source.heard.set()
+            judge(answer)
+
+        with source.client.get(place.url, headers=ranged, credentials=place.credentials, judge=noted) as response:
+            chunks = part.begin(response, is_rest=bool(ranged))
+            self._check_disk()
+            part.receive(chunks)
+
+    def _check_disk(self) -> None:
+        needed = self._part.file.size - self._part.size
+        free = files.free_bytes(os.path.dirname(self._part.path))
+        if free is not None and needed > free:
+            reason = f"the disk is too small for {self._source.url}"
+            raise DatasetDiskError(self._part.path, reason, needed=needed, free=free)
+
+    def _failed(self, error: TransientError, *, pauses: bool) -> None:
+        """Count a failure, and wait; the last one is raised."""
+        source, policy = self._source, self._source.policy
+        self._is_failed = True
+        self._failures = 1 if self._part.size >= self._reached + _PROGRESS else self._failures + 1
+        self._reached = max(self._reached, self._part.size)
+        is_silent = error.status is None and not source.heard.is_set() and error.origin == origin_of(source.resolved.url)
+        is_away = is_silent and error.is_unreachable
+        tries = min(policy.tries, _MOST_REFUSED) if is_away else policy.tries
+        if self._failures >= tries or (is_away and time.monotonic() >= self._begun + settings().hub_timeout_seconds):
+            if is_silent:
+                raise source.unreachable(error.reason) from error
+            raise DownloadError(source.url, f"{error.reason}, {self._failures} tries in a row", status=error.status) from error
+        logger.info("%s: %s; trying again (%d of %d).", source.url, error.reason, self._failures + 1, tries)
+        if pauses:
+            policy.pause(self._failures, error.retry_after, self._watch.stop)
+        self._watch.told(0)
+
+    def _came_wrong(self, error: WrongBytesError) -> None:
+        self._part.restart()
+        self._wrong += 1
+        if self._wrong >= _MOST_WRONG:
+            raise NonMatchingChecksumError(
+                self._source.url,
+                expected=error.expected,
+                found=error.found,
+                what=error.what,
+                advice=error.advice or _AGAIN_LATER,
+                is_optional=False,
+            ) from error
+        logger.warning("%s comes with another %s than is listed, and is fetched once more.", self._source.url, error.what)
+
+
+# Where a storage host has the files of LFS: asked of the Hub for many at once, so that each of them costs one GET.
+
+
+_OBJECTS = 256  # of one request; their URLs are good for a while only, so the next are asked for when they are needed
+_FEWEST = 3  # files for which the request pays
+_MOST_BYTES = 16 << 20  # of an answer
+_HOPS = 3
+_MOVED = {307, 308}
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
+_MEDIA_TYPE = "application/vnd.git-lfs+json"
+
+
+class StorageUrls:
+    """The places of files at the storage host, as far as the Hub tells them.
+
+    Args:
+        client: asks.
+        url: the repository's LFS address.
+        credentials: for that.
+        files: those that are to be fetched; of the ones that are not in LFS nothing is known.
+    """
+
+    def __init__(self, client: HttpClient, url: str, credentials: Credentials, files: Sequence[HubFile]) -> None:
+        self._client, self._url, self._credentials = client, url, credentials
+        stored = list({file.etag: file for file in files if file.sha256 is not None}.values())
+        self._is_offered = len(stored) >= _FEWEST
+        self._groups = [stored[start : start + _OBJECTS] for start in range(0, len(stored), _OBJECTS)]
+        self._group_of = {file.etag: number for number, group in enumerate(self._groups) for file in group}
+        self._known: dict[int, dict[str, Place]] = {}
+        self._failure: TransientError | None = None
+        self._lock = threading.Lock()
+
+    def place(self, file: HubFile) -> Place | None:
+        """Where a file is; None where the Hub does not tell it so.
+
+        Raises:
+            TransientError: there is no connection to the Hub.
+        """
+        number = self._group_of.get(file.etag)
+        if number is None or not self._is_offered:
+            return None
+        with self._lock:  # the others wait for the same answer
+            if self._failure is not None:
+                raise self._failure
+            if number not in self._known and self._is_offered:
+                self._known[number] = self._asked(self._groups[number])
+            return self._known.get(number, {}).get(file.etag)
+
+    def _asked(self, group: Sequence[HubFile]) -> dict[str, Place]:
+        """The places of a group; none where the Hub does not answer as LFS has it, which is no failure."""
+        objects = [{"oid": file.sha256, "size": file.size} for file in group]
+        wanted = {"operation": "download", "transfers": ["basic"], "objects": objects, "hash_algo": "sha256"}
+        headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
+        try:
+            body, end = json.dumps(wanted).encode(), time.monotonic() + settings().hub_timeout_seconds
+            answer = due.done_by(end, lambda: self._answer(body, headers))
+            found = self._places(json.loads(answer), {str(file.sha256): file for file in group})
+        except (TransientError, DownloadError, ValueError, RecursionError) as error:
+            if isinstance(error, TransientError) and error.is_unreachable:
+                self._failure = error  # each file would wait for as long, one after the other
+                raise
+            logger.debug("%s gives no addresses (%s).", redact(self._url), error)
+            found = {}
+        except due.Overdue:
+            due.check()
+            logger.debug("%s gives no addresses in time.", redact(self._url))
+            found = {}
+        self._is_offered = bool(found)
+        return found
+
+    def _answer(self, body: bytes, headers: Mapping[str, str]) -> bytes:
+        """What the Hub answers, and nothing where it refuses; a repository that was renamed is asked for by its new name."""
+        for _ in range(_HOPS):
+            with self._client.post(self._url, body, headers=headers, credentials=self._credentials) as response:
+                following = response.header("location") if response.status in _MOVED else None
+                if following is None:
+                    return _read(response) if response.status == 200 else b""
+            self._url = next_hop(self._url, self._url, following, self._credentials)
+            if origin_of(self._url) != self._credentials.origin:
+                break
+        return b""
+
+    def _places(self, answer: Any, group: Mapping[str, HubFile]) -> dict[str, Place]:
+        listed = answer.get("objects") if isinstance(answer, dict) else None
+        found: dict[str, Place] = {}
+        for item in listed if isinstance(listed, list) else ():
+            oid = item.get("oid") if isinstance(item, dict) else None
+            file = group.get(oid) if isinstance(oid, str) else None
+            if file is not None and (place := self._place_of(item)) is not None:
+                found[file.etag] = place
+        return found
+
+    def _place_of(self, item: Mapping[str, Any]) -> Place | None:
+        actions = item.get("actions")
+        action = actions.get("download") if isinstance(actions, dict) else None
+        if not isinstance(action, dict) or not isinstance(action.get("href"), str):
+            return None
+        url, headers = urljoin(self._url, action["href"]), action.get("header") or {}
+        try:
+            origin = origin_of(url)
+        except DownloadError:
+            return None
+        if origin[0] != "https" and origin_of(self._url)[0] == "https":  # what was asked for in private stays so
+            return None
+        if not isinstance(headers, dict) or not all(_is_header(name, value) for name, value in headers.items()):
+            return None
+        return Place(url, Credentials(origin, headers), is_storage=True)
+
+
+def _is_header(name: str, value: object) -> bool:
+    return _HEADER_NAME.fullmatch(name) is not None and isinstance(value, str) and value.isascii() and value.isprintable()
+
+
+def _read(response: HttpResponse) -> bytes:
+    answer = bytearray()
+    for chunk in response.chunks():
+        answer += chunk
+        if len(answer) > _MOST_BYTES:
+            return b""
+    return bytes(answer)

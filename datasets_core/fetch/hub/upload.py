@@ -1,0 +1,425 @@
+"""Writing to a repository of the Hub: files uploaded beside its history, many by one call, and then one commit.
+
+The protocol is huggingface_hub's: `preupload_lfs_files` and `create_commit`.  What it leaves to others stands here: what is not
+sent because the Hub has it, which failures are tried again, and how files go where Xet is not offered.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import io
+import json
+import logging
+import os
+import posixpath
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from datasets_core.errors import DownloadError
+from datasets_core.fetch.http import RetryPolicy, TransientError, transport_failures
+from datasets_core.fetch.hub import branch as failures_of
+from datasets_core.fetch.hub.branch import HubBranch, within
+from datasets_core.fetch.hub.client import Hub, UnansweredError, client_package
+from datasets_core.fetch.hub.repository import HubCommit, is_commit
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub.client import CommitInfo
+
+
+# What a commit is to do to a repository of the Hub: the files that it brings, copies and takes away.
+
+
+class NewFile:
+    """A file that a commit is to bring, on the own disk or in memory, or on the Hub already.
+
+    Args:
+        path: where in the repository; may be changed up to the commit.
+        content: the path of a local file, or bytes.
+    """
+
+    def __init__(self, path: str, content: str | bytes) -> None:
+        self.operation: Any = client_package().CommitOperationAdd(path_in_repo=path, path_or_fileobj=content)
+        self.local = content if isinstance(content, str) else None
+        self._bytes = content if isinstance(content, bytes) else None
+        self.size: int = self.operation.upload_info.size
+        self.sha256: str = self.operation.upload_info.sha256.hex()
+        self.is_sent = False
+        self._git_oid: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where in the repository."""
+        return str(self.operation.path_in_repo)
+
+    @path.setter
+    def path(self, path: str) -> None:
+        self.operation.path_in_repo = path
+
+    def stands_in(self, commit: HubCommit) -> bool:
+        """Whether the repository holds this content at this path."""
+        there = commit.files.get(self.path)
+        if there is None or there.size != self.size:
+            return False
+        if there.sha256 is not None or self.is_stored:
+            return there.sha256 == self.sha256
+        return there.oid == self._oid()
+
+    def _oid(self) -> str:
+        if self._git_oid is None:
+            digest = hashlib.sha1(f"blob {self.size}\0".encode(), usedforsecurity=False)
+            with self.operation.as_file() as source:
+                while data := source.read(1 << 20):
+                    digest.update(data)
+            self._git_oid = digest.hexdigest()
+        return self._git_oid
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the Hub has its bytes, so that the local file may go."""
+        return self.is_sent and self.operation.path_or_fileobj == b"" and self.size > 0
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What decides how the Hub wants it sent: files of one kind are sent once."""
+        return self.sha256, posixpath.dirname(self.path), posixpath.splitext(self.path)[1]
+
+    def share(self, sent: NewFile) -> None:
+        """Take it that this file is sent, as one of the same kind is."""
+        path, self.is_sent = self.path, sent.is_sent
+        self.operation = copy.copy(sent.operation)
+        self.path = path
+
+    @contextmanager
+    def unnamed(self) -> Iterator[None]:
+        """While this lasts, it is called as nothing in a repository is: the Hub tells of no file that it would replace."""
+        path = self.path
+        stem, ending = posixpath.splitext(path)
+        self.path = f"{stem}-of-pending{ending}"
+        try:
+            yield
+        finally:
+            self.path = path
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """While this lasts, its content is a file that is open already, unless it is gone."""
+        given = self.operation.path_or_fileobj
+        if self.is_stored:
+            yield
+            return
+        with io.BytesIO(self._bytes or b"") if self.local is None else open(self.local, "rb") as source:
+            self.operation.path_or_fileobj = source
+            try:
+                yield
+            finally:
+                if self.operation.path_or_fileobj is source:
+                    self.operation.path_or_fileobj = given
+
+    def forget_local(self) -> None:
+        """Remove the local file."""
+        if self.local is not None:
+            os.unlink(self.local)
+            self.local = None
+
+
+@dataclass
+class Change:
+    """What one commit does to a repository.
+
+    Attributes:
+        files: what it brings.
+        copies: new paths → (commit, path) where the Hub has that content.
+        deletions: paths that go.
+    """
+
+    files: list[NewFile] = field(default_factory=list)
+    copies: dict[str, tuple[HubCommit, str]] = field(default_factory=dict)
+    deletions: list[str] = field(default_factory=list)
+
+    def is_empty(self) -> bool:
+        """Whether it changes nothing."""
+        return not (self.files or self.copies or self.deletions)
+
+    def stands_in(self, commit: HubCommit) -> bool:
+        """Whether a commit is as this change would make it, as far as it goes."""
+        copied = all(
+            path in commit.files and commit.files[path].etag == there.files[source].etag
+            for path, (there, source) in self.copies.items()
+        )
+        return copied and all(file.stands_in(commit) for file in self.files) and not set(self.deletions) & set(commit.files)
+
+
+# Whether files can go to a Hub by Xet: the client takes it for granted, and tries for minutes where they cannot.
+
+
+_DOMAIN = "huggingface.co"
+_NAMES = {"x-xet-cas-url": "casUrl", "x-xet-access-token": "accessToken", "x-xet-token-expiration": "exp"}
+
+
+def sends_by_xet() -> bool:
+    """Whether the client sends by Xet what is no open file."""
+    return not client_package().constants.HF_HUB_DISABLE_XET and find_spec("hf_xet") is not None
+
+
+def is_offered(hub: Hub) -> bool:
+    """Whether a Hub is known to take files by Xet, so that it need not be asked.
+
+    >>> from datasets_core.fetch.hub.cache import HubCache
+    >>> is_offered(Hub("https://huggingface.co", HubCache("/hub"))), is_offered(Hub("https://mirror", HubCache("/hub")))
+    (True, False)
+    """
+    host = urlsplit(hub.endpoint).hostname or ""
+    return host == _DOMAIN or host.endswith(f".{_DOMAIN}")
+
+
+def hindrance(hub: Hub, repo_id: str, branch: str, *, create_pr: bool) -> str | None:
+    """Why files cannot go to a repository by Xet; None where they can, for all that can be asked shortly.
+
+    Args:
+        hub: the Hub, and who asks.
+        repo_id: the repository.
+        branch: where they are to be committed to.
+        create_pr: as a pull request.
+    """
+    asked = f"{hub.endpoint}/api/datasets/{repo_id}/xet-write-token/{quote(branch, safe='')}"
+    try:
+        answer = hub.answer(f"{asked}?create_pr=1" if create_pr else asked)
+        if answer.status != 200:
+            return f"it answers {answer.status}"
+        store = _store(answer.headers, answer.body)
+        if store is None:
+            return "its answer names no store"
+        hub.answer(store)
+    except (UnansweredError, DownloadError) as error:
+        return failures_of.shown_text(error)
+    return None
+
+
+def _store(headers: Mapping[str, str], body: bytes) -> str | None:
+    """The address of the store, where it is told with a token that holds for a while."""
+    try:
+        form: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        form = {}
+    form = form if isinstance(form, dict) else {}
+    address, token, end = (headers.get(name) or form.get(key) for name, key in _NAMES.items())
+    try:
+        holds = int(end) > time.time()
+    except (TypeError, ValueError):
+        return None
+    is_url = isinstance(address, str) and urlsplit(address).scheme in ("http", "https")
+    return address if is_url and token and holds else None
+
+
+logger = logging.getLogger(__name__)
+
+FILES_A_CALL = 256
+"""How many files the Hub is asked about at once."""
+_THREADS = 8
+_ADVICE = "Set HF_HUB_DISABLE_XET=1 before Python starts to do so at once"
+_COMMIT_SECONDS = 600.0  # the client waits for ever
+_PULL_REQUEST = re.compile(r"refs/pr/([0-9]{1,12})")
+_MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold for a while only
+
+
+class MissedCommitError(Exception):
+    """A commit that the Hub did not answer with one; never to be seen by the user.
+
+    Args:
+        reason: what happened.
+        is_conflict: somebody else committed meanwhile; otherwise it may have been made for all we know.
+        is_garbled: there was an answer, and it makes no sense.
+        retry_after: how long the server asks to wait.
+    """
+
+    def __init__(
+        self, reason: str, *, is_conflict: bool = False, is_garbled: bool = False, retry_after: str | None = None
+    ) -> None:
+        self.reason, self.is_conflict, self.is_garbled, self.retry_after = reason, is_conflict, is_garbled, retry_after
+        super().__init__(reason)
+
+
+class HubWriter(HubBranch):
+    """A branch that files and commits are sent to.
+
+    Args:
+        hub, repo_id, revision, policy: those of `HubBranch`.
+        create_pr: whether commits become pull requests.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        repo_id: str,
+        *,
+        revision: str | None = None,
+        create_pr: bool = False,
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        super().__init__(hub, repo_id, revision=revision, create_pr=create_pr, policy=policy)
+        self._may_xet = sends_by_xet()
+        self._by_xet = self._may_xet and is_offered(hub)
+
+    def upload(self, files: Iterable[NewFile], *, ignores_nothing: bool = False) -> None:
+        """Send the bytes of files ahead of the commit, those that the Hub does not have.
+
+        Args:
+            files: any number.
+            ignores_nothing: the repository has a `.gitignore`, which is not to leave any of them out.
+
+        Raises:
+            PushError: they are refused.
+        """
+        firsts: dict[tuple[str, str, str], NewFile] = {}
+        shared = [(file, first) for file in files if (first := firsts.setdefault(file.kind, file)) is not file]
+        with ExitStack() as unnamed:
+            for first in {id(first): first for _, first in shared}.values():
+                unnamed.enter_context(first.unnamed())
+            waiting = list(firsts.values())
+            while waiting:  # the same content twice in one call would be read by two threads from one open file
+                chosen = list({file.sha256: file for file in reversed(waiting)}.values())[::-1][:FILES_A_CALL]
+                self._send(chosen, {"gitignore_content": ""} if ignores_nothing else {})
+                waiting = [file for file in waiting if not file.is_sent]
+        for file, first in shared:
+            file.share(first)
+
+    def _send(self, batch: Sequence[NewFile], options: dict[str, str]) -> None:
+        doing = f"uploading {batch[0].path}" if len(batch) == 1 else f"uploading {len(batch)} files"
+        expired = 0
+        refusal: Exception | None = None  # of files by LFS, while Xet is tried in its place
+        while True:
+            try:
+                with transport_failures(), failures_of.garbled_answers():
+                    self._preupload(batch, options)
+                break
+            except client_package().errors.HfHubHTTPError as error:  # tried again by the client, where that may help
+                if refusal is not None:
+                    raise refusal from error
+                refusal = self._refusal(error, doing)
+            except TransientError as error:
+                raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
+            except Exception as error:
+                if self._by_xet:
+                    self._by_xet = False
+                    reason = failures_of.shown_text(error)
+                    if refusal is not None:
+                        raise refusal from None  # the client's errors name signed URLs
+                    doing = f"{doing} (by LFS, after Xet failed: {reason})"
+                    told = "%s took no files by Xet (%s): they are sent by LFS. %s."
+                    logger.warning(told, self.hub.endpoint, reason, _ADVICE)
+                    continue
+                expired += 1
+                if expired >= _MOST_EXPIRED or not (failures_of.may_be_expired(error) or failures_of.is_garbled(error)):
+                    raise failures_of.upload_refused(error, repo_id=self.repo_id, doing=doing) from None
+        for file in batch:
+            file.is_sent = True
+
+    def _refusal(self, error: BaseException, doing: str) -> Exception:
+        """What is to be raised if Xet fails too, to which it turns; raised at once where that cannot help."""
+        if self._by_xet or not failures_of.is_of_lfs(error):
+            raise self.refused(error, doing) from error
+        if not self._may_xet:
+            raise self.refused(error, f"{doing} by LFS") from error
+        reason = hindrance(self.hub, self.repo_id, self.branch, create_pr=self.create_pr)
+        if reason is not None:
+            raise self.refused(error, f"{doing} by LFS, since it takes no files by Xet ({reason}),") from error
+        self._by_xet = True
+        return self.refused(error, f"{doing} by LFS, and then by Xet,")
+
+    def _preupload(self, batch: Sequence[NewFile], options: dict[str, str]) -> None:
+        with ExitStack() as opened:
+            if self._may_xet and not self._by_xet:  # what is open already is never sent by Xet
+                for file in batch:
+                    opened.enter_context(file.opened())
+            self.api.preupload_lfs_files(
+                self.repo_id,
+                additions=[file.operation for file in batch],
+                repo_type="dataset",
+                revision=self.branch,
+                create_pr=self.create_pr,
+                num_threads=_THREADS,
+                **options,
+            )
+
+    def commit(self, parent: HubCommit, change: Change, *, message: str, description: str | None) -> CommitInfo:
+        """Make the commit.
+
+        Returns:
+            The client's `CommitInfo`.
+
+        Raises:
+            MissedCommitError: it may work the next time, or it did this time and the answer was lost.
+            PushError: it is refused.
+        """
+        package = client_package()
+        operations: list[Any] = [file.operation for file in change.files]
+        operations += [
+            package.CommitOperationCopy(src_path_in_repo=source, path_in_repo=path, src_revision=there.sha)
+            for path, (there, source) in change.copies.items()
+        ]
+        operations += [package.CommitOperationDelete(path_in_repo=path, is_folder=False) for path in change.deletions]
+
+        def create() -> CommitInfo:
+            made: CommitInfo = self.api.create_commit(
+                self.repo_id,
+                operations,
+                commit_message=message,
+                commit_description=description,
+                repo_type="dataset",
+                revision=self.branch,
+                create_pr=self.create_pr,
+                parent_commit=parent.sha,
+                num_threads=_THREADS,
+            )
+            if not is_commit(str(made.oid)):
+                raise failures_of.GarbledAnswerError
+            return made
+
+        try:
+            return within(_COMMIT_SECONDS, create)
+        except package.errors.HfHubHTTPError as error:
+            status, asked = failures_of.status_of(error), failures_of.retry_after_of(error)
+            if status in failures_of.CONFLICTS or status in failures_of.PASSING:
+                reason, is_conflict = f"the Hub answers {status}", status in failures_of.CONFLICTS
+                raise MissedCommitError(reason, is_conflict=is_conflict, retry_after=asked) from error
+            raise self.refused(error, "committing") from error
+        except TransientError as error:
+            raise MissedCommitError(error.reason) from error
+        except ValueError as error:
+            if failures_of.is_of_yaml(error):
+                raise failures_of.yaml_refused(error, repo_id=self.repo_id) from error
+            raise MissedCommitError("the Hub's answer makes no sense", is_garbled=True) from error
+
+    def pull_request(self, change: Change, *, message: str, description: str | None) -> CommitInfo | None:
+        """The `CommitInfo` of the newest pull request, where that makes this very change; else None."""
+
+        def numbered() -> list[int]:
+            refs = self.api.list_repo_refs(self.repo_id, repo_type="dataset", include_pull_requests=True).pull_requests
+            return [int(found[1]) for ref in refs or [] if (found := _PULL_REQUEST.fullmatch(ref.ref))]
+
+        numbers = self.tried(numbered, "looking for its pull request")
+        if not numbers:
+            return None
+        newest = HubWriter(self.hub, self.repo_id, revision=f"refs/pr/{max(numbers)}", policy=self.policy).current()
+        if not change.stands_in(newest):
+            return None
+        made = self.made(newest, message=message, description=description)
+        return replace(made, pr_url=f"{self.hub.endpoint}/datasets/{self.repo_id}/discussions/{max(numbers)}")
+
+    def made(self, commit: HubCommit, *, message: str, description: str | None) -> CommitInfo:
+        """The client's `CommitInfo` of a commit that is there."""
+        made: CommitInfo = client_package().CommitInfo(
+            commit_url=f"{self.hub.endpoint}/datasets/{self.repo_id}/commit/{commit.sha}",
+            commit_message=message,
+            commit_description=description or "",
+            oid=commit.sha,
+            _endpoint=self.hub.endpoint,
+        )
+        return made

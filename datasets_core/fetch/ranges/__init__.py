@@ -1,0 +1,1 @@
+"""Byte ranges of remote files, read on request."""

@@ -1,0 +1,415 @@
+"""`HttpTransport`: parts of a file behind http(s), each of them gone on with where its connection broke.
+
+Where a redirect leads is asked once.  Each answer is held to the version of the first: by `If-Match`, and by the ETag or date,
+the size and the place that it tells itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from datasets_core.engines.threads import SHARED, Patience, renewed_after_fork
+from datasets_core.errors import DownloadError, FileChangedError
+from datasets_core.fetch.checksums import Digest
+from datasets_core.fetch.http import HttpResponse, TransientError, origin_of, retry_after_seconds
+from datasets_core.fetch.ranges.file import WITNESS_BYTES, Bytes, FileVersion, NoRangesError, Range, check_ranges, check_same
+from datasets_core.fetch.transfer import HttpSource, is_strong
+
+logger = logging.getLogger(__name__)
+
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_NO_SUCH_RANGE = re.compile(r"bytes \*/(\d+)")
+_PLAIN = {"", "identity"}
+_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
+_FAILED_MATCH = 412
+_LOG_SECONDS = 5.0
+
+
+class HttpTransport:
+    """See the module.
+
+    Args:
+        source: the URL, and how it is asked.
+        name: for messages.
+        is_pinned: what is there never changes, and its tags tell the server that gave it.
+    """
+
+    takes_many = False
+
+    def __init__(self, source: HttpSource, name: str, *, is_pinned: bool = False) -> None:
+        self._source, self._name, self._is_pinned = source, name, is_pinned
+        self._begin()
+
+    def _begin(self) -> None:
+        self._resolved = ""  # where redirects led
+        self._matches = not self._is_pinned
+        self._connected, self._is_connected = ExitStack(), False
+        weakref.finalize(self, self._connected.close)
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_source": self._source, "_name": self._name, "_is_pinned": self._is_pinned}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    @property
+    def name(self) -> str:
+        """See `Transport.name`."""
+        return self._name
+
+    @property
+    def url(self) -> str:
+        """See `Transport.url`."""
+        return self._source.url
+
+    def close(self) -> None:
+        """See `Transport.close`."""
+        with self._lock:
+            self._is_connected = False
+            self._connected.close()
+
+    def stat(self, patience: Patience) -> FileVersion:
+        """See `Transport.stat`: asked for by the first byte, since signed URLs answer to nothing but GET."""
+        try:
+            return _Reading(self, patience, None).part(0, 1, is_whole_needed=False)[1]
+        except NoRangesError as error:
+            if error.version is None:
+                raise
+            return error.version
+
+    def get_ranges(
+        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+    ) -> tuple[list[Bytes], FileVersion]:
+        """See `Transport.get_ranges`."""
+        found: list[Bytes] = []
+        for start, stop in ranges:
+            data, held = _Reading(self, patience, held).part(start, stop)
+            found.append(data)
+        assert held is not None
+        return found, held
+
+    def put(self, data: bytes) -> None:
+        """See `Transport.put`: nothing is written by HTTP."""
+        raise DownloadError(self._name, "cannot be written", advice="Give a path, or the URL of a store such as s3://")
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    def opened(self, stack: ExitStack, part: str | None, held: FileVersion | None, patience: Patience) -> HttpResponse:
+        """The head of the answer for a part, or for all; its body comes until the stack is closed.
+
+        Raises:
+            TransientError: there may be one the next time; with status 412 at once.
+        """
+        source, place = self._source, self._resolved or self._source.url
+        headers = {**source.headers, **({} if part is None else {"Range": part})}
+        if held is not None and self._matches and is_strong(held.tag):
+            headers["If-Match"] = held.tag
+        self._connect()
+        self._leave_alone(place, patience)
+        patience.told(0)
+        try:
+            response = stack.enter_context(
+                source.client.get(place, headers=headers, credentials=source.credentials, judge=source.judge)
+            )
+        except (DownloadError, TransientError) as error:
+            if error.status == _FAILED_MATCH and self._matches:  # some compare ETags wrongly: the next answer tells its own
+                self._matches = False
+                raise TransientError("another version is there", status=_FAILED_MATCH) from error
+            if isinstance(error, TransientError):
+                source.client.pauses.put_off(origin_of(place), error.retry_after, source.policy)
+            if self._resolved and error.status is not None and 400 <= error.status < 500 and error.status != 429:
+                self._resolved = ""  # that address has expired
+                raise TransientError("the address of before has expired", status=_FAILED_MATCH) from error
+            raise
+        patience.on_stop(response.abort)
+        if response.place and response.place != source.url:
+            self._resolved = response.place
+        return response
+
+    def _connect(self) -> None:
+        with self._lock:
+            if not self._is_connected:
+                self._connected.enter_context(self._source.client)
+                self._is_connected = True
+
+    def _leave_alone(self, place: str, patience: Patience) -> None:
+        """Wait for as long as the server asked for, whoever it was that it told."""
+        policy = self._source.policy
+        seconds = self._source.client.pauses.seconds(origin_of(place), policy)
+        if seconds > 0:
+            if seconds >= _LOG_SECONDS:
+                asked = max(seconds, self._source.client.pauses.asked(origin_of(place), policy))
+                again = f"; it is asked again in {seconds:.0f}" if asked > 2 * seconds else ""
+                logger.warning("%s: its server asks for a pause of %s seconds%s.", self._name, f"{asked:,.0f}", again)
+            patience.pauses(seconds, "its server asked for pauses")
+            policy.wait(seconds, patience.stop)
+
+    def failed(self, error: TransientError, failures: int, patience: Patience) -> None:
+        """Wait before the next try; where there have been enough, that is the end.
+
+        Raises:
+            DownloadError: there were.
+        """
+        policy = self._source.policy
+        if failures >= policy.tries:
+            asked = retry_after_seconds(error.retry_after, policy.clock.now())
+            pause = f", and asks for a pause of {asked:,.0f} seconds" if asked else ""
+            raise DownloadError(self._name, f"{error.reason}{pause}, {failures} tries in a row", status=error.status) from error
+        logger.info("%s: %s; trying again (%d of %d).", self._name, error.reason, failures + 1, policy.tries)
+        if error.status != _FAILED_MATCH and not error.retry_after:
+            seconds = policy.seconds(failures)
+            patience.pauses(seconds, error.reason)
+            policy.wait(seconds, patience.stop)
+
+
+class _Reading:
+    """One range on its way."""
+
+    def __init__(self, transport: HttpTransport, patience: Patience, held: FileVersion | None) -> None:
+        self._transport, self._patience, self._held = transport, patience, held
+        self._out, self._came, self._start = bytearray(), 0, 0
+        self._witness = b""  # bytes that come twice, since nothing else tells of a change
+
+    def part(self, start: int, stop: int, *, is_whole_needed: bool = True) -> tuple[Bytes, FileVersion]:
+        """The bytes from `start` to `stop`, or the last `-start` ones, and their version."""
+        self._is_suffix, self._start, self._stop = start < 0, start, stop
+        self._is_whole_needed = is_whole_needed
+        failures = reached = 0
+        while True:
+            try:
+                self._receive()
+                assert self._held is not None
+                return memoryview(self._out).toreadonly(), self._held
+            except TransientError as error:
+                failures = 1 if self._came >= reached + _PROGRESS else failures + 1
+                reached = max(reached, self._came)
+                self._transport.failed(error, failures, self._patience)
+
+    def _receive(self) -> None:
+        if self._came and self._held is not None and not self._held.tag:
+            self._witness = bytes(self._out[max(0, self._came - WITNESS_BYTES) : self._came])
+            self._came -= len(self._witness)
+        if self._is_suffix:
+            asked = f"bytes={self._start}"
+        else:
+            asked = f"bytes={self._start + self._came}-{self._stop - 1}"
+        with ExitStack() as stack:
+            response = self._transport.opened(stack, asked, self._held, self._patience)
+            if not self._settle(response):
+                return
+            for chunk in response.chunks():
+                data = chunk[: len(self._out) - self._came]
+                self._compare(data)
+                self._out[self._came : self._came + len(data)] = data
+                self._came += len(data)
+                self._patience.told(len(data))
+        if self._came < len(self._out):
+            raise TransientError(f"{self._came:,} bytes came, {len(self._out):,} were declared")
+
+    def _compare(self, data: bytes) -> None:
+        """See that what comes again is what came before."""
+        before, self._witness = self._witness[: len(data)], self._witness[len(data) :]
+        if data[: len(before)] != before:
+            raise FileChangedError(self._transport.name)
+
+    def _settle(self, response: HttpResponse) -> bool:
+        """See which bytes of which version come; whether any do."""
+        name = self._transport.name
+        if response.status == 416:
+            return self._has_none(response)
+        if is_encoded(response):
+            raise NoRangesError(None)
+        if response.status == 200:
+            return self._is_all(response)
+        first, last, size = part_of(response)
+        self._held = self._checked(response, size)
+        if self._is_suffix:
+            if last + 1 != size or last + 1 - first > -self._start:
+                raise TransientError("the server answers with another part than the one asked for")
+            self._is_suffix, self._start, self._stop = False, first, size
+        check_ranges(name, [(self._start, self._stop)], size)
+        if first != self._start + self._came or last != self._stop - 1:
+            raise TransientError("the server answers with another part than the one asked for")
+        if not self._out:
+            self._out = bytearray(self._stop - self._start)
+        return True
+
+    def _has_none(self, response: HttpResponse) -> bool:
+        """The answer of a server that has no such bytes."""
+        size = size_without(response)
+        if size is None and self._held is None and not self._is_suffix and self._start:
+            raise DownloadError(self._transport.name, f"the server has no bytes from {self._start:,} on", status=416)
+        size = size if size is not None else (0 if self._held is None else self._held.size)
+        self._held = self._checked(response, size)
+        if self._is_suffix or not self._is_whole_needed:
+            return False  # it is empty
+        check_ranges(self._transport.name, [(self._start, self._stop)], size)
+        raise TransientError("the server answers 416 for bytes that it has", status=416)
+
+    def _is_all(self, response: HttpResponse) -> bool:
+        """All of the file comes, from its beginning: a server that knows no ranges, or of an empty file."""
+        size = size_declared(response)
+        version = None if size is None else self._checked(response, size)
+        if size is None or version is None or self._came:
+            raise NoRangesError(version)
+        if size == 0 and (self._is_suffix or not self._is_whole_needed):
+            self._held = version
+            return False
+        is_all_asked = size <= -self._start if self._is_suffix else self._start == 0 and self._stop == size
+        if not is_all_asked:
+            raise NoRangesError(version)
+        self._held, self._is_suffix, self._start, self._stop = version, False, 0, size
+        self._out = bytearray(size)
+        return True
+
+    def _checked(self, response: HttpResponse, size: int) -> FileVersion:
+        return check_same(self._transport.name, self._held, version_in(response, size, self._held))
+
+
+def part_of(response: HttpResponse) -> tuple[int, int, int]:
+    """The first and the last byte that come, and the size of the whole.
+
+    Raises:
+        TransientError: the answer is none with a part.
+    """
+    found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
+    if response.status != 206 or found is None:
+        raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def is_encoded(response: HttpResponse) -> bool:
+    """Whether what comes was compressed on its way."""
+    return (response.header("content-encoding") or "").strip().lower() not in _PLAIN
+
+
+def size_without(response: HttpResponse) -> int | None:
+    """The size that a server tells which has no such bytes."""
+    found = _NO_SUCH_RANGE.fullmatch((response.header("content-range") or "").strip())
+    return None if found is None else int(found[1])
+
+
+def size_declared(response: HttpResponse) -> int | None:
+    """How many bytes an answer says that it has."""
+    length = response.header("content-length")
+    return int(length) if length is not None and length.isascii() and length.isdigit() else None
+
+
+def version_in(response: HttpResponse, size: int, held: FileVersion | None = None) -> FileVersion:
+    """The version that an answer is of, told as the one that is held is: by its ETag, or by its date."""
+    etag, date = response.header("etag") or "", response.header("last-modified") or ""
+    if held is None or not held.tag:
+        return FileVersion(size, etag or date)
+    return FileVersion(size, etag if held.tag.endswith('"') else date)
+
+
+# `OneResponse`: a file whose server gives no parts, as it comes in one answer; where that breaks off, from its start
+# again.
+
+
+class OneResponse:
+    """See the module.
+
+    Args:
+        transport: asks.
+        response: the first answer.
+        stack: holds it open.
+
+    Attributes:
+        size: of the file, where the server says it, or its end has come.
+        digest: of what has come.
+    """
+
+    def __init__(self, transport: HttpTransport, response: HttpResponse, stack: ExitStack) -> None:
+        self._transport, self._stack = transport, stack
+        self._tags = _tags(response)
+        self.size = size_declared(response)
+        self.digest = Digest()
+        self._chunks: Iterator[bytes] | None = response.chunks()
+        self._patience = Patience(transport.name, self.size or 0)
+        self._patience.on_stop(response.abort)
+        self._failures = self._reached = 0
+
+    def chunk(self) -> bytes:
+        """The bytes that come next; none at the end."""
+        while True:
+            try:
+                found = self._patience.waited_for(SHARED.submit(self._next), SHARED)
+            except TransientError as error:
+                self._failed(error)
+                continue
+            if not found:
+                self.size = self.digest.num_bytes
+                self.close()
+            self.digest.update(found)
+            return found
+
+    @property
+    def tag(self) -> str:
+        """What tells this version from others, as far as the server said."""
+        return self._tags[0] or self._tags[1] or ""
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._chunks = None
+        self._stack.close()
+
+    def _next(self) -> bytes:
+        if self._chunks is None:
+            self._chunks = self._again()
+        found = next(self._chunks, b"")
+        self._patience.told(len(found))
+        came = self.digest.num_bytes + len(found)
+        if self.size is not None and (came > self.size or (not found and came < self.size)):
+            raise TransientError(f"{came:,} bytes came, {self.size:,} were declared")
+        return found
+
+    def _again(self) -> Iterator[bytes]:
+        """The bytes behind those that came, where these are the same in another answer."""
+        response = self._transport.opened(self._stack, None, None, self._patience)
+        if response.status != 200:
+            raise TransientError(f"the server answers {response.status} to what it gave before")
+        if _tags(response) != self._tags or size_declared(response) not in (None, self.size):
+            raise FileChangedError(self._transport.name)
+        return self._behind(response.chunks(), self.digest.num_bytes)
+
+    def _behind(self, chunks: Iterator[bytes], start: int) -> Iterator[bytes]:
+        again = Digest()
+        for chunk in chunks if start else ():
+            missing = start - again.num_bytes
+            again.update(chunk[:missing])
+            self._patience.told(len(chunk))
+            if again.num_bytes == start:
+                if again.hexdigest() != self.digest.hexdigest():
+                    raise FileChangedError(self._transport.name)
+                if chunk[missing:]:
+                    yield chunk[missing:]
+                break
+        else:
+            if start:
+                raise TransientError(f"{again.num_bytes:,} bytes came where {start:,} came before")
+        yield from chunks
+
+    def _failed(self, error: TransientError) -> None:
+        self.close()
+        came = self.digest.num_bytes
+        self._failures = 1 if came >= self._reached + _PROGRESS else self._failures + 1
+        self._reached = max(self._reached, came)
+        self._transport.failed(error, self._failures, self._patience)
+
+
+def _tags(response: HttpResponse) -> tuple[str | None, str | None]:
+    return response.header("etag"), response.header("last-modified")

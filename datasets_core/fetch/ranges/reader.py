@@ -1,0 +1,487 @@
+"""`TransportRanges`: the ranges of one file, merged, fetched side by side, kept on the disk where that is wished.
+
+What a server gives as a whole only is fetched into the cache of downloads, and read there.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.engines.threads import SHARED, Daemons, Job, Patience, renewed_after_fork
+from datasets_core.errors import DownloadError, FileChangedError
+from datasets_core.fetch.disk_cache import RangeCache
+from datasets_core.fetch.ranges.file import (
+    WITNESS_BYTES,
+    Bytes,
+    FileVersion,
+    LocalRanges,
+    Merged,
+    NoRangesError,
+    Range,
+    Transport,
+    check_ranges,
+    check_same,
+    cut,
+    merged,
+)
+
+_MOST_EDGES = 256
+
+
+class TransportRanges:
+    """A `RangeFile` that reads by a `Transport`.
+
+    Args:
+        transport: the way to it.
+        whole: fetches all of it, says so in the log, and where it is; None where that cannot be.
+        told: its version, where that is known for good.
+    """
+
+    def __init__(
+        self, transport: Transport, *, whole: Callable[[], str] | None = None, told: FileVersion | None = None
+    ) -> None:
+        self._transport, self._whole, self._told = transport, whole, told
+        self._held: FileVersion | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._local: LocalRanges | None = None
+        self._sample = (0, b"")  # of what came first: another version would have other bytes there
+        self._edges: dict[int, bytes] = {}  # the bytes before a place, of a file without a tag
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
+        self._lock, self._whole_lock = threading.Lock(), threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("_transport", "_whole", "_told", "_held")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    @property
+    def name(self) -> str:
+        """See `RangeFile.name`."""
+        return self._transport.name
+
+    def version(self) -> FileVersion:
+        """See `RangeFile.version`."""
+        if self._told is not None:
+            return self._told
+        if self._held is not None:
+            return self._held
+        try:
+            patience = Patience(self.name, 1)
+            found = patience.waited_for(SHARED.submit(lambda: self._transport.stat(patience)), SHARED)
+            return self._settled(found)
+        except NoRangesError as error:
+            return self._go_whole(error)
+
+    def hold(self, version: FileVersion) -> None:
+        """See `RangeFile.hold`."""
+        if self._told is not None:
+            check_same(self.name, self._told, version)
+        else:
+            self._held = version
+
+    def tail(self, count: int) -> Bytes:
+        """See `RangeFile.tail`."""
+        known = self._told or self._held
+        if known is not None:
+            start = max(0, known.size - count)
+            return self.read([(start, known.size)])[0]
+        if self._local is None:
+            try:
+                found = self._fetched([(-count, 0)])[0]
+                assert self._held is not None
+                self._sample = max(0, self._held.size - count), bytes(found[:WITNESS_BYTES])
+                return found
+            except NoRangesError as error:
+                self._go_whole(error)
+        assert self._local is not None
+        return self._local.tail(count)
+
+    def read(self, ranges: Sequence[Range]) -> list[Bytes]:
+        """See `RangeFile.read`."""
+        known = self._told or self._held
+        if known is not None:
+            check_ranges(self.name, ranges, known.size)
+        if self._local is None:
+            try:
+                return self._read(ranges)
+            except NoRangesError as error:
+                self._go_whole(error)
+        assert self._local is not None
+        return self._local.read(ranges)
+
+    def close(self) -> None:
+        """See `RangeFile.close`."""
+        self._transport.close()
+
+    # -- fetching ------------------------------------------------------------------------------------------------------
+
+    def _read(self, ranges: Sequence[Range]) -> list[Bytes]:
+        plan = merged(ranges)
+        parts = [part for each in plan for part in cut(each.start, each.stop)]
+        known = dict(zip(parts, self._kept_or_fetched(parts), strict=True))
+        found: list[Bytes] = [b""] * len(ranges)
+        for each in plan:
+            data = _joined([known[part] for part in cut(each.start, each.stop)])
+            for number, start, stop in each.ranges:
+                found[number] = data if len(data) == stop - start else _slice(data, each, start, stop)
+        return found
+
+    def _kept_or_fetched(self, parts: list[Range]) -> list[Bytes]:
+        """The bytes of each part, from the disk cache if there is one."""
+        cache, version = RangeCache.of_settings(), self._told or self._held
+        if version is None or not version.tag:
+            return self._compared(parts)
+        if cache is None:
+            return self._fetched(parts)
+        keys = [cache.key(self._transport.url, version.tag, *part) for part in parts]
+        found: list[Bytes | None] = [cache.get(key, stop - start) for key, (start, stop) in zip(keys, parts, strict=True)]
+        missing = [number for number, data in enumerate(found) if data is None]
+        for number, data in zip(missing, self._fetched([parts[number] for number in missing]), strict=True):
+            cache.put(keys[number], data)
+            found[number] = data
+        return [data for data in found if data is not None]
+
+    def _compared(self, parts: list[Range]) -> list[Bytes]:
+        """The bytes of each part of a file whose server tells no version: what adjoins known bytes comes with some of them."""
+        with self._lock:
+            before = [self._edges.get(start, b"") for start, _ in parts]
+        wanted = [(start - len(known), stop) for known, (start, stop) in zip(before, parts, strict=True)]
+        found: list[Bytes] = []
+        for known, data in zip(before, self._fetched(wanted), strict=True):
+            if data[: len(known)] != known:
+                raise FileChangedError(self.name)
+            found.append(memoryview(data)[len(known) :])
+        with self._lock:
+            for (_, stop), data in zip(parts, found, strict=True):
+                self._edges[stop] = bytes(data[-WITNESS_BYTES:])
+                if len(self._edges) > _MOST_EDGES:
+                    self._edges.pop(next(iter(self._edges)))
+        return found
+
+    def _fetched(self, parts: list[Range]) -> list[Bytes]:
+        """The bytes of each part, side by side; the first failure calls the others off."""
+        groups = [parts] if self._transport.takes_many else [[part] for part in parts]
+        begun: list[tuple[Patience, Job[tuple[list[Bytes], FileVersion]]]] = []
+        found: list[Bytes] = []
+        try:
+            for group in groups:  # one by one: those that are begun are called off where one fails
+                begun += [self._begun(group)] if group else []
+            for patience, job in begun:
+                data, version = patience.waited_for(job, SHARED)
+                self._settled(version)
+                found += data
+            if found and not self._sample[1] and parts[0][0] >= 0:
+                self._sample = parts[0][0], bytes(found[0][:WITNESS_BYTES])
+        except BaseException:
+            for patience, job in begun:
+                if not job.done.is_set():
+                    patience.end()
+                    SHARED.leave(job)
+            raise
+        return found
+
+    def _begun(self, group: list[Range]) -> tuple[Patience, Job[tuple[list[Bytes], FileVersion]]]:
+        patience = Patience(self.name, sum(stop - start for start, stop in group))
+        held, transport = self._held, self._transport
+        return patience, SHARED.submit(lambda: transport.get_ranges(group, held, patience))
+
+    def _settled(self, found: FileVersion) -> FileVersion:
+        """Take the version of an answer for the file's, or complain."""
+        with self._lock:
+            if self._told is not None and self._told.size != found.size:
+                raise FileChangedError(
+                    self.name, f"it should have {self._told.size:,} bytes, and its server has {found.size:,}"
+                )
+            self._held = check_same(self.name, self._held, found)
+            return self._held
+
+    def _go_whole(self, error: NoRangesError) -> FileVersion:
+        """Fetch all of it, and read it on this disk from now on; its version."""
+        if self._whole is None:
+            advice = "Download it, and give the path"
+            raise DownloadError(self.name, "its server gives no parts of it", advice=advice) from error
+        with self._whole_lock:
+            if self._local is None:
+                local = LocalRanges(self._whole(), name=self.name)
+                size = local.version().size
+                known = self._told or self._held or error.version
+                if known is not None and known.size != size:
+                    reason = f"it changed while it was read: it had {known.size:,} bytes, and has {size:,} now"
+                    raise FileChangedError(self.name, reason)
+                start, sample = self._sample
+                if bytes(local.read([(start, start + len(sample))])[0]) != sample:
+                    raise FileChangedError(self.name)
+                self._held = self._held or error.version or FileVersion(size, "")
+                self._local = local
+            return self._held or FileVersion(0, "")
+
+
+def _joined(parts: list[Bytes]) -> Bytes:
+    return parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
+
+
+def _slice(data: Bytes, merged: Merged, start: int, stop: int) -> Bytes:
+    return memoryview(data)[start - merged.start : stop - merged.start]
+
+
+# `ReadAhead`: what is read soon is fetched in threads meanwhile, in the order of its use and within a budget of bytes.
+
+
+T = TypeVar("T")
+
+_LOOK_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _Item(Generic[T]):
+    num_bytes: int
+    fetch: Callable[[], T]
+    job: Job[T] | None = None
+
+
+class ReadAhead(Generic[T]):
+    """Things that are fetched before they are taken; to be used by one thread.
+
+    A process that is forked from this one begins with the same list, and with none of it fetched.
+
+    Args:
+        budget_bytes: how much may be fetched, or under way, and not taken; one thing may always be.  By default the setting
+            `stream_memory_bytes`.
+        threads: how many things are fetched at the same time; by default the setting `stream_threads`.
+
+    >>> ahead = ReadAhead(1_000, threads=2)
+    >>> ahead.want((n, 100, lambda n=n: n * n) for n in range(5))
+    >>> [ahead.take(n) for n in (0, 1, 4)]
+    [0, 1, 16]
+    >>> ahead.close()
+    """
+
+    def __init__(self, budget_bytes: int | None = None, threads: int | None = None) -> None:
+        self._budget = settings().stream_memory_bytes if budget_bytes is None else budget_bytes
+        self._most = settings().stream_threads if threads is None else threads
+        most = self._most
+        self._pool = Daemons("datasets_core-ahead", lambda: most)
+        self._lock = threading.RLock()
+        self._items: dict[Hashable, _Item[T]] = {}  # in the order of their use
+        self._left: list[_Item[T]] = []  # under way, and wanted no more
+        weakref.finalize(self, self._pool.close)
+        renewed_after_fork(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReadAhead, (self._budget, self._most)
+
+    def want(self, items: Iterable[tuple[Hashable, int, Callable[[], T]]]) -> None:
+        """Say what is taken next, in order; what was wanted before and is not among it is dropped.
+
+        Args:
+            items: for each thing its key, about how many bytes it takes, and what fetches it, which runs in a thread.
+        """
+        with self._lock:
+            before, self._items = self._items, {}
+            for key, num_bytes, fetch in items:
+                self._items[key] = before.pop(key) if key in before else _Item(num_bytes, fetch)
+            for item in before.values():
+                self._drop(item)
+            self._fill()
+
+    def take(self, key: Hashable, fetch: Callable[[], T] | None = None) -> T:
+        """One of the things that are wanted, which is wanted no more; where it is not under way it is fetched here.
+
+        Args:
+            key: which.
+            fetch: fetches it, where it is not among what is wanted.
+
+        Raises:
+            KeyError: it is not, and nothing is told that fetches it.
+            Exception: what its fetching raised; taken again, it is fetched again, by `fetch`.
+        """
+        with self._lock:
+            item = self._items.pop(key, None)
+            if item is None and fetch is None:
+                raise KeyError(key)
+            job = None if item is None else item.job
+            if job is not None and job.begin():  # it waits for a thread
+                self._pool.leave(job)
+                job = None
+            self._fill(taken=item if job is not None and not job.done.is_set() else None)
+        if job is None:
+            own = fetch if item is None else item.fetch
+            assert own is not None
+            return own()
+        while not job.done.wait(_LOOK_SECONDS):
+            files.check()
+        return job.result()
+
+    @property
+    def keys(self) -> list[Hashable]:
+        """What is wanted and was not taken, in order."""
+        return list(self._items)
+
+    def close(self) -> None:
+        """Drop everything; the threads go when they have done what they do.  It may be used again."""
+        self.want(())
+        self._pool.close()
+
+    def forked(self) -> None:
+        """Have nothing under way: the threads are those of the process that this one was forked from."""
+        self._lock, self._left = threading.RLock(), []
+        for item in self._items.values():
+            item.job = None
+
+    def _drop(self, item: _Item[T]) -> None:
+        """Call off what is wanted no more, or let it end."""
+        if item.job is None:
+            return
+        if item.job.begin():
+            self._pool.leave(item.job)
+        elif not item.job.done.is_set():
+            self._left.append(item)
+
+    def _fill(self, *, taken: _Item[T] | None = None) -> None:
+        """Begin with as much as there is room for, in order.
+
+        Args:
+            taken: is waited for, so that its bytes are in use still.
+        """
+        self._left = [item for item in self._left if item.job is not None and not item.job.done.is_set()]
+        used = sum(item.num_bytes for item in self._left) + (taken.num_bytes if taken is not None else 0)
+        is_first = taken is None
+        for item in self._items.values():
+            if item.job is None and not is_first and used + item.num_bytes > self._budget:
+                break
+            used += item.num_bytes
+            is_first = False
+            if item.job is None:
+                item.job = self._pool.submit(item.fetch)
+
+
+# `Pieces`: a file in order, in pieces that grow while reading goes on, with the next ones on their way.
+
+
+FIRST_BYTES = 1 << 16
+MOST_BYTES = 1 << 22
+_SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is wanted
+_HEAD_BYTES = 5 << 18
+_LONG_BYTES = 1 << 25  # who has read so many in order reads on
+_MOST_AHEAD = 3  # pieces, for whom: over a long way one at a time is slow
+_MOST_SHARE = 4  # a piece has this part at most of what was read before it
+
+
+class Pieces:
+    """See the module.
+
+    Args:
+        transport: the way to the file.
+        version: of the file.
+        first: bytes that came already.
+        start: their place.
+    """
+
+    def __init__(self, transport: Transport, version: FileVersion, first: Bytes = b"", start: int = 0) -> None:
+        self._transport, self.version = transport, version
+        self._start, self._data = start, memoryview(first)
+        self._begun = start  # where reading in order began
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have nothing on its way: the threads are those of the process that this one was forked from."""
+        self._ahead: deque[tuple[int, int, Patience, Job[Bytes]]] = deque()
+
+    def at(self, place: int, count: int = 0) -> memoryview:
+        """The bytes from a place on that are here, or come next; none at the end of the file.
+
+        Args:
+            place: the place.
+            count: how many are wanted at once, which are asked for at once.
+        """
+        if place >= self.version.size:
+            return memoryview(b"")
+        if not self._start <= place < self._stop:
+            self._start, self._data = self._next(place, count)
+        self._look_ahead(place)
+        return self._data[place - self._start :]
+
+    def has(self, place: int) -> bool:
+        """Whether the bytes at a place are here, or on their way."""
+        return self._start <= place < self._stop or any(start <= place < stop for start, stop, _, _ in self._ahead)
+
+    def drop(self, *, before: int | None = None) -> None:
+        """Want nothing more of what is on its way, or of what of that ends before a place."""
+        while self._ahead and (before is None or self._ahead[0][1] <= before):
+            _, _, patience, job = self._ahead.popleft()
+            if not job.done.is_set():
+                patience.end()
+                SHARED.leave(job)
+
+    @property
+    def _stop(self) -> int:
+        return self._start + len(self._data)
+
+    def _next(self, place: int, count: int) -> tuple[int, memoryview]:
+        """The piece with a place, and where it begins."""
+        self.drop(before=place)
+        if not self._ahead or place < self._ahead[0][0]:
+            self.drop()
+            if place != self._stop:
+                self._begun = place
+            self._ask(place, max(count, self._piece_bytes(place)))
+        start, _, patience, job = self._ahead[0]
+        try:
+            return start, memoryview(patience.waited_for(job, SHARED))
+        finally:
+            if self._ahead and self._ahead[0][3] is job:
+                self._ahead.popleft()
+
+    def _look_ahead(self, place: int) -> None:
+        """Ask for the next pieces, where reading goes on."""
+        is_long = place - self._begun >= _LONG_BYTES
+        is_going_on = is_long or place - self._start >= len(self._data) // 2
+        while is_going_on:
+            start = self._ahead[-1][1] if self._ahead else self._stop
+            most = _MOST_AHEAD if is_long and self.version.tag else 1
+            if len(self._ahead) >= most or start >= self.version.size:
+                break
+            self._ask(start, self._piece_bytes(start))
+
+    def _piece_bytes(self, start: int) -> int:
+        """How long the piece is that begins at a place: the longer, the longer reading has gone on."""
+        before = start - self._begun
+        if before < _SMALL_BYTES:
+            return max(FIRST_BYTES, _SMALL_BYTES - before) if before else FIRST_BYTES
+        return _SMALL_BYTES if before < _HEAD_BYTES else max(before // _MOST_SHARE, 2 * _SMALL_BYTES)
+
+    def _ask(self, start: int, count: int) -> None:
+        stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))
+        witness = self._data[-WITNESS_BYTES:] if not self.version.tag and start == self._stop else memoryview(b"")
+        patience = Patience(self._transport.name, stop - start)
+
+        def work() -> Bytes:
+            cache = RangeCache.of_settings() if self.version.tag else None
+            key = RangeCache.key(self._transport.url, self.version.tag, start, stop)
+            if cache is not None and (kept := cache.get(key, stop - start)) is not None:
+                return kept
+            (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, patience)
+            if data[: len(witness)] != witness:
+                raise FileChangedError(self._transport.name)
+            if cache is not None:
+                cache.put(key, data)
+            return memoryview(data)[len(witness) :]
+
+        self._ahead.append((start, stop, patience, SHARED.submit(work)))

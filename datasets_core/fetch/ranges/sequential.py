@@ -1,0 +1,393 @@
+"""`RemoteBytes`: the bytes of a URL as they come, in order or from any place on, and checked at their end.
+
+Nothing is stored.  They come in parts, each of them asked for when reading goes on, and all of one version; of a server that
+gives no parts, in one answer.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, cast
+
+from datasets_core.engines.threads import SHARED, Patience
+from datasets_core.errors import FileChangedError, redact
+from datasets_core.fetch.checksums import Digest, FileRecord
+from datasets_core.fetch.http import TransientError
+from datasets_core.fetch.ranges.file import WITNESS_BYTES, NoRangesError, Transport
+from datasets_core.fetch.ranges.http import HttpTransport, OneResponse, is_encoded, part_of, size_without, version_in
+from datasets_core.fetch.ranges.reader import FIRST_BYTES, MOST_BYTES, Pieces
+from datasets_core.fetch.transfer import HttpSource
+
+_BUFFER_BYTES = 1 << 16
+_KEPT_BYTES = 1 << 20  # from the beginning: who looks at the first bytes goes back behind them
+_TAIL_BYTES = 1 << 16  # from the end, where a zip has its list of members
+_READ_OVER_BYTES = 1 << 20  # what is skipped by reading, so that all of it is checked
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be read, and how it is checked.
+
+    Attributes:
+        source: the URL.
+        whole: fetches all of it, checked, and says where; asked where the server does not give what is needed.
+        check: is given size and sha256 when all has come in order, and complains.
+        expected: on record; a size that differs is complained of before the first byte.
+        is_whole: parts must not be taken without the rest, since only all of it can be checked.
+        name: for messages, where that is another than the URL.
+        is_pinned: what is there never changes.
+    """
+
+    source: HttpSource
+    whole: Callable[[], str]
+    check: Callable[[FileRecord], object]
+    expected: FileRecord = field(default_factory=FileRecord)
+    is_whole: bool = False
+    name: str = ""
+    is_pinned: bool = False
+
+
+def open_remote(wanted: Wanted) -> BinaryIO:
+    """The bytes of a URL, open for reading; nothing is asked for before the first is read."""
+    return io.BufferedReader(RemoteBytes(wanted), _BUFFER_BYTES)
+
+
+def open_store(transport: Transport, whole: Callable[[], str], check: Callable[[FileRecord], object]) -> BinaryIO:
+    """The bytes of a URL of another protocol, open for reading; nothing is asked for before the first is read.
+
+    Args:
+        transport: the way to it.
+        whole: fetches all of it, and says where; asked where the store does not say how much there is.
+        check: is given size and sha256 when all has come in order, and complains.
+    """
+    return io.BufferedReader(StoreBytes(transport, whole, check), _BUFFER_BYTES)
+
+
+class PartedBytes(io.RawIOBase):
+    """Bytes that come in parts.
+
+    Args:
+        transport: the way to them.
+        whole: see `Wanted`.
+        check: see `Wanted`.
+    """
+
+    _is_whole = False
+
+    def __init__(self, transport: Transport, whole: Callable[[], str], check: Callable[[FileRecord], object]) -> None:
+        self._transport, self._whole, self._check = transport, whole, check
+        self._position = 0
+        self._kept, self._tail = bytearray(), b""
+        self._pieces: Pieces | None = None
+        self._file: BinaryIO | None = None
+        self._digest, self._is_checked = Digest(), False
+        self._sample: tuple[int, bytes] | None = None  # of what was given first: another version would have other bytes there
+        self._first_bytes = FIRST_BYTES
+
+    def expect(self, count: int) -> None:
+        """Say, before anything is read, that so many bytes from the beginning are wanted: they come with the first answer."""
+        self._first_bytes = min(max(count, FIRST_BYTES), MOST_BYTES)
+
+    @property
+    def name(self) -> str:
+        """The URL, without secrets."""
+        return self._transport.name
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always: what is asked for from another place on is another request."""
+        return True
+
+    def tell(self) -> int:
+        """The place of the next byte."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to a place; nothing is asked for before a byte is read there."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence)
+        if start is None:
+            start = self.size()
+        if start + offset < 0:
+            raise ValueError(f"negative seek position {start + offset}")
+        self._position = start + offset
+        return self._position
+
+    @property
+    def version(self) -> str:
+        """What tells this version from others, as far as the server said; "" where it did not, or was not asked."""
+        return "" if self._pieces is None else self._pieces.version.tag
+
+    def declared_size(self) -> int | None:
+        """How many bytes there are, as far as that is said beforehand."""
+        self._open()
+        if self._file is not None:
+            return os.fstat(self._file.fileno()).st_size
+        return None if self._pieces is None else self._pieces.version.size
+
+    def size(self) -> int:
+        """How many bytes there are; where that is not said, all are fetched."""
+        found = self.declared_size()
+        if found is None:
+            self._go_local()
+            found = self.declared_size()
+        assert found is not None
+        return found
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes, as many as are at hand."""
+        view = memoryview(buffer).cast("B")
+        data = self._some(len(view)) if len(view) else b""
+        view[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+    def release(self) -> None:
+        """Give the connection back, until more is read."""
+        if self._pieces is not None:
+            self._pieces.drop()
+        self._transport.close()
+
+    def close(self) -> None:
+        """Give everything back."""
+        if not self.closed:
+            self.release()
+            if self._file is not None:
+                self._file.close()
+        super().close()
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Find out what there is, where that is not known."""
+        raise NotImplementedError
+
+    def _some(self, count: int) -> bytes | memoryview:
+        """The bytes at the present place; none at the end."""
+        self._open()
+        here = self._position
+        if self._file is None and here < len(self._kept):
+            return bytes(memoryview(self._kept)[here : here + count])
+        if self._file is None:
+            try:
+                self._go_to(here)
+                if self._file is None:
+                    data = self._at(here, count)[:count]
+                    self._sample = self._sample or (here, bytes(data[:WITNESS_BYTES]))
+                    self._passed(here, data)
+                    return data
+            except NoRangesError:  # though there were some before
+                self._go_local()
+        assert self._file is not None
+        self._file.seek(here)
+        return self._file.read(count)
+
+    def _at(self, place: int, count: int) -> memoryview:
+        """The bytes from a place on, as many as are at hand of those that are wanted, or more; none at the end."""
+        assert self._pieces is not None
+        size = self._pieces.version.size
+        if self._tail and place >= size - len(self._tail):
+            return memoryview(self._tail)[place - (size - len(self._tail)) :]
+        return self._pieces.at(place, count)
+
+    def _go_to(self, place: int) -> None:
+        """Be at a place: by reading on up to it, where it is near and all can be checked so; else by another request."""
+        assert self._pieces is not None
+        read, size = self._digest.num_bytes, self._pieces.version.size
+        if place >= size or place == read:
+            return
+        if read < place <= read + _READ_OVER_BYTES:
+            while self._digest.num_bytes < place:
+                data = self._at(self._digest.num_bytes, 0)[: place - self._digest.num_bytes]
+                self._passed(self._digest.num_bytes, data)
+        elif self._is_whole or not self._pieces.version.tag:
+            self._go_local()
+        elif place >= size - _TAIL_BYTES and not self._tail and not self._pieces.has(place):
+            patience, start = Patience(self.name, _TAIL_BYTES), max(0, size - _TAIL_BYTES)
+            held = self._pieces.version
+            job = SHARED.submit(lambda: self._transport.get_ranges([(start, size)], held, patience))
+            self._tail = bytes(patience.waited_for(job, SHARED)[0][0])
+
+    def _passed(self, place: int, data: bytes | memoryview) -> None:
+        """Take note of bytes that are given: what comes in order is checked at its end."""
+        read, stop = self._digest.num_bytes, place + len(data)
+        if place <= len(self._kept) < stop and len(self._kept) < _KEPT_BYTES:
+            self._kept += data[len(self._kept) - place :]
+        if place <= read < stop:
+            self._digest.update(data[read - place :])
+        self._check_end()
+
+    def _check_end(self) -> None:
+        """Compare all that came, where it came in order."""
+        if not self._is_checked and self._pieces is not None and self._digest.num_bytes == self._pieces.version.size:
+            self._is_checked = True
+            self.release()
+            self._check(self._digest.record())
+
+    def _go_local(self) -> None:
+        """Fetch all of it, and go on in that file: it holds what was read before."""
+        file = cast(BinaryIO, open(self._whole(), "rb", buffering=0))  # noqa: SIM115 - closed with this one
+        read, again = self._digest.num_bytes, Digest()
+        try:
+            while again.num_bytes < read and (data := file.read(min(1 << 20, read - again.num_bytes))):
+                again.update(data)
+            start, sample = self._sample or (0, b"")
+            file.seek(start)
+            if again.record() != self._digest.record() or file.read(len(sample)) != sample:
+                raise FileChangedError(self.name)
+        except BaseException:
+            file.close()
+            raise
+        self.release()
+        self._file, self._is_checked = file, True
+
+
+class StoreBytes(PartedBytes):
+    """See `open_store`."""
+
+    def _open(self) -> None:
+        if self._pieces is None and self._file is None:
+            patience = Patience(self.name, 0)
+            try:
+                version = patience.waited_for(SHARED.submit(lambda: self._transport.stat(patience)), SHARED)
+            except NoRangesError:
+                self._go_local()
+                return
+            self._pieces = Pieces(self._transport, version)
+            self._check_end()
+
+
+class RemoteBytes(PartedBytes):
+    """See `open_remote`; `release` gives the connection back, and reading makes another one.
+
+    Args:
+        wanted: what to read.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        name = wanted.name or redact(wanted.source.url)
+        self._http = HttpTransport(wanted.source, name, is_pinned=wanted.is_pinned)
+        super().__init__(self._http, wanted.whole, wanted.check)
+        self._wanted, self._is_whole = wanted, wanted.is_whole
+        self._answer: OneResponse | None = None
+        self._chunk, self._chunk_start = b"", 0
+
+    @property
+    def version(self) -> str:
+        """See `PartedBytes.version`."""
+        return super().version if self._answer is None else self._answer.tag
+
+    def declared_size(self) -> int | None:
+        """See `PartedBytes.declared_size`."""
+        found = super().declared_size()
+        return found if found is not None or self._answer is None else self._answer.size
+
+    def release(self) -> None:
+        """See `PartedBytes.release`."""
+        if self._answer is not None:
+            self._answer.close()
+        super().release()
+
+    def _open(self) -> None:
+        if self._pieces is not None or self._answer is not None or self._file is not None:
+            return
+        patience = Patience(self.name, self._first_bytes)
+        start = self._position if self._position > _READ_OVER_BYTES and not self._is_whole else 0
+        found = patience.waited_for(SHARED.submit(lambda: self._begun(start, patience)), SHARED)
+        size = found.version.size if isinstance(found, Pieces) else None if found is None else found.size
+        if found is None or (None not in (size, self._wanted.expected.num_bytes) and size != self._wanted.expected.num_bytes):
+            if isinstance(found, OneResponse):
+                found.close()
+            self._go_local()  # which undoes an encoding, or complains
+        elif isinstance(found, OneResponse):
+            self._answer, self._digest = found, found.digest
+        else:
+            self._pieces = found
+            self._check_end()
+
+    def _begun(self, place: int, patience: Patience) -> Pieces | OneResponse | None:
+        """What comes: pieces, the first of which is here; one answer, of a server without parts; None, where only all will do.
+
+        Args:
+            place: where they begin, if there are any there.
+            patience: waits.
+        """
+        failures = 0
+        while True:
+            try:
+                with ExitStack() as stack:
+                    stop = place + self._first_bytes
+                    response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, patience)
+                    if is_encoded(response):
+                        return None
+                    if response.status == 200:
+                        return OneResponse(self._http, response, stack.pop_all())
+                    if response.status == 416:
+                        size = size_without(response)
+                        if size is not None or not place:
+                            return Pieces(self._transport, version_in(response, size or 0))
+                        place = 0  # it does not say how much there is
+                        continue
+                    start, last, size = part_of(response)
+                    if start != place or last >= min(stop, size):
+                        raise TransientError("the server answers with another part than the one asked for")
+                    data = _all_of(response.chunks(), last + 1 - start, patience)
+                    return Pieces(self._transport, version_in(response, size), data, start)
+            except TransientError as error:
+                failures += 1
+                self._http.failed(error, failures, patience)
+
+    def _go_to(self, place: int) -> None:
+        if self._answer is None:
+            super()._go_to(place)
+            return
+        if place < self._chunk_start or place > self._arrived + _READ_OVER_BYTES:
+            self._go_local()
+            return
+        while place >= self._arrived and (self._answer.size is None or self._arrived < self._answer.size):
+            start, chunk = self._arrived, self._answer.chunk()
+            self._chunk_start, self._chunk = start, chunk
+            if start == len(self._kept) and start + len(chunk) <= _KEPT_BYTES:
+                self._kept += chunk
+            self._check_end()
+            if not chunk:
+                break
+
+    def _passed(self, place: int, data: bytes | memoryview) -> None:
+        if self._answer is None:
+            super()._passed(place, data)
+
+    def _check_end(self) -> None:
+        if self._answer is None:
+            super()._check_end()
+        elif not self._is_checked and self._digest.num_bytes == self._answer.size:
+            self._is_checked = True
+            self.release()
+            self._check(self._digest.record())
+
+    @property
+    def _arrived(self) -> int:
+        return self._chunk_start + len(self._chunk)
+
+    def _at(self, place: int, count: int) -> memoryview:
+        if self._answer is None:
+            return super()._at(place, count)
+        if place >= self._arrived:
+            return memoryview(b"")
+        return memoryview(self._chunk)[place - self._chunk_start :]
+
+
+def _all_of(chunks: Iterator[bytes], count: int, patience: Patience) -> bytes:
+    found = bytearray()
+    for chunk in chunks:
+        found += chunk
+        patience.told(len(chunk))
+    if len(found) != count:
+        raise TransientError(f"{len(found):,} bytes came, {count:,} were declared")
+    return bytes(found)

@@ -1,0 +1,445 @@
+"""How a `RemoteFile` is reached while streaming: as it comes where the format allows, else whole, which is said once."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol, cast
+
+from datasets_core.config import settings
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, redact
+from datasets_core.fetch.archive import walk, zip_members
+from datasets_core.fetch.extract import ArchiveIterable
+from datasets_core.fetch.members import Budget, decompressed
+from datasets_core.fetch.ranges.file import LocalRanges, RangeFile
+from datasets_core.fetch.ranges.sequential import PartedBytes
+from datasets_core.fetch.remote import Access, RemoteFile
+from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
+
+# Archives behind URLs, read without fetching all of them: member after member, or one member alone.
+
+
+_BUFFER_BYTES = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteArchive(ArchiveIterable):
+    """The regular files of an archive behind a URL, as `ArchiveIterable`; its bytes are read as they come, in each walk anew.
+
+    Attributes:
+        remote: the archive.
+    """
+
+    remote: RemoteFile | None = None
+
+    @classmethod
+    def of(cls, remote: RemoteFile) -> RemoteArchive:
+        """The files of an archive."""
+        return cls(remote.url, redact(remote.url), remote=remote)
+
+    def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
+        assert self.remote is not None
+        with self.remote.open("rb") as data:
+            yield from _OpenedArchive(cast(BinaryIO, data), self.known_as, self.leaves_out, remote=self.remote)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenedArchive(ArchiveIterable):
+    """An archive that is being read as it comes."""
+
+    remote: RemoteFile | None = None
+
+    def _whole(self) -> str:
+        assert self.remote is not None
+        return os.fspath(self.remote)
+
+    def _can_be_reopened(self) -> bool:
+        return True
+
+    def _is_read_twice(self) -> bool:
+        """Whether a look at all headers is cheap: a zip has them in one place."""
+        return kind_of(head_of(cast(BinaryIO, self.source))) == "zip"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFiles:
+    """The paths of files, as `FilesIterable`, some of which are behind URLs.
+
+    Attributes:
+        paths: iterables of paths, in order.
+        below: lists what is below a local path.
+    """
+
+    paths: tuple[str | RemoteFile, ...]
+    below: Callable[[str], Iterator[str]]
+
+    def __iter__(self) -> Iterator[str | RemoteFile]:
+        for path in self.paths:
+            if isinstance(path, RemoteFile) and path.is_plain:
+                yield path
+            else:
+                yield from self.below(os.fspath(path))
+
+
+def head_of(data: BinaryIO) -> bytes:
+    """The first bytes of a file that is open at its beginning, and stays there."""
+    head = data.read(HEAD_BYTES)
+    data.seek(0)
+    return head
+
+
+def kind_of_archive(data: BinaryIO, name: str) -> Kind | None:
+    """As which archive a file can be walked; None where it holds one file, compressed or not."""
+    head = head_of(data)
+    kind = kind_of(head)
+    if kind in COMPRESSIONS:
+        plain = decompressed(cast(BinaryIO, _KeptOpen(data)), path=name)
+        start = cast(io.BufferedReader, plain).peek(HEAD_BYTES)[:HEAD_BYTES]
+        is_archive = is_tar(start) or is_empty_tar(start)
+        data.seek(0)
+        return "tar" if is_archive else None
+    if kind in ("rar", "7z"):
+        raise ArchiveError(name, f"{kind} archives are not opened", advice="Unpack it by hand and give the folder")
+    return kind
+
+
+class ZipMembers:
+    """A zip behind a URL, whose list of members is read once.
+
+    Args:
+        url: for messages.
+        data: its bytes.
+    """
+
+    def __init__(self, url: str, data: BinaryIO) -> None:
+        self._url, self._data = url, data
+        self._members = zip_members(data, known_as=url)
+
+    @property
+    def version(self) -> str:
+        """What tells this version of the archive from others; "" where its server did not say."""
+        return version_of(self._data)
+
+    def is_folder(self, inner: str) -> bool:
+        """Whether there is a folder of that path."""
+        below = f"{inner}/"
+        return any(
+            path.startswith(below) or (path == inner and member.kind == "folder") for path, (member, _) in self._members.items()
+        )
+
+    def opened(self, inner: str) -> BinaryIO | None:
+        """The bytes of a member; None where only the whole archive tells them, since it is a link or a folder.
+
+        Raises:
+            DataFilesNotFoundError: there is no such member.
+        """
+        found = self._members.get(inner)
+        if found is not None and found[0].kind == "file":
+            return found[1]()
+        links = {path for path, (member, _) in self._members.items() if member.kind == "symlink"}
+        if found is None and not self.is_folder(inner) and not any(inner.startswith(f"{link}/") for link in links):
+            raise no_member(self._url, inner)
+        return None
+
+    def release(self) -> None:
+        """Give the connection back, until more is read."""
+        raw = getattr(self._data, "raw", None)
+        if isinstance(raw, PartedBytes):
+            raw.release()
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._data.close()
+
+
+def version_of(data: BinaryIO) -> str:
+    """What tells the version of a URL that is being read from others; "" where its server did not say."""
+    raw = getattr(data, "raw", None)
+    return raw.version if isinstance(raw, PartedBytes) else ""
+
+
+def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:
+    """The bytes of a member of a tar, which is read up to it; None where only the whole archive tells them.
+
+    Closing the result closes `data`.
+    """
+    walked = walk(data, known_as=url)
+    try:
+        for member, opener in walked:
+            if member.path == inner and member.kind == "file":
+                return Closing(opener(), walked.close, data.close)  # type: ignore[attr-defined]
+            if member.path == inner or member.path.startswith(f"{inner}/"):
+                break
+    except BaseException:
+        data.close()
+        raise
+    data.close()
+    return None
+
+
+def no_member(url: str, inner: str) -> DataFilesNotFoundError:
+    """The error for what an archive does not hold."""
+    return DataFilesNotFoundError(f"{redact(url)} holds no {inner!r}. Check the path below the archive.")
+
+
+class Closing(io.BufferedReader):
+    """A file that closes what it is read from, along with itself."""
+
+    def __init__(self, inner: BinaryIO, *behind: Callable[[], object]) -> None:
+        super().__init__(cast(io.BufferedReader, inner).detach(), _BUFFER_BYTES)
+        self._behind = behind
+
+    def close(self) -> None:
+        """Close all of them."""
+        super().close()
+        behind, self._behind = self._behind, ()
+        for close in behind:
+            close()
+
+
+class _KeptOpen(io.RawIOBase):
+    def __init__(self, inner: BinaryIO) -> None:
+        self._inner = inner
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        return cast(io.BufferedReader, self._inner).readinto1(buffer)  # type: ignore[arg-type]
+
+
+class Once:
+    """What has been said or done once for each key, in this process."""
+
+    def __init__(self) -> None:
+        self._done: set[str] = set()
+        self._lock = threading.Lock()
+
+    def first(self, key: str) -> bool:
+        """Whether it is the first time."""
+        with self._lock:
+            is_first = key not in self._done
+            self._done.add(key)
+            return is_first
+
+    def __reduce__(self) -> tuple[type[Once], tuple[()]]:
+        return Once, ()
+
+
+_CHUNK = 1 << 20
+_KEPT_ZIPS = 4
+_MOST_MEMBERS = 16  # that are fetched one by one as paths, before all are fetched together
+
+
+class Known:
+    """What is known of remote files in this process: where they are, and what was said of them."""
+
+    def __init__(self) -> None:
+        self.fetched: dict[str, str] = {}
+        self.unpacked: dict[str, str] = {}
+        self.members: dict[tuple[str, str], str] = {}
+        self.walked, self.said = Once(), Once()
+
+    def __reduce__(self) -> tuple[type[Known], tuple[()]]:
+        return Known, ()
+
+
+class Downloads(Protocol):
+    """What the reading of remote files needs of a download manager."""
+
+    @property
+    def known(self) -> Known:
+        """What it keeps of them."""
+        ...
+
+    def fetch(self, url: str) -> str:
+        """Where the file of a URL is on this disk, fetched and checked."""
+        ...
+
+    def unpack(self, path: str) -> str:
+        """Where that which a local file unpacks to is."""
+        ...
+
+    def held(self, url: str) -> str | None:
+        """Where the file of a URL is in the cache, if it need not be fetched again."""
+        ...
+
+    def stream(self, url: str) -> BinaryIO:
+        """The bytes of a URL as they come."""
+        ...
+
+    def ranges(self, url: str) -> RangeFile:
+        """Any bytes of a URL."""
+        ...
+
+    def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
+        """The path of a file that `write(path)` makes once."""
+        ...
+
+    def tell_whole(self, url: str, *, is_folder: bool) -> None:
+        """Say that the file of a URL, which is here now, was fetched whole."""
+        ...
+
+    def comes(self, url: str) -> bool:
+        """Whether the file of a URL is large, and need not be had whole."""
+        ...
+
+    def is_enforced(self, url: str) -> bool:
+        """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
+        ...
+
+
+class StreamedAccess(Access):
+    """Remote files of one download manager.
+
+    Args:
+        downloads: the manager.
+    """
+
+    def __init__(self, downloads: Downloads) -> None:
+        self._downloads = downloads
+        self._zips: dict[str, ZipMembers] = {}
+
+    def __reduce__(self) -> tuple[type[StreamedAccess], tuple[Downloads]]:
+        return StreamedAccess, (self._downloads,)  # what is open stays in its process
+
+    def release(self) -> None:
+        """Give back the connections that are kept from one member of a zip to the next."""
+        for members in list(self._zips.values()):
+            members.release()
+
+    # -- whole files ---------------------------------------------------------------------------------------------------
+
+    def fetched(self, url: str) -> str:
+        """See `Access.fetched`."""
+        found = self._downloads.known.fetched.get(url)
+        if found is None or not os.path.exists(found):
+            found = self._downloads.known.fetched[url] = self._downloads.fetch(url)
+        return found
+
+    def unpacked(self, url: str) -> str:
+        """See `Access.unpacked`; that a folder is fetched whole is said once."""
+        found = self._downloads.known.unpacked.get(url)
+        if found is None or not os.path.exists(found):
+            path = self.fetched(url)
+            found = self._downloads.known.unpacked[url] = self._downloads.unpack(path)
+            if os.path.isdir(found) and self._downloads.known.said.first(url):
+                self._downloads.tell_whole(url, is_folder=True)
+        return found
+
+    def fetched_instead(self, url: str) -> str:
+        """The file of a URL that cannot be read as it comes, which is said once."""
+        path = self.fetched(url)
+        if self._downloads.known.said.first(f"whole\n{url}"):
+            self._downloads.tell_whole(url, is_folder=False)
+        return path
+
+    def comes(self, url: str) -> bool:
+        """See `Access.comes`."""
+        known = self._downloads.known.fetched.get(url)
+        return (known is None or not os.path.exists(known)) and self._downloads.comes(url)
+
+    # -- as they come --------------------------------------------------------------------------------------------------
+
+    def opened(self, url: str) -> BinaryIO:
+        """See `Access.opened`."""
+        known = self._downloads.known.fetched.get(url)
+        if known is None or not os.path.exists(known):
+            known = self._downloads.held(url)
+        return self._downloads.stream(url) if known is None else open(known, "rb")
+
+    def ranges(self, url: str) -> RangeFile:
+        """See `Access.ranges`."""
+        known = self._downloads.known.fetched.get(url)
+        if known is None or not os.path.exists(known):
+            known = self._downloads.held(url)
+        return self._downloads.ranges(url) if known is None else LocalRanges(known, name=redact(url))
+
+    def opened_member(self, url: str, inner: str) -> BinaryIO:
+        """See `Access.opened_member`."""
+        known = self._downloads.known.unpacked.get(url)
+        if known is not None and os.path.exists(known):
+            return open(_below(url, known, inner), "rb")
+        if not inner:
+            return self._opened_single(url)
+        return self._opened_inner(url, inner)[0] or open(_below(url, self.unpacked(url), inner), "rb")
+
+    def _opened_single(self, url: str) -> BinaryIO:
+        """The one file that a URL unpacks to."""
+        data = self.opened(url)
+        try:
+            if kind_of_archive(data, redact(url)) is not None:
+                raise ArchiveError(redact(url), "it is an archive, and no file", advice="Open its files as folder / 'name'")
+            if kind_of(head_of(data)) not in COMPRESSIONS:
+                return data
+        except BaseException:
+            data.close()
+            raise
+        return decompressed(data, path=redact(url), budget=Budget(redact(url), None, settings()))
+
+    def _opened_inner(self, url: str, inner: str) -> tuple[BinaryIO | None, str]:
+        """The bytes of a member, None where only the whole archive tells them; and the version that they are of, where known.
+
+        Raises:
+            DataFilesNotFoundError: there is no such member.
+        """
+        if (members := self._zips.get(url)) is not None:
+            return members.opened(inner), members.version
+        if self._downloads.is_enforced(url):
+            return None, ""
+        data = self.opened(url)
+        try:
+            kind = kind_of_archive(data, redact(url))
+            if kind == "zip":
+                members = self._zips[url] = ZipMembers(url, data)
+                if len(self._zips) > _KEPT_ZIPS:
+                    self._zips.pop(next(iter(self._zips))).close()
+                return members.opened(inner), members.version
+            if kind is None:
+                raise no_member(url, inner)
+        except BaseException:
+            data.close()
+            raise
+        if not self._downloads.known.walked.first(url):  # each would be read from the beginning again
+            data.close()
+            return None, ""
+        return opened_tar_member(url, data, inner), version_of(data)
+
+    def member(self, url: str, inner: str) -> str:
+        """See `Access.member`: one file of an archive is fetched alone where that can be; after some, all of them are."""
+        if not inner:
+            return self.unpacked(url)
+        if url not in self._downloads.known.unpacked:
+            found = self._downloads.known.members.get((url, inner)) or self._kept_member(url, inner)
+            if found is not None and os.path.exists(found):
+                return found
+        return _below(url, self.unpacked(url), inner)
+
+    def _kept_member(self, url: str, inner: str) -> str | None:
+        """A member as a file of its own; None where all of them are to be fetched together."""
+        if len([None for known, _ in self._downloads.known.members if known == url]) >= _MOST_MEMBERS:
+            return None
+        data, version = self._opened_inner(url, inner)
+        if data is None:
+            return None
+        with data:
+            if not version:
+                return None
+
+            def write(path: str) -> None:
+                with open(path, "xb") as out:
+                    while chunk := data.read(_CHUNK):
+                        out.write(chunk)
+
+            found = self._downloads.known.members[url, inner] = self._downloads.keep(f"{url}\n{version}", inner, write)
+            return found
+
+
+def _below(url: str, place: str, inner: str) -> str:
+    """What lies below that which a URL was unpacked to."""
+    if inner and not os.path.isdir(place):
+        raise no_member(url, inner)
+    return os.path.join(place, inner) if inner else place

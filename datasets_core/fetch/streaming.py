@@ -1,0 +1,427 @@
+"""`StreamingDownloadManager`: what a dataset script gets for its files while its rows are streamed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from datasets_core import files
+from datasets_core.engines.threads import Watch
+from datasets_core.errors import NonMatchingChecksumError, redact
+from datasets_core.fetch.checksums import REGISTER_IT, FileRecord, VerificationMode, check_file, differ
+from datasets_core.fetch.downloads import DownloadManager
+from datasets_core.fetch.http import RetryPolicy
+from datasets_core.fetch.hub.repository import is_hub_url
+from datasets_core.fetch.options import DownloadConfig, leaves, mapped
+from datasets_core.fetch.ranges.file import Bytes, FileVersion, LocalRanges, OpenedRanges, Range, RangeFile
+from datasets_core.fetch.ranges.http import HttpTransport
+from datasets_core.fetch.ranges.reader import TransportRanges
+from datasets_core.fetch.ranges.sequential import Wanted, open_remote, open_store
+from datasets_core.fetch.remote import RemoteFile
+from datasets_core.fetch.transfer import HttpSource, StoreSource
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.remote_files import Known, StreamedAccess
+
+logger = logging.getLogger(__name__)
+
+_FETCHED_BYTES = 16 << 20  # smaller files are had at once, and kept for the next time
+_AGAIN = "Load it again later, or tell the owner of the repository"
+
+
+class StreamingDownloadManager(DownloadManager):
+    """A `DownloadManager` that fetches nothing: URLs become `RemoteFile`s, which fetch themselves when they are opened.
+
+    Local files are where they are, as text; local archives are unpacked.
+
+    Args:
+        dataset_name: of the dataset, for messages.
+        data_dir: folder of files that the user fetched by hand.
+        download_config: how to fetch.
+        base_path: folder or URL that relative paths start from; the present folder by default.
+        retries: how often to try and how long to wait.
+
+    >>> path = StreamingDownloadManager().download("https://example.org/a.csv")
+    >>> path.name, str(path)
+    ('a.csv', 'https://example.org/a.csv')
+    """
+
+    is_streaming = True
+
+    def __init__(
+        self,
+        dataset_name: str | None = None,
+        data_dir: str | None = None,
+        download_config: DownloadConfig | None = None,
+        base_path: str | None = None,
+        *,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        super().__init__(dataset_name, data_dir, download_config, base_path, retries=retries)
+        self._last_access: weakref.ref[StreamedAccess] | None = None
+        self._local_places: dict[str, str] = {}
+        self.given_urls: set[str] = set()  # that became remote files
+
+    @property
+    def known(self) -> Known:
+        """What it keeps of remote files, made for the first; threads that need it at the same time get the same one."""
+        from datasets_core.fetch.remote_files import Known
+
+        made: Known = vars(self).get("_known") or vars(self).setdefault("_known", Known())
+        return made
+
+    @property
+    def _access(self) -> StreamedAccess:
+        """That of all remote files that there are; it goes with the last of them, and closes what it has open."""
+        from datasets_core.fetch.remote_files import StreamedAccess
+
+        found = self._open_access()
+        if found is None:
+            found = StreamedAccess(self)
+            self._last_access = weakref.ref(found)
+        return found
+
+    def _open_access(self) -> StreamedAccess | None:
+        return None if self._last_access is None else self._last_access()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last_access": None}
+
+    def download(self, url_or_urls: Any) -> Any:
+        """Say where files are: a URL gives a `RemoteFile`, and nothing is fetched; a local path is itself.
+
+        Args:
+            url_or_urls: a path or URL, or any nesting of lists, tuples and dicts of them.
+
+        Returns:
+            The same shape.
+
+        Raises:
+            DataFilesNotFoundError: a local file does not exist.
+            MissingChecksumError: `force_checksums_validation` is asked for, and URLs are not registered.
+        """
+        asked = dict.fromkeys(url for url in _leaves(url_or_urls) if isinstance(url, str))
+        self._check_that_all_are_registered(asked)
+        watch = Watch()
+        for url in asked:
+            if not files.is_url(place := self._resolved_text(url)):
+                self._local_places[url], self._records[url] = self._fetched(url, watch)
+            elif by_hand := self._by_hand(url, place):
+                self._local_places[url], self._records[url] = by_hand
+        found = _mapped(url_or_urls, self._located)
+        return self.extract(found) if self.download_config.extract_compressed_file else found
+
+    def _located(self, url: str | RemoteFile) -> str | RemoteFile:
+        if isinstance(url, RemoteFile):
+            return url
+        known = self._local_places.get(url)
+        return self._remote(self._resolved_text(url)) if known is None else known
+
+    def _remote(self, url: str) -> RemoteFile:
+        self.given_urls.add(url)
+        return RemoteFile(url, self._access)
+
+    def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
+        """Say what files unpack to: of a URL nothing is fetched before it is opened; local archives are unpacked.
+
+        Args:
+            path_or_paths: a path, or any nesting of lists, tuples and dicts of them.
+            num_proc: how many local ones to unpack at the same time.
+
+        Returns:
+            The same shape.
+        """
+        texts = list(dict.fromkeys(path for path in _leaves(path_or_paths) if isinstance(path, str)))
+        local = [path for path in texts if not files.is_url(self._resolved_text(path))]
+        places = dict(zip(local, super().extract(local, num_proc), strict=True))
+
+        def unpacked(path: str | RemoteFile) -> str | RemoteFile:
+            if isinstance(path, str):
+                return places[path] if path in places else self._remote(self._resolved_text(path)).unpacked()
+            if path.is_plain:
+                return path.unpacked()
+            return str(self.unpack(os.fspath(path))) if path.is_member else path
+
+        return _mapped(path_or_paths, unpacked)
+
+    def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> Any:
+        """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`.
+
+        Of a URL the bytes are read as they come: of a tar from its beginning, of a zip in parts, where the server gives such.
+        """
+        from datasets_core.fetch.remote_files import RemoteArchive
+
+        if isinstance(path_or_buf, RemoteFile):
+            return RemoteArchive.of(path_or_buf) if path_or_buf.is_plain else super().iter_archive(os.fspath(path_or_buf))
+        if isinstance(path_or_buf, (str, os.PathLike)) and files.is_url(place := self._resolved_text(os.fspath(path_or_buf))):
+            return RemoteArchive.of(RemoteFile(place, self._access))
+        return super().iter_archive(path_or_buf)
+
+    def iter_files(self, paths: Any) -> Any:
+        """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
+        from datasets_core.fetch.remote_files import RemoteFiles
+
+        given = tuple(place for path in _leaves(paths) for place in self._listed(path))
+        if any(isinstance(path, RemoteFile) for path in given):
+            return RemoteFiles(given, self._below)
+        return super().iter_files(list(given))
+
+    def _listed(self, path: str | RemoteFile) -> list[str | RemoteFile]:
+        if isinstance(path, RemoteFile):
+            return [path]
+        place = self._resolved_text(path)
+        if is_hub_url(place):
+            return [self._remote(url) for url in self._hub.below(place)]
+        return [self._remote(place) if files.is_http(place) else place]
+
+    def _below(self, path: str) -> Iterator[str]:
+        return iter(super().iter_files(path))
+
+    def release(self) -> None:
+        """Give back the connections that are kept for what may be read next."""
+        if (access := self._open_access()) is not None:
+            access.release()
+
+    def fetching(self) -> DownloadManager:
+        """A manager for the same files that fetches them when they are asked for, and gives paths on this disk."""
+        made = DownloadManager(self.dataset_name, self.data_dir, self.download_config, self._base_path)
+        own = {"_known", "given_urls", "_last_access", "_local_places"}
+        vars(made).update({name: value for name, value in vars(self).items() if name not in own})
+        return made
+
+    # -- what remote files ask for -------------------------------------------------------------------------------------
+
+    def fetch(self, url: str) -> str:
+        """Where the file of a URL is on this disk, fetched into the cache and checked as `DownloadManager.download` does."""
+        return self._downloaded([url])[url]
+
+    def fetch_all(self, urls: list[str]) -> dict[str, str]:
+        """Where the files of URLs are on this disk, fetched together; see `fetch`."""
+        known = self.known.fetched
+        missing = [url for url in dict.fromkeys(urls) if url not in known or not os.path.exists(known[url])]
+        if missing:
+            known.update(self._downloaded(missing))
+        return {url: known[url] for url in urls}
+
+    def unpack(self, path: str) -> str:
+        """Where that which a local file unpacks to is."""
+        return str(super().extract(path))
+
+    def held(self, url: str) -> str | None:
+        """Where the file of a URL is in the cache, if it need not be fetched again.
+
+        Raises:
+            OfflineError: it is not, and nothing may be fetched.
+        """
+        if "::" in url:
+            return self.fetch(url)  # the file around it is
+        if (by_hand := self._by_hand(url, url)) is not None:
+            return by_hand[0]
+        if is_hub_url(url):
+            return self._held_of_hub(url)
+        found = self._cache().held(self._request(url, url, Watch()))
+        if found is not None:
+            self._records[url] = self._recorded(found.record)
+        return None if found is None else found.path
+
+    def _held_of_hub(self, url: str) -> str | None:
+        found = self._hub.held(url, is_hashed=self.verification is VerificationMode.ALL_CHECKS)
+        if found is None:
+            return None
+        self._check_on_hub(url, url, found[1])
+        self._records[url] = self._recorded(found[1])
+        return found[0]
+
+    def _stream_of_hub(self, url: str) -> BinaryIO:
+        """The bytes of a file of the Hub as they come: of one in LFS; a small one is fetched, to be compared first."""
+        listed = self._hub.listed_record(url)
+        if listed.checksum is None or self.is_enforced(url):
+            return open(self._access.fetched(url), "rb")
+
+        def check(found: FileRecord) -> None:
+            if differ(listed, found):
+                raise NonMatchingChecksumError(
+                    url, expected=str(listed.checksum), found=str(found.checksum), advice=_AGAIN, is_optional=False
+                )
+            self._check_on_hub(url, url, found)
+            self._records[url] = self._recorded(found)
+
+        whole = partial(self._access.fetched_instead, url)
+        return open_remote(Wanted(self._hub.source(url), whole, check, listed, name=url, is_pinned=True))
+
+    def stream(self, url: str) -> BinaryIO:
+        """The bytes of a URL as they come; checked when all have come, where there is something on record."""
+        from datasets_core.fetch.ranges.stores import store_transport
+
+        if is_hub_url(url):
+            return self._stream_of_hub(url)
+        request = self._request(url, url, Watch())
+
+        def check(found: FileRecord) -> None:
+            try:
+                check_file(url, request.expected, found, request.mode)
+            except NonMatchingChecksumError as error:
+                if self._entry(url) is None or not self._is_enforced:
+                    raise
+                raise NonMatchingChecksumError(
+                    error.url, expected=error.expected, found=error.found, what=error.what, advice=REGISTER_IT
+                ) from error
+            if request.mode is not VerificationMode.NO_CHECKS and differ(request.expected, found):
+                logger.warning(
+                    "%s has sha256 %s, and %s is on record; verification_mode='all_checks' refuses it.",
+                    redact(url),
+                    found.checksum,
+                    request.expected.checksum,
+                )
+            self._records[url] = self._recorded(found)
+
+        source = request.source
+        whole = partial(self._access.fetched_instead, url)
+        if isinstance(source, HttpSource):
+            expected = FileRecord() if request.mode is VerificationMode.NO_CHECKS else request.expected
+            return open_remote(Wanted(source, whole, check, expected, is_whole=self.is_enforced(url)))
+        if self.is_enforced(url) or not isinstance(source, StoreSource):
+            return open(whole(), "rb")
+        return open_store(store_transport(url, source.storage_options, self._policy()), whole, check)
+
+    def ranges(self, url: str) -> RangeFile:
+        """Any bytes of a URL."""
+        from datasets_core.fetch.ranges.stores import store_transport
+
+        whole = partial(self._access.fetched_instead, url)
+        if self.is_enforced(url):  # its hash is that of all of it
+            return LocalRanges(whole(), name=redact(url))
+        if is_hub_url(url):
+            listed = self._hub.file(url)
+            told = FileVersion(listed.size, listed.etag)
+            return TransportRanges(HttpTransport(self._hub.source(url), url, is_pinned=True), whole=whole, told=told)
+        source = self._request(url, url, Watch()).source
+        if isinstance(source, HttpSource):
+            return TransportRanges(HttpTransport(source, redact(url)), whole=whole)
+        if isinstance(source, StoreSource):
+            return TransportRanges(store_transport(url, source.storage_options, self._policy()), whole=whole)
+        return OpenedRanges(redact(url), partial(self.stream, url))
+
+    def tell_whole(self, url: str, *, is_folder: bool) -> None:
+        """Say that the file of a URL, which is here now, was fetched whole."""
+        size = _shown_size(os.path.getsize(self._access.fetched(url)))
+        if is_folder:
+            logger.warning(
+                "%s is fetched whole (%s) and unpacked, because its folder is asked for as a path (by os.path.join, "
+                "os.listdir, glob). Load the dataset without streaming to have it built once, or, if the script is yours, open "
+                "its files as folder / 'name', or take them from iter_archive().",
+                redact(url),
+                size,
+            )
+        else:
+            logger.warning(
+                "%s is fetched whole (%s): what is read of it cannot be had in parts, or not be checked so.", redact(url), size
+            )
+
+    def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
+        """The path of a file that `write(path)` makes once."""
+        return self._extractions().keep(identity, name, write)
+
+    def comes(self, url: str) -> bool:
+        """Whether the file of a URL need not be had whole and is not here; one of the Hub where it is large, and in LFS."""
+        if "::" in url or self.is_enforced(url):
+            return False
+        if is_hub_url(url):
+            listed = self._hub.listed_record(url)
+            if listed.checksum is None or listed.num_bytes is None or listed.num_bytes <= _FETCHED_BYTES:
+                return False
+        return self.held(url) is None
+
+    def is_enforced(self, url: str) -> bool:
+        """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
+        if is_hub_url(url):
+            is_registered = self._is_enforced and getattr(self._entry(url), "checksum", None) is not None
+            return is_registered or self.verification is VerificationMode.ALL_CHECKS
+        request = self._request(url, url, Watch())
+        return request.mode is VerificationMode.ALL_CHECKS and request.expected.checksum is not None
+
+
+def _shown_size(num_bytes: int) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if num_bytes < 1000 or unit == "GB":
+            return f"{num_bytes:,} {unit}" if unit == "bytes" else f"{num_bytes:,.1f} {unit}"
+        num_bytes /= 1000  # type: ignore[assignment]
+    raise AssertionError
+
+
+def _leaves(nested: Any) -> Iterator[str | RemoteFile]:
+    """Every path of a nesting, as text or as remote file."""
+    if isinstance(nested, RemoteFile):
+        yield nested
+    elif isinstance(nested, Mapping):
+        for value in nested.values():
+            yield from _leaves(value)
+    elif isinstance(nested, (list, tuple)):
+        for value in nested:
+            yield from _leaves(value)
+    else:
+        yield from leaves(nested)
+
+
+def _mapped(nested: Any, function: Callable[[Any], Any]) -> Any:
+    """The same shape with `function(leaf)` in the place of every leaf."""
+    if isinstance(nested, RemoteFile):
+        return function(nested)
+    if isinstance(nested, (str, os.PathLike)):
+        return mapped(nested, function)
+    if isinstance(nested, Mapping):
+        return {key: _mapped(value, function) for key, value in nested.items()}
+    made = [_mapped(value, function) for value in nested]
+    if isinstance(nested, tuple):
+        return type(nested)(*made) if hasattr(nested, "_fields") else tuple(made)
+    return made
+
+
+# `ranges_of`: any bytes of any file, wherever it is.
+
+
+__all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "place_of", "ranges_of"]
+
+
+def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
+    """A file of which any bytes can be read.
+
+    Args:
+        path: of this disk, a URL, or a `RemoteFile`, which knows how its URL is reached.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_bytes(b"abcdefgh")
+    ...     file = ranges_of(f"{folder}/a.txt")
+    ...     file.version().size, file.read([(0, 2), (4, 5)]), file.tail(3)
+    (8, [b'ab', b'e'], b'fgh')
+    """
+    place = place_of(path)
+    return place.ranges() if isinstance(place, RemoteFile) else LocalRanges(place)
+
+
+def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
+    """Where a file is: a path of this disk, or a `RemoteFile`, which reads it from elsewhere.
+
+    Args:
+        path: see `ranges_of`.
+
+    >>> place_of("file:///data/a.txt"), place_of("https://example.org/a.txt").name
+    ('/data/a.txt', 'a.txt')
+    """
+    if isinstance(path, RemoteFile):
+        return path
+    text = os.fspath(path)
+    if not files.is_url(text) or text.startswith("file://"):
+        return files.local_path(text)
+    manager = StreamingDownloadManager() if is_hub_url(text) else _manager()  # a branch of the Hub may move on
+    remote = manager.download(text)
+    assert isinstance(remote, RemoteFile)
+    return remote
+
+
+_manager = cache(StreamingDownloadManager)  # whose connections all of them share

@@ -1,1 +1,0 @@
-"""What rows look like when they come out."""

@@ -1,1 +1,0 @@
-"""What there is in a dataset: statistics, and the page of a notebook."""

@@ -1,0 +1,1 @@
+"""Rows to and from files, frames, saved folders and the Hub."""

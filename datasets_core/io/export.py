@@ -1,0 +1,399 @@
+"""The rows as what other tools hold: Python values, frames, files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
+from datasets_core.features.formats.formats import check_format
+from datasets_core.store.rows.indices import as_int, checked_batch_size, names_of
+from datasets_core.store.rows.rows import Tabled
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+    import polars as pl
+
+    Target: TypeAlias = str | os.PathLike[str] | IO[bytes]
+
+
+class Export(Tabled):
+    """Rows handed over.  Files appear when they are whole; memory is bounded by the batch."""
+
+    def to_dict(
+        self, batch_size: int | None = None, batched: bool = False
+    ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
+        """The rows as columns of Python values, at once or (`batched`) in batches.
+
+        >>> Dataset.from_dict({"a": [1, 2]}).to_dict()
+        {'a': [1, 2]}
+        """
+        plain = self.with_format(None)
+        if not batched:
+            return dict(plain._batch(range(self.num_rows)))
+        return plain.iter(1000 if batch_size is None else batch_size)
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """The rows as a list of dicts.
+
+        >>> Dataset.from_dict({"a": [1, 2]}).to_list()
+        [{'a': 1}, {'a': 2}]
+        """
+        return list(self.with_format(None))
+
+    def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
+        """The rows as a pandas frame, at once or (`batched`) in frames of `batch_size` rows.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+
+        >>> Dataset.from_dict({"a": [1, 2]}).to_pandas().shape
+        (2, 1)
+        """
+        from datasets_core.io.tables import pandas_frame, pandas_frames
+
+        return pandas_frames(self, batch_size) if batched else pandas_frame(self)
+
+    def to_polars(
+        self,
+        batch_size: int | None = None,
+        batched: bool = False,
+        schema_overrides: dict[str, Any] | None = None,
+        rechunk: bool = True,
+    ) -> pl.DataFrame | Iterator[pl.DataFrame]:
+        """The rows as a polars frame, at once or (`batched`) in frames of `batch_size` rows; columns are not copied.
+
+        Args:
+            batch_size: rows of a frame.
+            batched: give several frames.
+            schema_overrides: polars types of columns, for `polars.from_arrow`.
+            rechunk: have each column in one piece, for `polars.from_arrow`.
+
+        Raises:
+            MissingDependencyError: polars is not installed.
+
+        >>> Dataset.from_dict({"a": [1, 2]}).to_polars()["a"].sum()
+        3
+        """
+        from datasets_core.io.tables import polars_frame, polars_frames
+
+        options = {"schema_overrides": schema_overrides, "rechunk": rechunk}
+        return polars_frames(self, batch_size, options) if batched else polars_frame(self, options)
+
+    def to_csv(
+        self,
+        path_or_buf: Target,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        **to_csv_kwargs: Any,
+    ) -> int:
+        """Write the rows as csv: the number of bytes.
+
+        Args:
+            path_or_buf: path, URL, or a file that is open for bytes.
+            batch_size: rows that are turned into text at once.
+            num_proc: processes that do so.
+            storage_options: for the file system of a URL.
+            to_csv_kwargs: for `pandas.DataFrame.to_csv`; `index` is False unless given.
+
+        Raises:
+            MissingDependencyError: the options or types of columns need pandas, which is not installed.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> Dataset.from_dict({"a": [1, 2], "b": ["x", None]}).to_csv(file), file.getvalue()
+        (11, b'a,b\\n1,x\\n2,\\n')
+        """
+        from datasets_core.io.text import write_csv
+
+        return write_csv(self, path_or_buf, batch_size, num_proc, storage_options, to_csv_kwargs)
+
+    def to_json(
+        self,
+        path_or_buf: Target,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        **to_json_kwargs: Any,
+    ) -> int:
+        """Write the rows as JSON lines, or as another form of JSON: the number of bytes.
+
+        Args:
+            path_or_buf: path, URL, or a file that is open for bytes.
+            batch_size: rows that are turned into text at once; with `lines=False` all of them must fit.
+            num_proc: processes that do so.
+            storage_options: for the file system of a URL.
+            to_json_kwargs: as of `pandas.DataFrame.to_json`; `orient` is "records" and `lines` True unless given. Options
+                other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
+                `compression` may be "gzip", "bz2", "xz", "infer" or None; a path's ending decides unless given.
+
+        Raises:
+            MissingDependencyError: the options need pandas, which is not installed.
+            CastError: bytes that are no UTF-8 text.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> Dataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
+        (19, b'{"a":1}\\n{"a":null}\\n')
+        """
+        from datasets_core.io.text import write_json
+
+        return write_json(self, path_or_buf, batch_size, num_proc, storage_options, to_json_kwargs)
+
+    def to_parquet(
+        self,
+        path_or_buf: Target,
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        **parquet_writer_kwargs: Any,
+    ) -> int:
+        """Write the rows as Parquet, with the features in the file: the number of bytes of the rows in Arrow's layout.
+
+        Args:
+            path_or_buf: path, URL, or a file that is open for bytes.
+            batch_size: rows of a row group; None makes groups of 64 MB, about.
+            storage_options: for the file system of a URL.
+            parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"` or
+                `use_content_defined_chunking=True`.
+
+        Raises:
+            CastError: Parquet has no such type.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> Dataset.from_dict({"a": [1, 2]}).to_parquet(file)
+        16
+        """
+        from datasets_core.io.tables import write_parquet  # 12 ms with pyarrow.parquet
+
+        return write_parquet(self, path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
+
+    def to_tfrecord(
+        self,
+        path_or_buf: Target,
+        compression: str | None = None,
+        num_shards: int | None = None,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> int:
+        """Write the rows as TFRecord files of `tf.train.Example`s: the bytes of the records with their frames.
+
+        Each column becomes a feature of its name.  Whole numbers, booleans and labels are an `int64_list`; so are moments,
+        days, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files hold float32,
+        and that a column was rounded is said in the log.  Texts (as UTF-8) and bytes are a `bytes_list`, and so are images,
+        sounds and other media, by the bytes of their files.  Lists and arrays are flattened, the fields of a dict become
+        features named `column/field`, and of a null there is no feature.  Where a column holds lists of lists of any size, the
+        records are `SequenceExample`s: such a column is a feature list, with a step for each inner list, and the other columns
+        are the context.  `load_dataset("tfrecord", data_files=..., features=ds.features)` reads the same rows again.
+
+        Args:
+            path_or_buf: path, URL, or a file that is open for bytes; in a folder it is `data.tfrecord`.
+            compression: "GZIP" or "ZLIB", "" for none; None goes by the path: `.gz` is gzip.
+            num_shards: how many files the rows go into, in runs of equal length: `<path>-00000-of-00003` and so on.  Local ones
+                are there when all of them are written.
+            batch_size: rows that are turned into messages at once; None: as many as take some megabytes.
+            num_proc: processes that do so.
+            storage_options: for the file system of a URL.
+
+        Raises:
+            CastError: TFRecord files have no form of a column (decimals, lists of lists of lists), or of a value (beyond int64
+                or float32, None in a list); names column and row.
+            ConfigurationError: shards of another number stand there; options that mean nothing.
+            MediaError: a file that a medium names cannot be read.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> Dataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
+        (60, 60)
+        """
+        from datasets_core.io.tfrecord import write_tfrecord  # what makes records is loaded where it is used
+
+        return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
+
+    def to_sql(
+        self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any
+    ) -> int:
+        """Write the rows into a table of a database: the number of rows.  Lists and structs are written as JSON text.
+
+        Args:
+            name: the table.
+            con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which takes SQLAlchemy).
+            batch_size: rows that are written at once.
+            num_proc: has no effect: one connection writes one row after the other.
+            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` is False unless given.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+            ConfigurationError: the table exists, unless `if_exists="append"` or `"replace"` is given; or the database refuses.
+            ArgumentTypeError: `con` is no database.
+            CastError: a nested column holds what JSON cannot, such as bytes.
+
+        >>> import sqlite3
+        >>> connection = sqlite3.connect(":memory:")
+        >>> Dataset.from_dict({"a": [1, 2]}).to_sql("numbers", connection)
+        2
+        >>> connection.close()
+        """
+        from datasets_core.io.tables import write_sql
+
+        return write_sql(self, name, con, batch_size, sql_writer_kwargs)
+
+
+# A dataset as a `tf.data.Dataset`: batches of row numbers, each read in the numpy format.
+
+
+_LABELS = ("label", "labels", "label_ids")  # columns that a collate function may need unasked
+
+
+class ForTensorflow(Tabled):
+    """What tensorflow trains on."""
+
+    def to_tf_dataset(
+        self,
+        batch_size: int | None = None,
+        columns: str | Sequence[str] | None = None,
+        shuffle: bool = False,
+        collate_fn: Callable[..., Mapping[str, Any]] | None = None,
+        drop_remainder: bool = False,
+        collate_fn_args: Mapping[str, Any] | None = None,
+        label_cols: str | Sequence[str] | None = None,
+        prefetch: bool = True,
+        num_workers: int = 0,
+        num_test_batches: int = 20,
+    ) -> Any:
+        """The rows as a `tf.data.Dataset`.
+
+        Args:
+            batch_size: rows of a batch; None: rows one by one.
+            columns: the inputs: one comes as a tensor, several as a dict of tensors.  None: all columns.
+            shuffle: in another order in each epoch.
+            collate_fn: makes a batch (a dict of arrays or tensors) of a list of rows (dicts of numpy values).
+            drop_remainder: leave out the last batch if it is shorter.
+            collate_fn_args: keyword arguments for `collate_fn`.
+            label_cols: the labels, which come beside the inputs as the second of a pair.
+            prefetch: read ahead.
+            num_workers: batches that are read at the same time.
+            num_test_batches: batches that are read at once, to see the types and shapes.
+
+        Raises:
+            MissingDependencyError: tensorflow is not installed.
+            UnknownColumnError: a column that does not exist, and that `collate_fn` does not make.
+            CastError: a column whose rows do not stack, such as lists of several lengths.
+
+        >>> dataset = Dataset(pa.table({"a": [1, 2]}))
+        >>> for batch in dataset.to_tf_dataset(batch_size=2, columns="a"):
+        ...     print(batch.shape)
+        (2,)
+        """
+        check_format("tensorflow", {})
+        size = None if batch_size is None else checked_batch_size(batch_size)
+        inputs, labels = names_of(columns or ()), names_of(label_cols or ())
+        if labels and not inputs:
+            raise ConfigurationError("label_cols are given without columns. Name the columns of the inputs too.")
+        if as_int("num_workers", num_workers) < 0 or as_int("num_test_batches", num_test_batches) < 1:
+            raise ConfigurationError("num_workers is to be 0 or more, and num_test_batches 1 or more. Change them.")
+        wanted = list(dict.fromkeys([*inputs, *labels]))
+        if collate_fn is None:
+            self._check_columns(wanted)
+        extra = _LABELS if collate_fn is not None else ()
+        read = [name for name in self.column_names if not wanted or name in wanted or name in extra]
+        source = self.with_format("numpy", columns=read)
+        collate_args = dict(collate_fn_args or {})
+
+        def batch_of(rows: Any) -> dict[str, Any]:
+            if collate_fn is None:
+                return {name: _stacked(name, values) for name, values in source[rows].items()}
+            made = collate_fn(list(source.__getitems__(rows)), **collate_args)
+            if not isinstance(made, Mapping):
+                raise ArgumentTypeError(f"collate_fn gave {type(made).__name__}, not a dict. Return a dict of arrays.")
+            return {name: _stacked(name, np.asarray(values)) for name, values in made.items()}
+
+        tests = _test_batches(batch_of, self.num_rows, size or 1, num_test_batches)
+        unknown = [name for name in wanted if name not in tests[0]]
+        if unknown:
+            raise UnknownColumnError(unknown[0], known=tests[0])
+        kept = {name: [batch[name] for batch in tests] for name in tests[0] if not wanted or name in wanted}
+        return _pipeline(batch_of, kept, self.num_rows, size, shuffle, drop_remainder, prefetch, num_workers, inputs, labels)
+
+
+def _stacked(name: str, values: Any) -> Any:
+    """An array that tensorflow takes: of numbers, or of texts, which are objects to it."""
+    if values.dtype.kind in "US":
+        return values.astype(object)
+    if values.dtype == object and not all(isinstance(value, (str, bytes)) for value in values.reshape(-1)):
+        raise CastError(f"The rows of column {name!r} do not stack. Leave it out by columns=, or pass a collate_fn.")
+    if values.dtype.kind in "Mm":
+        raise CastError(f"Column {name!r} holds times, for which tensorflow has no type. Leave it out by columns=.")
+    return values
+
+
+def _test_batches(batch_of: Callable[[Any], dict[str, Any]], num_rows: int, size: int, count: int) -> list[dict[str, Any]]:
+    """Some batches, spread over the rows."""
+    if not num_rows:
+        raise CastError("There are no rows to tell the types of the tensors from. Give a dataset with rows.")
+    starts = np.unique(np.linspace(0, max(0, num_rows - size), min(count, -(-num_rows // size)), dtype=np.int64))
+    return [batch_of(list(range(start, min(start + size, num_rows)))) for start in starts.tolist()]
+
+
+def _pipeline(
+    batch_of: Callable[[Any], dict[str, Any]],
+    tests: dict[str, list[Any]],
+    num_rows: int,
+    size: int | None,
+    is_shuffled: bool,
+    is_cut: bool,
+    reads_ahead: bool,
+    num_workers: int,
+    inputs: list[str],
+    labels: list[str],
+) -> Any:
+    import tensorflow as tf
+
+    dtypes = {name: np.result_type(*(array.dtype for array in arrays)) for name, arrays in tests.items()}
+    types = [tf.string if dtype.kind == "O" else tf.as_dtype(dtype) for dtype in dtypes.values()]
+    shapes = [_common_shape(arrays) for arrays in tests.values()]
+
+    def fetch(rows: Any) -> list[Any]:
+        batch = batch_of(np.atleast_1d(rows))
+        made = [batch[name].astype(dtypes[name]) for name in tests]
+        return made if size is not None else [values[0] for values in made]
+
+    def tensors(rows: Any) -> Any:
+        found = tf.numpy_function(fetch, [rows], types)
+        for tensor, shape in zip(found, shapes, strict=True):
+            tensor.set_shape(shape if size is None else [size if is_cut else None, *shape])
+        return _sorted_out(dict(zip(tests, found, strict=True)), inputs, labels)
+
+    rows = tf.data.Dataset.range(num_rows)
+    rows = rows.shuffle(num_rows) if is_shuffled else rows
+    rows = rows if size is None else rows.batch(size, drop_remainder=is_cut)
+    made = rows.map(tensors, num_parallel_calls=num_workers or None)
+    return made.prefetch(tf.data.AUTOTUNE) if reads_ahead else made
+
+
+def _common_shape(arrays: list[Any]) -> list[int | None]:
+    """The shape of a row, None where rows differ."""
+    shapes = {array.shape[1:] for array in arrays}
+    if len({len(shape) for shape in shapes}) > 1:
+        raise CastError(f"The batches have different dimensions: {sorted(shapes)}. Have collate_fn make them alike.")
+    return [sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)]
+
+
+def _sorted_out(batch: dict[str, Any], inputs: list[str], labels: list[str]) -> Any:
+    if not inputs:
+        return batch
+    first, second = ({name: batch[name] for name in names} for names in (inputs, labels))
+    features = first if len(first) > 1 else next(iter(first.values()))
+    if not labels:
+        return features
+    return features, second if len(second) > 1 else next(iter(second.values()))

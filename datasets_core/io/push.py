@@ -1,0 +1,374 @@
+"""A push: shards uploaded in batches while they are made, named when all are known; one commit brings them and the card.
+
+Nothing of a push can be seen before its commit.  One that ends early leaves the repository as it was; what it uploaded is not
+uploaded again by the next.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import socket
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
+from datasets_core.fetch import disk_cache
+from datasets_core.fetch.http import RetryPolicy
+from datasets_core.fetch.hub.branch import not_logged_in
+from datasets_core.fetch.hub.client import OFFLINE_ADVICE, Hub
+from datasets_core.fetch.hub.repository import HubCommit
+from datasets_core.fetch.hub.upload import FILES_A_CALL, Change, HubWriter, MissedCommitError, NewFile
+from datasets_core.io.push_target import PushedSplit, PushTarget, RepositoryState, Shards, WriteCard
+from datasets_core.meta.card_sections import LazyCard
+from datasets_core.meta.data_files import match
+from datasets_core.meta.info import ConfigEntry
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub.client import CommitInfo
+
+
+# Files of a repository that a push may not take away, since another config reads them and its own does not.
+
+
+def check_replaced(target: PushTarget, state: RepositoryState, replaced: Collection[str]) -> None:
+    """Refuse a push that would take away what only another config reads.
+
+    Args:
+        target: where it goes.
+        state: what the repository says before.
+        replaced: the files that the push takes away, or gives new content.
+
+    Raises:
+        ConfigurationError: it would.
+        ManifestError: the card of the repository is broken.
+
+    >>> card = "---\\nconfigs:\\n- config_name: en\\n  data_files: all/*.parquet\\n---\\n"
+    >>> check_replaced(PushTarget("org/name", "de", "all"), RepositoryState(card, None, []), ["all/train-0.parquet"])
+    ... # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    datasets_core.errors.ConfigurationError: 'all/train-0.parquet' of org/name belongs to the config 'en', and pushing ...
+    """
+    if not replaced:
+        return
+    configs = [] if state.yaml is None else LazyCard(state.yaml, path=".huggingface.yaml").configs
+    configs = configs or LazyCard(state.readme or "", path="README.md").configs
+    own = {path for entry in configs if entry.name == target.config_name for path in _read(entry, replaced, is_own=True)}
+    for entry in configs:
+        taken = sorted(set(_read(entry, replaced)) - own)
+        if taken:
+            raise ConfigurationError(
+                f"{taken[0]!r} of {target.repo_id} belongs to the config {entry.name!r}, and pushing {target.config_name!r} "
+                f"with data_dir={target.data_dir!r} would replace it. Choose another data_dir."
+            )
+
+
+def _read(entry: ConfigEntry, paths: Collection[str], *, is_own: bool = False) -> list[str]:
+    """Those of some files that a config reads; one that names none reads what it was pushed to."""
+    folder = "" if entry.data_dir is None else f"{entry.data_dir.strip('/')}/"
+    patterns = [pattern for named in (entry.data_files or {}).values() for pattern in named]
+    if not patterns and (folder or is_own):
+        patterns = ["**"]
+    return [path for pattern in patterns for path in _matched(folder + pattern.removeprefix("./"), paths)]
+
+
+def _matched(pattern: str, paths: Collection[str]) -> list[str]:
+    try:
+        return match(pattern, paths)
+    except ConfigurationError:  # it means nothing, and so reads nothing
+        return []
+
+
+# The folder where the shards of a push are, between their making and their upload.
+
+
+@contextmanager
+def shard_folder() -> Iterator[str]:
+    """A folder for the shards on their way; that of a process which died is removed by a later push."""
+    folder = _own_folder()
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="datasets-core-push-") as made:
+            yield made
+        return
+    try:
+        yield folder
+    finally:
+        disk_cache.discard(folder)
+
+
+def _own_folder() -> str | None:
+    """A folder in the cache; None where it takes none: one at a URL, or one that others filled for us."""
+    cache = settings().cache_dir
+    if files.is_url(cache):
+        return None
+    parent, made = os.path.join(cache, "pushing"), None
+    try:
+        os.makedirs(parent, exist_ok=True)
+        _sweep(parent)
+        made = tempfile.mkdtemp(dir=parent, suffix=disk_cache.SUFFIX)
+        disk_cache.claim(made)
+    except OSError:
+        if made is not None:
+            disk_cache.discard(made)
+        return None
+    return made
+
+
+def _sweep(parent: str) -> None:
+    """Remove what the dead left; nobody goes on with it."""
+    for name in os.listdir(parent):
+        folder = os.path.join(parent, name)
+        owner = disk_cache.facts_of(folder) if name.endswith(disk_cache.SUFFIX) else {}
+        if owner.get("host") == socket.gethostname() and not files.is_alive(owner["pid"]):
+            disk_cache.discard(folder)
+    disk_cache.sweep(parent)  # of other machines, and what nobody claimed
+
+
+logger = logging.getLogger(__name__)
+
+_README, _INFOS, _YAML, _IGNORE = "README.md", "dataset_infos.json", ".huggingface.yaml", ".gitignore"
+_BATCH_BYTES = 2 << 30
+_STREAM_FILES, _STREAM_BYTES = 4, 32 << 20
+_TRIES, _GARBLED_TRIES = 10, 3
+_LONGEST_PAUSE_SECONDS = 4.0  # between tries where others commit: they are done by then
+
+
+@dataclass
+class _Shard:
+    """A shard on its way."""
+
+    split: str
+    num_rows: int
+    num_bytes: int
+    file: NewFile
+    stored_at: tuple[HubCommit, str] | None = None  # where the repository has its content, if its own file is gone
+
+
+def push(
+    target: PushTarget,
+    shards: Shards,
+    write_card: WriteCard,
+    *,
+    is_stream: bool = False,
+    hub: Hub | None = None,
+    policy: RetryPolicy | None = None,
+) -> CommitInfo:
+    """Push splits to a repository, in one commit; none where all of it stands there already.
+
+    Args:
+        target: where to.
+        shards: what makes the shards of each split, at least one of each; they are removed when they are uploaded.
+        write_card: merges them into the card.
+        is_stream: how many rows come is not known: shards are sent soon, and few wait on the disk, instead of as many as a call
+            may ask for.
+        hub: the Hub; by default that of the settings, for the user of `target.token`.
+        policy: how often to try a commit that others came before, and the clock.
+
+    Returns:
+        The `CommitInfo` of huggingface_hub.
+
+    Raises:
+        PushConflictError: others committed first, again and again.
+        PushError: the Hub refuses it.
+        InvalidTokenError: nobody is logged in, or the token is not known.
+    """
+    if settings().offline:
+        raise OfflineError(target.repo_id, "is not pushed to: offline mode is on", advice=OFFLINE_ADVICE)
+    hub = hub or Hub.of(target.token)
+    if hub.token() is None:
+        raise not_logged_in(target.repo_id)
+    writer = HubWriter(hub, target.repo_id, revision=target.revision, create_pr=target.create_pr)
+    before = writer.open(private=target.private)
+    replaced = _replaced(target, before, shards)
+    state = _state(writer, before)
+    check_replaced(target, state, replaced)  # refuses before a row is made, and so does the card
+    write_card(state, [PushedSplit(name, 0, 0, 0, 0) for name in shards])
+    with shard_folder() as folder:
+        sent = _Upload(writer, target, before, folder, is_stream=is_stream)
+        sent.run(shards)
+        return _Commit(writer, target, sent.shards, write_card, policy).made(before)
+
+
+class _Upload:
+    """Shards made and uploaded, batch by batch; the last batch is left to the commit, with the card."""
+
+    def __init__(self, writer: HubWriter, target: PushTarget, before: HubCommit, folder: str, *, is_stream: bool) -> None:
+        self._writer, self._target, self._before, self._folder = writer, target, before, folder
+        self._is_stream, self._most_files = is_stream, _STREAM_FILES if is_stream else FILES_A_CALL
+        self._held = {file.sha256: path for path, file in before.files.items() if file.sha256}
+        self._waiting: list[_Shard] = []
+        self._largest = 0
+        self.shards: list[_Shard] = []
+
+    def run(self, shards: Shards) -> None:
+        """Make all shards, and name them."""
+        for split, make in shards.items():
+            count = 0
+            for local in make(self._folder):
+                if len(self._waiting) >= self._most_files:
+                    self._send()
+                path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # as nothing is called
+                shard = _Shard(split, local.num_rows, local.num_bytes, NewFile(path, local.path))
+                self._waiting.append(shard)
+                self.shards.append(shard)
+                count += 1
+                if self._is_much():
+                    self._send()
+            if not count:
+                raise ConfigurationError(f"The split {split!r} came without a shard. Push at least an empty one.")
+            for index, shard in enumerate(self.shards[-count:]):
+                shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
+
+    def _is_much(self) -> bool:
+        """Whether what waits takes the room on the disk that it may: of a stream that of two large shards."""
+        self._largest = max(self._largest, self._waiting[-1].file.size)
+        most = min(max(self._largest * 3 // 2, _STREAM_BYTES), _BATCH_BYTES // 2) if self._is_stream else _BATCH_BYTES
+        return sum(shard.file.size for shard in self._waiting) >= most
+
+    def _send(self) -> None:
+        new = []
+        for shard in self._waiting:
+            path = self._held.get(shard.file.sha256)
+            if path is None:
+                new.append(shard)
+            else:
+                shard.stored_at = (self._before, path)
+                shard.file.forget_local()
+        self._writer.upload([shard.file for shard in new], ignores_nothing=_IGNORE in self._before.files)
+        for shard in new:
+            if shard.file.is_stored:
+                shard.file.forget_local()
+        self._waiting = []
+        self._most_files = min(4 * self._most_files, FILES_A_CALL)  # few calls, however long a stream is
+
+
+class _Commit:
+    """One commit of shards and card, worked out anew where somebody else committed first."""
+
+    def __init__(
+        self,
+        writer: HubWriter,
+        target: PushTarget,
+        shards: Sequence[_Shard],
+        write_card: WriteCard,
+        policy: RetryPolicy | None,
+    ) -> None:
+        self._writer, self._target, self._shards, self._write_card = writer, target, shards, write_card
+        self._policy = policy or RetryPolicy(_TRIES, settings().max_retry_wait_seconds)
+        self._card: list[NewFile] = []
+        self._said: dict[str, Any] = {"message": target.commit_message, "description": target.commit_description}
+
+    def made(self, before: HubCommit) -> CommitInfo:
+        """The `CommitInfo` of the commit, or of `before` where it has all."""
+        failures = 0
+        while True:
+            change = self._change(before)
+            if change.is_empty():
+                self._writer.upload(self._card, ignores_nothing=_IGNORE in before.files)  # fails for who may not write
+                logger.info("%s has all of it already: there is nothing to commit.", self._writer.repo_id)
+                return self._writer.made(before, **self._said)
+            unsent = [file for file in change.files if not file.is_sent]
+            self._writer.upload(unsent, ignores_nothing=_IGNORE in before.files)
+            try:
+                return self._writer.commit(before, change, **self._said)
+            except MissedCommitError as missed:
+                failures += 1
+                if failures >= (min(_GARBLED_TRIES, self._policy.tries) if missed.is_garbled else self._policy.tries):
+                    raise self._given_up(missed, failures) from missed
+                logger.info("%s: %s; trying again.", self._writer.repo_id, missed.reason)
+                self._pause(failures, missed)
+                found = self._after(change, before, missed)
+                if not isinstance(found, HubCommit):
+                    return found
+                before = found
+
+    def _pause(self, failures: int, missed: MissedCommitError) -> None:
+        policy = self._policy
+        if missed.retry_after is None:
+            policy = replace(policy, longest_pause_seconds=min(policy.longest_pause_seconds, _LONGEST_PAUSE_SECONDS))
+        policy.pause(failures, missed.retry_after)
+
+    def _after(self, change: Change, before: HubCommit, missed: MissedCommitError) -> CommitInfo | HubCommit:
+        """What became of a commit: its `CommitInfo` where it was made and only the answer was lost, else the branch now."""
+        if not missed.is_conflict and self._target.create_pr:
+            request = self._writer.pull_request(change, **self._said)
+            if request is not None:
+                return request
+        now = self._writer.current()
+        if now.sha != before.sha and change.stands_in(now):
+            return self._writer.made(now, **self._said)
+        return now
+
+    def _given_up(self, missed: MissedCommitError, failures: int) -> PushError:
+        repo_id, branch = self._writer.repo_id, self._writer.branch
+        again = "Push again when they are done: what was uploaded is not uploaded again"
+        if missed.is_conflict:
+            return PushConflictError(repo_id, f"was changed by others before each of {failures} commits to {branch!r}", again)
+        reason = f"took no commit to {branch!r} in {failures} tries ({missed.reason})"
+        return PushError(repo_id, reason, "Push again later: what was uploaded is not uploaded again")
+
+    def _change(self, before: HubCommit) -> Change:
+        change = Change()
+        for shard in self._shards:
+            if shard.file.stands_in(before):
+                continue
+            if shard.stored_at is None:
+                change.files.append(shard.file)
+            else:
+                change.copies[shard.file.path] = shard.stored_at
+        new = {shard.file.path for shard in self._shards}
+        replaced = _replaced(self._target, before, {shard.split for shard in self._shards})
+        change.deletions = sorted(path for path in replaced if path not in new)
+        self._card = [NewFile(path, text.encode()) for path, text in self._texts(before, replaced)]
+        change.files += [file for file in self._card if not file.stands_in(before)]
+        return change
+
+    def _texts(self, before: HubCommit, replaced: dict[str, str]) -> Iterator[tuple[str, str]]:
+        splits = []
+        for name in dict.fromkeys(shard.split for shard in self._shards):
+            own = [shard for shard in self._shards if shard.split == name]
+            old = sum(before.files[path].size for path, split in replaced.items() if split == name)
+            splits.append(
+                PushedSplit(
+                    name=name,
+                    num_rows=sum(shard.num_rows for shard in own),
+                    num_bytes=sum(shard.num_bytes for shard in own),
+                    file_bytes=sum(shard.file.size for shard in own),
+                    replaced_bytes=old,
+                )
+            )
+        state = _state(self._writer, before)
+        check_replaced(self._target, state, replaced)
+        texts = self._write_card(state, splits)
+        yield _README, texts.readme
+        if texts.dataset_infos is not None:
+            yield _INFOS, texts.dataset_infos
+        if texts.yaml is not None:
+            yield _YAML, texts.yaml
+
+
+def _state(writer: HubWriter, commit: HubCommit) -> RepositoryState:
+    readme, infos, yaml = (writer.text(commit, name) for name in (_README, _INFOS, _YAML))
+    return RepositoryState(readme, infos, tuple(commit.files), yaml)
+
+
+def _replaced(target: PushTarget, before: HubCommit, splits: Collection[str]) -> dict[str, str]:
+    """The files that go, or get new content, and the splits that they belong to; '' for splits that go as a whole."""
+    inside = re.escape(target.data_dir)
+    found = {}
+    for path in before.files:
+        named = re.fullmatch(rf"{inside}/(\w+(?:\.\w+)*)-([^/]*)", path)
+        if named is None:
+            continue
+        if named[1] in splits:
+            found[path] = named[1]
+        elif target.replaces_config and re.fullmatch(r"\d{5,}-of-\d{5,}(-\w+)?\.parquet", named[2]):
+            found[path] = ""
+    return found

@@ -1,0 +1,581 @@
+"""The rows of a dataset as the Parquet files of a push: which go into which file, and who writes it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core import files
+from datasets_core.engines import get_engine
+from datasets_core.errors import CastError, DatasetsCoreError, MediaError
+from datasets_core.features.base import FeatureType, LargeList, List
+from datasets_core.features.media.media import Media, MediaPaths, embed_table, has_media
+from datasets_core.features.schema import Features
+from datasets_core.progress import progress
+from datasets_core.store.pieces import Ints
+from datasets_core.store.rows.indices import parse_size
+from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.table import RowTable
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+    from datasets_core.fetch.hub.client import CommitInfo
+    from datasets_core.io.push_target import LocalShard, PushTarget, ShardLimits
+
+
+# How many bytes rows take in Arrow's layout, by their values alone: however they are cut into batches, it is the same.
+
+
+types = pa.types
+
+
+def num_bits(rows: pa.RecordBatch | pa.Table) -> int:
+    """The size of the rows in bits; that of rows cut in two is the sum of both parts.
+
+    Counted are values, offsets and lengths, and not what only some layouts have: bits that tell nulls, dictionaries, padding.
+    Hugging Face `datasets` tells the bytes of the batches in memory, and so a byte for each eight rows of a batch with nulls in
+    it: how many that are depends on how rows were cut, and so would the card of rows that did not change.
+
+    >>> num_bits(pa.table({"a": [1, 2, 3], "b": ["x", "yz", None]})) // 8
+    39
+    """
+    return sum(_bits(column) for column in rows.columns)
+
+
+def _bits(column: pa.Array | pa.ChunkedArray) -> int:
+    if isinstance(column, pa.ChunkedArray):
+        return sum(map(_array_bits, column.chunks))
+    return _array_bits(column)
+
+
+def _array_bits(array: pa.Array) -> int:
+    kind, length = array.type, len(array)
+    if not length or types.is_null(kind):
+        return 0
+    if isinstance(array, pa.ExtensionArray):
+        return _array_bits(array.storage)
+    if types.is_string(kind) or types.is_binary(kind):
+        return 8 * (4 * length + _span(array, 4))
+    if types.is_large_string(kind) or types.is_large_binary(kind):
+        return 8 * (8 * length + _span(array, 8))
+    if types.is_struct(kind):
+        return sum(_array_bits(child) for child in array.flatten())
+    if types.is_map(kind):
+        return 32 * length + _array_bits(_shown(array.keys, array)) + _array_bits(_shown(array.items, array))
+    if types.is_list(kind) or types.is_large_list(kind):
+        return (32 if types.is_list(kind) else 64) * length + _array_bits(_shown(array.values, array))
+    if types.is_fixed_size_list(kind):
+        return _array_bits(array.values.slice(array.offset * kind.list_size, length * kind.list_size))
+    try:
+        return length * int(kind.bit_width)
+    except ValueError:  # views and the like, which have no one width
+        return 8 * int(array.nbytes)
+
+
+def _span(array: pa.Array, width: int) -> int:
+    """The bytes of the values, by the first offset and the last."""
+    offsets: Any = memoryview(array.buffers()[1]).cast("i" if width == 4 else "q")
+    return int(offsets[array.offset + len(array)] - offsets[array.offset])
+
+
+def _shown(values: pa.Array, array: pa.Array) -> pa.Array:
+    """Those values of the child that the lists of a slice hold."""
+    offsets = array.offsets
+    first, last = offsets[0].as_py(), offsets[len(offsets) - 1].as_py()
+    return values.slice(first, last - first)
+
+
+# The Parquet files of a push: the same bytes for the same rows, however these are stored and whoever writes them.
+
+
+GROUP_BYTES = 100_000_000
+"""Bytes of a row group in Arrow's layout: what the viewer of the Hub reads at once, and what other tools write."""
+GROUP_ROWS = 1 << 20
+_CHUNKS = {"min_chunk_size": 256 << 10, "max_chunk_size": 1 << 20, "norm_level": 0}  # those of Hugging Face `datasets`
+
+
+class ShardFile:
+    """One Parquet file that is written row group by row group.
+
+    Args:
+        path: of the new file.
+        features: of the columns; the file carries them.
+        group_bytes: of a row group, in Arrow's layout.
+
+    Attributes:
+        num_rows: the rows that it was given.
+        num_bits: what they take in Arrow's layout.
+
+    Raises:
+        CastError: Parquet has no such type.
+        DatasetDiskError: the disk is full, read-only or forbidden.
+    """
+
+    def __init__(self, path: str, features: Features, *, group_bytes: int = GROUP_BYTES) -> None:
+        from datasets_core.features.schema import plain_schema
+
+        self.path, self.num_rows, self.num_bits = path, 0, 0
+        self._schema = plain_schema(features.arrow_schema)
+        self._group_bits = 8 * group_bytes
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_rows = self._waiting_bits = 0
+        with files.disk_errors(path):
+            self._out = open(path, "wb")  # noqa: SIM115 - closed by `close`
+        try:
+            self._writer = _writer(self._out, self._schema, features)
+        except BaseException:
+            self._out.close()
+            raise
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write rows behind those that are there."""
+        batch = self._plain(batch)
+        while batch.num_rows:
+            size = num_bits(batch)
+            fits = rows_that_fit(batch, self._group_bits - self._waiting_bits, size)
+            fits = min(fits, GROUP_ROWS - self._waiting_rows) or int(not self._waiting)  # a row that is larger has its own
+            self._wait(batch.slice(0, fits), size if fits == batch.num_rows else None)
+            if fits < batch.num_rows:
+                self._write_group()
+            batch = batch.slice(fits)
+
+    def _wait(self, batch: pa.RecordBatch, size: int | None) -> None:
+        if not batch.num_rows:
+            return
+        size = num_bits(batch) if size is None else size
+        self._waiting.append(batch)
+        self._waiting_rows += batch.num_rows
+        self._waiting_bits += size
+        self.num_rows += batch.num_rows
+        self.num_bits += size
+
+    def _plain(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if batch.schema.types == self._schema.types:
+            return pa.RecordBatch.from_arrays(batch.columns, schema=self._schema) if len(self._schema) else batch
+        table = pa.Table.from_batches([batch]).cast(self._schema).combine_chunks()
+        return table.to_batches()[0] if table.num_rows else batch.slice(0, 0)
+
+    def _write_group(self) -> None:
+        # One array for each column: where pages end must not depend on how the rows were cut before.
+        group = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()
+        self._waiting, self._waiting_rows, self._waiting_bits = [], 0, 0
+        with files.disk_errors(self.path):
+            self._writer.write_table(group, row_group_size=max(1, group.num_rows))
+
+    def close(self) -> None:
+        """Write what waits, and the end of the file."""
+        try:
+            if self._waiting:
+                self._write_group()
+            self._writer.add_key_value_metadata({"content_defined_chunking": json.dumps(_CHUNKS)})
+            with files.disk_errors(self.path):
+                self._writer.close()
+                self._out.close()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self.close()
+            return
+        self._writer.is_open = False  # given up: pyarrow would write the end of the file, whenever the object goes
+        with contextlib.suppress(OSError):  # of bytes that wait: the disk that is full is told already
+            self._out.close()
+
+
+def write_shards(
+    batches: Iterable[pa.RecordBatch], features: Features, name: Callable[[int], str], max_bytes: int | None
+) -> Iterator[ShardFile]:
+    """Write rows into one file after the other: each file when it is whole; one at least, of no rows if there are none.
+
+    Args:
+        batches: the rows.
+        features: of their columns.
+        name: the path of the file of a number.
+        max_bytes: bytes of a file in Arrow's layout; a row that is larger has a file of its own.  None: one file.
+    """
+    limit = None if max_bytes is None else 8 * max_bytes
+    number = 0
+    shard = ShardFile(name(number), features)
+    try:
+        for batch in batches:
+            while batch.num_rows:
+                fits = batch.num_rows if limit is None else rows_that_fit(batch, limit - shard.num_bits, num_bits(batch))
+                fits = fits or int(not shard.num_rows)
+                shard.add(batch.slice(0, fits))
+                batch = batch.slice(fits)
+                if batch.num_rows:
+                    shard.close()
+                    yield shard
+                    number += 1
+                    shard = ShardFile(name(number), features)
+    except BaseException as error:
+        shard.__exit__(type(error), error, None)
+        raise
+    shard.close()
+    yield shard
+
+
+def rows_that_fit(batch: pa.RecordBatch, bits: int, size: int) -> int:
+    """How many rows of the batch, from its first on, take no more than so many bits.
+
+    >>> rows_that_fit(pa.record_batch({"a": pa.array([1, 2, 3])}), 128, 192)
+    2
+    """
+    if size <= bits:
+        return int(batch.num_rows)
+    low, high = 0, int(batch.num_rows)  # `low` rows fit, `high` do not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if num_bits(batch.slice(0, middle)) <= bits else (low, middle)
+    return low
+
+
+def _writer(out: Any, schema: pa.Schema, features: Features) -> pq.ParquetWriter:
+    import pyarrow.parquet as pq
+
+    leaves = _leaves(schema)
+    media = {name for name, feature in features.items() if has_media(feature)}
+    stored = [leaf for column, leaf in leaves if column in media]  # compressed by themselves, and none is there twice
+    options: dict[str, Any] = {  # which pyarrow takes by column, and its stubs do not
+        "compression": {leaf: "none" if leaf in stored else "snappy" for _, leaf in leaves} or "snappy",
+        "use_dictionary": [leaf for _, leaf in leaves if leaf not in stored],
+        "column_encoding": dict.fromkeys(stored, "PLAIN"),
+        "use_content_defined_chunking": _CHUNKS,
+    }
+    try:
+        return pq.ParquetWriter(out, schema, write_page_index=True, write_page_checksum=True, **options)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+        raise CastError(f"Parquet cannot hold these columns: {error}. Cast them before the push.") from error
+
+
+def _leaves(schema: pa.Schema) -> list[tuple[str, str]]:
+    """For each column of numbers or bytes that Parquet writes, the column of the dataset and the path in the file."""
+    import pyarrow.parquet as pq
+
+    out = pa.BufferOutputStream()
+    try:
+        with pq.ParquetWriter(out, schema):
+            pass
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+        raise CastError(f"Parquet cannot hold these columns: {error}. Cast them before the push.") from error
+    written = pq.read_metadata(pa.BufferReader(out.getvalue())).schema
+    paths = [written.column(number).path for number in range(len(written))]
+    owners = [field.name for field in schema for _ in range(_num_leaves(field.type))]
+    return list(zip(owners, paths, strict=True))
+
+
+def _num_leaves(kind: pa.DataType) -> int:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _num_leaves(kind.storage_type)
+    if kind.num_fields == 0:
+        return 1
+    return sum(_num_leaves(kind.field(number).type) for number in range(kind.num_fields))
+
+
+_MOST_PIECES = 2000  # of a table that are measured; of larger ones so many, evenly spaced
+_SAMPLE_ROWS = 1000
+_EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20  # of media whose files are read at once, about
+
+
+@dataclass(frozen=True, slots=True)
+class PushedRows:
+    """Rows that are to be written, with nothing that a process could not be sent.
+
+    Attributes:
+        table: what they stand in.
+        index: which of its rows they are; None: all.
+        features: of the columns.
+        paths: which paths among the values may be opened.
+        split: whose rows they are.
+        embeds: whether the files that media name go into the rows.
+        first: the number of the first of them in the split.
+    """
+
+    table: RowTable
+    index: Ints | None
+    features: Features
+    paths: MediaPaths
+    split: str
+    embeds: bool
+    first: int = 0
+
+    @classmethod
+    def of(cls, dataset: Tabled, split: str, *, embeds: bool) -> PushedRows:
+        """The rows of a dataset, whatever its format.
+
+        Args:
+            dataset: the dataset.
+            split: the name of its split.
+            embeds: whether the files that media name go into the rows.
+        """
+        embeds = embeds and any(map(has_media, dataset._features.values()))
+        return cls(dataset._table, dataset._index, dataset._features, dataset._media_paths().settled(), split, embeds)
+
+    @property
+    def num_rows(self) -> int:
+        """How many there are."""
+        return self.table.num_rows if self.index is None else len(self.index)
+
+    def part(self, start: int, stop: int) -> PushedRows:
+        """The rows from `start` to `stop`."""
+        if self.index is None:
+            return replace(self, table=self.table.slice(start, stop), first=self.first + start)
+        return replace(self, index=self.index[start:stop], first=self.first + start)
+
+    def gathered(self) -> PushedRows:
+        """The same rows; of those in memory no others with them."""
+        if self.index is None or self.table.files:
+            return self
+        return replace(self, table=RowTable.from_batches(self.table.batches_at(self.index), self.table.schema), index=None)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, with the bytes of their files."""
+        row, step = self.first, 1 if self.embeds else None
+        for batch in self.table.batches() if self.index is None else self.table.batches_at(self.index):
+            if step is None:
+                yield batch
+                continue
+            at = 0
+            while at < batch.num_rows:
+                table = self._embedded(batch.slice(at, step), row)
+                yield from table.to_batches()
+                at, row = at + table.num_rows, row + table.num_rows
+                size = max(1, num_bits(table) // 8)
+                step = max(1, min(_EMBEDDED_ROWS, 2 * step, _EMBEDDED_BYTES * table.num_rows // size))
+
+    def _embedded(self, batch: pa.RecordBatch, row: int) -> pa.Table:
+        try:
+            return embed_table(pa.Table.from_batches([batch]), self.features, paths=self.paths)
+        except MediaError as error:
+            error.add_note(f"This happened in split {self.split!r}.")
+            raise error.at(row=row + (error.row or 0)) from error.__cause__
+
+    # -- sizes ---------------------------------------------------------------------------------------------------------
+
+    def num_bytes(self) -> int:
+        """What the rows take in Arrow's layout, files that they name included: exact where they are few, else estimated."""
+        if self.index is None:
+            size = self._stored_bytes()
+        else:
+            sample = self._sample()
+            size = num_bits(sample) // 8 * self.num_rows // max(1, sample.num_rows)
+        return size + (self._named_bytes() if self.embeds else 0)
+
+    def _stored_bytes(self) -> int:
+        table = self.table
+        count = min(table.num_pieces, _MOST_PIECES)
+        picked = np.linspace(0, table.num_pieces - 1, num=count).astype(int).tolist()  # all differ
+        rows = bits = 0
+        for number in picked:
+            piece = table.piece(number)
+            rows, bits = rows + piece.num_rows, bits + num_bits(piece)
+        return bits * table.num_rows // rows // 8 if rows else 0
+
+    def _sample(self) -> pa.Table:
+        """Rows of all parts of the split."""
+        count = min(self.num_rows, _SAMPLE_ROWS)
+        places = np.linspace(0, self.num_rows - 1, num=count).astype(np.int64)
+        return self.table.take(places if self.index is None else self.index[places])
+
+    def _named_bytes(self) -> int:
+        """The sizes of the files that media name, by a sample."""
+        sample = self._sample()
+        found = 0
+        for name, feature in self.features.items():
+            for chunk in sample.column(name).chunks:
+                for media in _media(chunk, feature):
+                    found += sum(map(self._file_bytes, media.to_pylist()))
+        return int(found * self.num_rows // max(1, sample.num_rows))
+
+    def _file_bytes(self, value: dict[str, Any] | None) -> int:
+        if value is None or value["bytes"] is not None or value["path"] is None or files.is_url(value["path"]):
+            return 0
+        with contextlib.suppress(OSError, DatasetsCoreError):  # told, with its row, when the row is written
+            return int(os.path.getsize(self.paths.locate(value["path"])))
+        return 0
+
+
+def _media(array: pa.Array, feature: FeatureType) -> Iterator[pa.Array]:
+    """The arrays of media in a column."""
+    if isinstance(feature, Media):
+        yield array
+    elif isinstance(feature, dict):
+        for name, inner in feature.items():
+            yield from _media(array.field(name), inner)
+    elif isinstance(feature, (List, LargeList)):
+        yield from _media(array.flatten(), feature.feature)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def shards_of(rows: PushedRows, limits: ShardLimits) -> Callable[[str], Iterator[LocalShard]]:
+    """What writes the rows into files, one after the other, in the folder that it is given.
+
+    Args:
+        rows: of one split.
+        limits: into how many files they go; several processes work ahead by as many as there are of them.
+    """
+    return partial(_written, rows, limits)
+
+
+def _written(rows: PushedRows, limits: ShardLimits, folder: str) -> Iterator[LocalShard]:
+    parts = _Parts(rows, limits.count(0 if limits.num_shards else rows.num_bytes(), rows.num_rows))
+    engine = get_engine(num_proc=min(limits.num_proc or 1, len(parts)))
+    waiting: dict[int, LocalShard] = {}
+    wanted = 0
+    with progress(f"Writing {rows.split} as Parquet", total=rows.num_rows) as bar:
+        for number, shard in engine.run(partial(_write, folder), parts):
+            waiting[number] = shard
+            bar.update(shard.num_rows)
+            while wanted in waiting:
+                yield waiting.pop(wanted)
+                wanted += 1
+
+
+def _write(folder: str, job: tuple[int, PushedRows]) -> LocalShard:
+    from datasets_core.io.push_target import LocalShard
+
+    number, rows = job
+    with ShardFile(os.path.join(folder, f"{rows.split}-{number:05d}.parquet"), rows.features) as shard:
+        for batch in rows.batches():
+            shard.add(batch)
+    return LocalShard(shard.path, rows.split, shard.num_rows, shard.num_bits // 8)
+
+
+class _Parts(Sequence[tuple[int, PushedRows]]):
+    """The rows of each file, which differ by one at most; each made when it is asked for."""
+
+    def __init__(self, rows: PushedRows, count: int) -> None:
+        least, more = divmod(rows.num_rows, count)
+        borders = [least * number + min(number, more) for number in range(count + 1)]
+        self._rows, self._borders = rows, list(pairwise(borders))
+
+    def __len__(self) -> int:
+        return len(self._borders)
+
+    @overload
+    def __getitem__(self, number: int) -> tuple[int, PushedRows]: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[tuple[int, PushedRows]]: ...
+    def __getitem__(self, number: int | slice) -> Any:
+        if isinstance(number, slice):
+            return [self[place] for place in range(*number.indices(len(self)))]
+        part = self._rows.part(*self._borders[number])
+        return number, part if len(self) == 1 else part.gathered()
+
+
+# Datasets pushed to the Hub, as Parquet files that any tool of the Hub reads.
+
+
+class Pushing(Tabled):
+    """A dataset and the repository that it is pushed to."""
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        config_name: str = "default",
+        set_default: bool | None = None,
+        split: str | None = None,
+        data_dir: str | None = None,
+        commit_message: str | None = None,
+        commit_description: str | None = None,
+        private: bool | None = None,
+        token: str | bool | None = None,
+        revision: str | None = None,
+        create_pr: bool | None = False,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        embed_external_files: bool = True,
+        num_proc: int | None = None,
+    ) -> CommitInfo:
+        """Push the rows to a dataset repository of the Hub, as one split of a config, by one commit.
+
+        The repository is made if need be.  Its other configs, and the other splits of this one, stay, and so does all that its
+        card says besides; the files that the split had are replaced, and those that did not change are not sent again.  Until
+        the commit the repository is what it was: a push that was broken off is made whole by the next.
+
+        Args:
+            repo_id: `org/name`, or `name` for one of the user's own.
+            config_name: the config that the split belongs to.
+            set_default: make the config the default one; None leaves that to its name, False makes another one so.
+            split: the name of the split; None: that of the dataset, or `train`.
+            data_dir: folder of the repository for the files; None: `data` for the config `default`, else the config's name.
+            commit_message: the first line of the commit; None: `Upload dataset`.
+            commit_description: what else the commit says.
+            private: whether a repository that is made is private; None: as the namespace has it.
+            token: token of the Hub; None: that of the user who is logged in.
+            revision: branch, which is made if need be; None: `main`.
+            create_pr: open a pull request instead of a commit on the branch.
+            max_shard_size: bytes of a file in memory, about, such as "1GB"; None: the setting `max_shard_bytes`, 500 MB.
+            num_shards: number of files.
+            embed_external_files: put the files that images and the like name by path into the rows.
+            num_proc: processes that write files; as many files at least.
+
+        Returns:
+            What the commit is, as `huggingface_hub.CommitInfo`.
+
+        Raises:
+            ConfigurationError: arguments that mean nothing, or features other than those of the other splits in the repository.
+            ManifestError: the card of the repository is broken.
+            MediaNotFoundError, UntrustedPathError: a file that a row names cannot be embedded.
+            PushError, HubError: the Hub refuses.
+            OfflineError: the Hub cannot be reached, or offline mode is on.
+        """
+        given = locals()
+        from datasets_core.io.push_target import target_of  # 5 ms that reading does without
+
+        target = target_of(given)
+        name = str(self.split or "train") if split is None else str(split)
+        files = {name: num_shards}
+        return push_datasets({name: self}, target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
+
+
+def push_datasets(
+    datasets: Mapping[str, Tabled],
+    target: Callable[..., PushTarget],
+    max_shard_size: int | str | None,
+    num_shards: Mapping[str, Any],
+    *,
+    embeds: bool,
+    num_proc: int | None,
+) -> CommitInfo:
+    """Push datasets as splits of one config; see `Dataset.push_to_hub`.
+
+    Args:
+        datasets: by split.
+        target: makes the target of the splits that it is told.
+        max_shard_size: bytes of a file.
+        num_shards: number of files of each split; None leaves it to the sizes.
+        embeds: whether files that media name go into the rows.
+        num_proc: processes that write.
+    """
+    from datasets_core.io.push import push
+    from datasets_core.io.push_card import card_writer
+    from datasets_core.io.push_target import same_features, shard_limits
+
+    place = target(splits=[*datasets])
+    size = parse_size(max_shard_size)
+    limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in datasets}
+    empty = [name for name, dataset in datasets.items() if not dataset.num_rows]
+    features = same_features({name: dataset._features for name, dataset in datasets.items()}, empty)
+    rows = {name: PushedRows.of(dataset, name, embeds=embeds) for name, dataset in datasets.items()}
+    rows |= {name: replace(rows[name], features=features) for name in empty}
+    shards = {name: shards_of(each, limits[name]) for name, each in rows.items()}
+    return push(place, shards, card_writer(place, features))

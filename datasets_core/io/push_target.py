@@ -1,0 +1,374 @@
+"""What is pushed, as values: where it goes, the shards, what becomes of the repository, and who writes its card."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from datasets_core.config import settings
+from datasets_core.engines import get_engine
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.schema import Features
+from datasets_core.fetch.hub.repository import is_commit, is_inner_path, is_repo_id
+from datasets_core.meta.info import is_config_name
+from datasets_core.meta.splits import ALL
+
+_SPLIT = re.compile(r"\w+(\.\w+)*")
+_WILD = "*?[]{}"
+_UNSAFE_PARTS = frozenset({"", ".", "..", ".git", ".cache"})
+
+
+@dataclass(frozen=True, slots=True)
+class LocalShard:
+    """A Parquet file of a split on the own disk, which whoever uploads it removes.
+
+    Attributes:
+        path: the file.
+        split: the split that it belongs to.
+        num_rows: the rows in it.
+        num_bytes: what its rows take uncompressed, as `dataset_info` counts them.
+    """
+
+    path: str
+    split: str
+    num_rows: int
+    num_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushTarget:
+    """Where a dataset is pushed to, and how; `push_target` makes one that is checked.
+
+    Attributes:
+        repo_id: `org/name`, or `name` for the namespace of the user.
+        config_name: the config that the splits belong to.
+        data_dir: the folder of the repository that holds the shards of the config.
+        revision: the branch; None for `main`.
+        create_pr: whether the commit becomes a pull request.
+        private: whether a repository that is made for this is private; None as its namespace has it.
+        token: the token; True or None for the one of the user who is logged in, False for none.
+        commit_message: the first line of the commit.
+        commit_description: what else it says.
+        set_default: whether the config becomes the default one; None leaves that to its name.
+        replaces_config: whether the splits are all that the config is to have: others that it had are removed.
+    """
+
+    repo_id: str
+    config_name: str = "default"
+    data_dir: str = "data"
+    revision: str | None = None
+    create_pr: bool = False
+    private: bool | None = None
+    token: str | bool | None = None
+    commit_message: str = "Upload dataset"
+    commit_description: str | None = None
+    set_default: bool | None = None
+    replaces_config: bool = False
+
+    def __repr__(self) -> str:
+        return f"PushTarget(repo_id={self.repo_id!r}, config_name={self.config_name!r}, revision={self.revision!r})"
+
+    def pattern(self, split: str) -> str:
+        """The glob that names the shards of a split, as a card has it.
+
+        >>> PushTarget("org/name").pattern("train")
+        'data/train-*'
+        """
+        return f"{self.data_dir}/{split}-*"
+
+
+@dataclass(frozen=True, slots=True)
+class PushedSplit:
+    """A split as it stands in the repository after a push.
+
+    Attributes:
+        name: the split.
+        num_rows: its rows.
+        num_bytes: what they take uncompressed.
+        file_bytes: what its Parquet files take.
+        replaced_bytes: what the files took that the split had before.
+    """
+
+    name: str
+    num_rows: int
+    num_bytes: int
+    file_bytes: int
+    replaced_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryState:
+    """What a repository says of itself before a push.
+
+    Attributes:
+        readme: the text of its card; None where it has none.
+        dataset_infos: the text of its `dataset_infos.json`; None where it has none.
+        paths: all its files.
+        yaml: the text of its `.huggingface.yaml`, whose keys take the place of those of the card; None where it has none.
+    """
+
+    readme: str | None
+    dataset_infos: str | None
+    paths: Sequence[str]
+    yaml: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryTexts:
+    """The texts that a repository says of itself after a push.
+
+    Attributes:
+        readme: the card.
+        dataset_infos: the text of `dataset_infos.json`; None leaves it as it is, or absent.
+        yaml: the text of `.huggingface.yaml`; None leaves it as it is, or absent.
+    """
+
+    readme: str
+    dataset_infos: str | None = None
+    yaml: str | None = None
+
+
+Shards = Mapping[str, Callable[[str], Iterator[LocalShard]]]
+"""Split → what makes its shards, one after the other, in the folder that it is given."""
+
+WriteCard = Callable[[RepositoryState, Sequence[PushedSplit]], RepositoryTexts]
+"""Merges the splits into what a repository says of itself; called again when somebody else committed meanwhile."""
+
+
+def push_target(
+    repo_id: str,
+    *,
+    splits: Sequence[str],
+    config_name: str = "default",
+    data_dir: str | None = None,
+    revision: str | None = None,
+    create_pr: bool | None = False,
+    private: bool | None = None,
+    token: str | bool | None = None,
+    commit_message: str | None = None,
+    commit_description: str | None = None,
+    set_default: bool | None = None,
+    replaces_config: bool = False,
+) -> PushTarget:
+    """Check the arguments of `push_to_hub`, before a row is written.
+
+    Args:
+        repo_id: as `PushTarget` has it, and so for the rest.
+        splits: the names of the splits that are pushed.
+        data_dir: None for `data` for the config `default`, and the name of the config for others.
+
+    Raises:
+        ConfigurationError: one of them means nothing.
+        ArgumentTypeError: one of them is of another kind than it should be.
+
+    >>> push_target("org/name", splits=["train"], config_name="en").data_dir
+    'en'
+    """
+    texts = {
+        "repo_id": repo_id,
+        "config_name": config_name,
+        "data_dir": data_dir,
+        "revision": revision,
+        "commit_message": commit_message,
+        "commit_description": commit_description,
+    }
+    for name, value in texts.items():
+        if not isinstance(value, str) and (value is not None or name in ("repo_id", "config_name")):
+            raise ArgumentTypeError(f"{name}={value!r} is no text. Give one as {name}.")
+    for name, told in {"private": private, "create_pr": create_pr, "set_default": set_default}.items():
+        if told is not None and not isinstance(told, bool):
+            raise ArgumentTypeError(f"{name}={told!r} says neither yes nor no. Give True, False or None as {name}.")
+    if token is not None and not isinstance(token, str | bool):
+        raise ArgumentTypeError("token is neither a text nor True, False or None. Give the token of somebody who may write.")
+    _check_repository(repo_id, revision)
+    folder = _folder_of(config_name, data_dir)
+    if not splits:
+        raise ConfigurationError(f"There is no split to push to {repo_id!r}. Give at least one.")
+    for split in splits:
+        if not _SPLIT.fullmatch(str(split)):
+            raise ConfigurationError(
+                f"A split cannot be called {split!r}. Give split= a name of letters, digits, '_' and dots."
+            )
+        if str(split).lower() == ALL:
+            raise ConfigurationError(f"A split cannot be called {split!r}, which means all of them. Give split= another name.")
+    if commit_message is not None and not commit_message.strip():
+        raise ConfigurationError("A commit needs a message, and commit_message is empty. Give one, or leave it out.")
+    return PushTarget(
+        repo_id=repo_id,
+        config_name=config_name,
+        data_dir=folder,
+        revision=revision or None,
+        create_pr=bool(create_pr),
+        private=private,
+        token=token,
+        commit_message=commit_message or "Upload dataset",
+        commit_description=commit_description,
+        set_default=set_default,
+        replaces_config=replaces_config,
+    )
+
+
+def _check_repository(repo_id: str, revision: str | None) -> None:
+    if not repo_id:
+        raise ConfigurationError(f"A repository of the Hub is named 'org/name', not {repo_id!r}. Give its name.")
+    if repo_id.startswith("buckets/"):
+        raise ConfigurationError(f"{repo_id!r} is a bucket, to which datasets are not pushed. Give a repository: 'org/name'.")
+    if not is_repo_id(repo_id):
+        raise ConfigurationError(
+            f"{repo_id!r} is no name of a repository on the Hub. Write 'org/name', of letters, digits, '-', '_' and '.'."
+        )
+    if revision and is_commit(revision):
+        raise ConfigurationError(
+            f"{revision} is a commit of {repo_id!r}, and commits do not change. Give a branch as revision."
+        )
+    if revision and not (is_inner_path(revision) and revision.isprintable() and not any(map(str.isspace, revision))):
+        raise ConfigurationError(f"No branch of {repo_id!r} can be called {revision!r}. Give another name as revision.")
+
+
+def _folder_of(config_name: str, data_dir: str | None) -> str:
+    """The folder of the shards, which stands in the patterns of a card as it is."""
+    if config_name == "data" or not config_name:
+        raise ConfigurationError(
+            f"A config cannot be called {config_name!r}: 'data' holds the shards of 'default'. Choose another name."
+        )
+    if not is_config_name(config_name) or '"' in config_name:
+        raise ConfigurationError(
+            f"The config_name {config_name!r} is none that can be read again: it would be a path, holds one of "
+            '<>:/\\|?*" or a line break, or is too long. Choose a name without them.'
+        )
+    from datasets_core.meta.card import way_out  # 10 ms, with yaml
+
+    folder = (data_dir or ("data" if config_name == "default" else config_name)).strip("/")
+    is_folder = is_inner_path(folder) and folder.isprintable() and not _UNSAFE_PARTS & set(folder.split("/"))
+    if not is_folder or any(sign in folder for sign in _WILD) or way_out(folder) is not None:
+        if not data_dir:
+            raise ConfigurationError(
+                f"The config_name {config_name!r} cannot name the folder of its files. Choose another, or give data_dir= too."
+            )
+        raise ConfigurationError(
+            f"data_dir={data_dir!r} is no folder of a repository. Give a path such as 'data' or 'data/en'."
+        )
+    return folder
+
+
+def target_of(arguments: Mapping[str, Any], *, replaces_config: bool = False) -> Callable[..., PushTarget]:
+    """What makes the target of a `push_to_hub`, once its splits are known: `splits=` is to be given then.
+
+    Args:
+        arguments: those of the method by their names, and others, which are left alone.
+        replaces_config: as `push_target` has it.
+
+    >>> target_of({"repo_id": "org/name", "config_name": "en", "num_proc": 2})(splits=["train"])
+    PushTarget(repo_id='org/name', config_name='en', revision=None)
+    """
+    given = {name: arguments[name] for name in _ARGUMENTS & arguments.keys()}
+    return partial(push_target, **given, replaces_config=replaces_config)
+
+
+_ARGUMENTS = frozenset(inspect.signature(push_target).parameters) - {"splits", "replaces_config"}
+
+
+# The features that the splits of a config have in common: all of them.
+
+
+def same_features(features: Mapping[str, Features], empty: Collection[str] = ()) -> Features:
+    """The features of every split.
+
+    Args:
+        features: by split; one at least.
+        empty: splits without rows, which any types will do for, if the columns are the same.
+
+    Raises:
+        ConfigurationError: two splits differ.
+
+    >>> from datasets_core import Value
+    >>> same_features({"train": Features({"a": Value("int8")}), "test": Features({"a": Value("int8")})})
+    {'a': Value('int8')}
+    """
+    first = next((name for name in features if name not in empty), next(iter(features)))
+    for name, found in features.items():
+        if found != features[first] and not (name in empty and found.keys() == features[first].keys()):
+            raise ConfigurationError(
+                f"Split {name!r} has the features {dict(features[name])}, and {first!r} has {dict(features[first])}. "
+                "Cast them to the same, or push them with different config_names."
+            )
+    return features[first]
+
+
+# Into how many Parquet files the rows of a split go.
+
+
+@dataclass(frozen=True, slots=True)
+class ShardLimits:
+    """What the user asked for; `shard_limits` makes one that is checked.
+
+    Attributes:
+        num_shards: that many files; None: as many as `max_bytes` asks for.
+        max_bytes: bytes of a file in Arrow's layout; None: the setting `max_shard_bytes`.
+        num_proc: how many are written at the same time.
+    """
+
+    num_shards: int | None = None
+    max_bytes: int | None = None
+    num_proc: int | None = None
+
+    @property
+    def shard_bytes(self) -> int:
+        """Bytes of a file, about."""
+        return self.max_bytes or settings().max_shard_bytes
+
+    def count(self, num_bytes: int, num_rows: int) -> int:
+        """How many files rows make that take so many bytes.
+
+        >>> ShardLimits(max_bytes=100).count(250, 1000)
+        3
+        """
+        if self.num_shards is not None:
+            return self.num_shards
+        return max(1, min(max(num_bytes // self.shard_bytes + 1, self.num_proc or 1), num_rows))
+
+
+def shard_limits(max_bytes: int | None, num_shards: Any, num_proc: int | None, *, split: str | None = None) -> ShardLimits:
+    """The arguments of `push_to_hub`, checked.
+
+    Args:
+        max_bytes: what `max_shard_size` says.
+        num_shards: as it is given.
+        num_proc: as it is given.
+        split: whose they are, for messages.
+
+    Raises:
+        ConfigurationError: both are given, or numbers below 1.
+    """
+    get_engine(num_proc=num_proc)  # refuses a number that means nothing
+    if max_bytes is not None and num_shards is not None:
+        raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+    if num_shards is not None:
+        if isinstance(num_shards, bool) or not hasattr(num_shards, "__index__") or num_shards < 1:
+            where = "" if split is None else f" for split {split!r}"
+            raise ConfigurationError(f"num_shards is {num_shards!r}{where}. Give a whole number of at least 1.")
+        num_shards = operator.index(num_shards)
+    return ShardLimits(num_shards, max_bytes, num_proc)
+
+
+def shards_by_split(num_shards: Any, splits: Iterable[str]) -> Mapping[str, int | None]:
+    """The numbers of files of several splits, as they were given.
+
+    Raises:
+        ConfigurationError: no mapping by split, or one that names a split that there is not.
+    """
+    names = list(map(str, splits))
+    if num_shards is None:
+        return {}
+    known = ", ".join(map(repr, names))
+    if not isinstance(num_shards, Mapping):
+        raise ConfigurationError(f"num_shards is {num_shards!r}. Give a dict with the number of each split: {known}.")
+    for name in num_shards:
+        if name not in names:
+            raise ConfigurationError(f"num_shards names {name!r}, which is no split. Splits: {known}.")
+    return num_shards

@@ -1,0 +1,499 @@
+"""The rows of a dataset as Arrow streams in a folder: copied where they stand in files, else written shard after shard."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.engines import get_engine
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileNotFoundDatasetsError
+from datasets_core.features.media.media import embed_table, has_media
+from datasets_core.features.schema import Features
+from datasets_core.fetch.checksums import digest_of
+from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
+from datasets_core.progress import Progress, progress
+from datasets_core.store.manifest import staging_base
+from datasets_core.store.rows.indices import parse_size
+from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.shard import FileShard
+
+if TYPE_CHECKING:
+    from datasets_core.io.saved_folder import Saved, SavedShard
+
+# Datasets saved to a folder and opened from it; the folder is the one that Hugging Face `datasets` writes and reads.
+
+
+class Disk(Tabled):
+    """A dataset and its folder."""
+
+    def save_to_disk(
+        self,
+        dataset_path: str | os.PathLike[str],
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Save rows, features, split and format to a folder, for `load_from_disk`.
+
+        Whenever it is broken off, the folder holds what it held before, or the new copy.  The folder may be the one that this
+        dataset was loaded from.  Files that images and the like name by path go into the rows.
+
+        Args:
+            dataset_path: local folder or URL.
+            max_shard_size: bytes of a file, about, such as "500MB".
+            num_shards: number of files.
+            num_proc: files that are written at the same time.
+            storage_options: for the file system of a URL.
+
+        Raises:
+            ConfigurationError: both sizes are given, or a built dataset stands in that folder.
+            FileInPlaceError: a file stands there.
+            DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stands.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+        ...     Dataset.load_from_disk(folder)[1]
+        {'a': 2}
+        """
+
+        wanted = {"": Shards.of(max_shard_size, num_shards, num_proc)}
+        save({"": self}, dataset_path, wanted, storage_options, group=False)
+
+    @classmethod
+    def load_from_disk(
+        cls,
+        dataset_path: str | os.PathLike[str],
+        keep_in_memory: bool | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> Self:
+        """The dataset of a folder that `save_to_disk` made, here or in Hugging Face `datasets`; its files are mapped.
+
+        Args:
+            dataset_path: local folder or URL; the files of a URL are fetched into the cache.
+            keep_in_memory: read the files instead; None does so below the setting `max_memory_bytes`.
+            storage_options: for the file system of a URL.
+
+        Raises:
+            FileNotFoundDatasetsError: no dataset was saved there.
+            ManifestError, DamagedShardError: what was saved is damaged.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.from_dict({"a": [1, 2, 3]}).with_format("numpy").save_to_disk(folder)
+        ...     Dataset.load_from_disk(folder)[:]["a"]
+        array([1, 2, 3])
+        """
+
+        return load_one(cls, dataset_path, keep_in_memory, storage_options)
+
+
+# The files of a saved dataset, as other tools are told of them.
+
+
+_ARROW_STREAM = "application/vnd.apache.arrow.stream"
+
+
+class SavedFiles:
+    """What knows the files of one saved dataset.
+
+    Args:
+        folder: the folder, local or at a URL.
+        names: its files, in the order of the rows.
+        split: that of the dataset; None where it has none.
+        features: the columns.
+    """
+
+    def __init__(self, folder: str, names: Sequence[str], split: str | None, features: Features | None) -> None:
+        self.folder, self.names, self.split, self.features = folder, tuple(names), split, features
+
+    def __deepcopy__(self, memo: object) -> SavedFiles:
+        return self  # nothing of it changes
+
+    def dataset_files(self, folder: str | None = None) -> DatasetFiles:
+        """See `FilesOrigin.dataset_files`."""
+        return DatasetFiles(tuple(self._file(name, folder) for name in self.names), features=self.features)
+
+    def _file(self, name: str, folder: str | None) -> DatasetFile:
+        splits = () if self.split is None else (self.split,)
+        path = files.join(self.folder, name)
+        if files.is_url(path):
+            return DatasetFile(name, path, _ARROW_STREAM, splits=splits)
+        below = os.path.relpath(path, folder).replace(os.sep, "/") if folder is not None else name
+        with open(path, "rb") as handle:
+            encoding = TABLES[".arrow"] if handle.read(6) == b"ARROW1" else _ARROW_STREAM
+        named = name if below.startswith("../") else below
+        return DatasetFile(named, None, encoding, os.path.getsize(path), digest_of(path).hexdigest(), splits)
+
+
+# Datasets of saved folders: one, or those of several splits, opened; and those of several splits saved together.
+
+
+D = TypeVar("D", bound=Tabled)
+
+
+def save_group(
+    datasets: Mapping[str, Tabled],
+    dataset_dict_path: str | os.PathLike[str],
+    max_shard_size: int | str | None = None,
+    num_shards: Mapping[str, int] | None = None,
+    num_proc: int | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> None:
+    """Save the datasets of several splits to one folder; see `Dataset.save_to_disk`.
+
+    Whenever it is broken off, the folder holds the old copy of all of them or the new one.
+
+    Args:
+        datasets: by split.
+        dataset_dict_path: local folder or URL.
+        max_shard_size: bytes of a file, about.
+        num_shards: number of files, by split.
+        num_proc: files that are written at the same time.
+        storage_options: for the file system of a URL.
+
+    Raises:
+        ConfigurationError: a split cannot name a folder, or `num_shards` names not exactly the splits.
+        DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stands.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_group({"train": Dataset.from_dict({"a": [1]})}, folder)
+    ...     sorted(os.listdir(folder))
+    ['dataset_dict.json', 'train']
+    """
+    from datasets_core.io.saved_folder import check_names  # 10 ms that reading does without
+
+    check_names(datasets)
+    if num_shards is not None and (not isinstance(num_shards, Mapping) or set(num_shards) != set(datasets)):
+        raise ConfigurationError(
+            f"num_shards is {num_shards!r}. Give a dict with a number for each split: {', '.join(map(repr, datasets))}."
+        )
+    wanted = {name: Shards.of(max_shard_size, (num_shards or {}).get(name), num_proc) for name in datasets}
+    save(datasets, dataset_dict_path, wanted, storage_options, group=True)
+
+
+def load_one(
+    kind: type[D],
+    dataset_path: str | os.PathLike[str],
+    keep_in_memory: bool | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> D:
+    """The dataset of a folder that `Dataset.save_to_disk` made; see `Dataset.load_from_disk`.
+
+    Args:
+        kind: the class of the dataset.
+        dataset_path: local folder or URL.
+        keep_in_memory: read the files instead of mapping them.
+        storage_options: for the file system of a URL.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+    ...     load_one(Dataset, folder)[1]
+    {'a': 2}
+    """
+    from datasets_core.io.saved_folder import folder_of, is_saved_dataset, read_saved
+
+    folder = folder_of(dataset_path)
+    if not is_saved_dataset(folder, storage_options):
+        raise _not_there(folder, storage_options, group=False)
+    return _opened(kind, folder, read_saved(folder, storage_options), keep_in_memory, storage_options)
+
+
+def load_group(
+    kind: type[D],
+    dataset_dict_path: str | os.PathLike[str],
+    keep_in_memory: bool | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> dict[str, D]:
+    """The datasets of a folder that `DatasetDict.save_to_disk` made, by split; see `Dataset.load_from_disk`.
+
+    Args:
+        kind: the class of the datasets.
+        dataset_dict_path: local folder or URL.
+        keep_in_memory: read the files instead of mapping them.
+        storage_options: for the file system of a URL.
+    """
+    from datasets_core.io.saved_folder import folder_of, is_saved_group, read_group
+
+    folder = folder_of(dataset_dict_path)
+    if not is_saved_group(folder, storage_options):
+        raise _not_there(folder, storage_options, group=True)
+    found = read_group(folder, storage_options).items()
+    return {name: _opened(kind, files.join(folder, name), saved, keep_in_memory, storage_options) for name, saved in found}
+
+
+def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> bool:
+    """Whether a folder holds the saved datasets of several splits; else it holds one.
+
+    Raises:
+        FileNotFoundDatasetsError: it holds neither.
+    """
+    from datasets_core.io.saved_folder import folder_of, is_saved_dataset, is_saved_group
+
+    folder = folder_of(path)
+    if is_saved_dataset(folder, storage_options):
+        return False
+    if is_saved_group(folder, storage_options):
+        return True
+    raise _not_there(folder, storage_options, group=None)
+
+
+def _opened(kind: type[D], folder: str, saved: Saved, keep_in_memory: bool | None, storage_options: dict[str, Any] | None) -> D:
+    from datasets_core.io.saved_folder import open_saved
+
+    table, index = open_saved(folder, saved, in_memory=keep_in_memory, storage_options=storage_options)
+    made = kind(table, info=saved.info, split=saved.split, indices_table=index, fingerprint=saved.fingerprint)
+    if index is None:
+        split = None if saved.split is None else str(saved.split)
+        made._info.files_origin = SavedFiles(folder, [shard.name for shard in saved.shards], split, made._features)
+    rows = saved.format
+    if rows.type is None and rows.columns is None:
+        return made
+    columns = None if rows.columns is None else list(rows.columns)
+    return made.with_format(rows.type, columns, rows.is_complete, **rows.kwargs)
+
+
+def _not_there(folder: str, storage_options: dict[str, Any] | None, *, group: bool | None) -> FileNotFoundDatasetsError:
+    from datasets_core.io.saved_folder import GROUP_FILE, is_saved_dataset, is_saved_group
+
+    if group is True and is_saved_dataset(folder, storage_options):
+        return FileNotFoundDatasetsError(f"{folder} holds one dataset. Use Dataset.load_from_disk or load_from_disk.")
+    if group is False and is_saved_group(folder, storage_options):
+        return FileNotFoundDatasetsError(
+            f"{folder} holds a DatasetDict ({GROUP_FILE}). Use DatasetDict.load_from_disk or load_from_disk."
+        )
+    if not files.is_url(folder) and not os.path.isdir(folder):
+        return FileNotFoundDatasetsError(f"The folder {folder} does not exist. Check the path.")
+    return FileNotFoundDatasetsError(
+        f"{folder} holds no dataset that save_to_disk made. Check the path; for data files and built datasets use load_dataset."
+    )
+
+
+_GATHERED_BYTES = 16 << 20  # of rows that are put into order at once
+_MOST_FILES, _WORTHY_BYTES = 8, 8 << 20  # more files than that are copied only if they are as large on average
+NAME = "data-{:05d}-of-{:05d}.arrow"
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """Into how many files the rows go.
+
+    Args:
+        num_shards: that many; None: as many as `max_shard_bytes` asks for, and one for each process at least.
+        max_shard_bytes: bytes of a file, about; None: the setting of that name.
+        num_proc: how many are written at the same time.
+    """
+
+    num_shards: int | None = None
+    max_shard_bytes: int | None = None
+    num_proc: int | None = None
+
+    @classmethod
+    def of(cls, max_shard_size: int | str | None, num_shards: int | None, num_proc: int | None) -> Shards:
+        """The arguments of `save_to_disk`, checked.
+
+        Raises:
+            ConfigurationError: both are given, or numbers below 1.
+        """
+        get_engine(num_proc=num_proc)  # refuses a number that means nothing
+        if max_shard_size is not None and num_shards is not None:
+            raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+        if num_shards is not None and (isinstance(num_shards, bool) or not isinstance(num_shards, int) or num_shards < 1):
+            raise ConfigurationError(f"num_shards is {num_shards!r}. Give a whole number of at least 1.")
+        return cls(num_shards, parse_size(max_shard_size), num_proc)
+
+    @property
+    def are_free(self) -> bool:
+        """Whether any files will do."""
+        return self.num_shards is None and self.max_shard_bytes is None and self.num_proc in (None, 1)
+
+
+def save(
+    datasets: Mapping[str, Tabled],
+    path: str | os.PathLike[str],
+    wanted: Mapping[str, Shards],
+    storage_options: dict[str, Any] | None,
+    *,
+    group: bool,
+) -> None:
+    """Save datasets to a folder, each below its name; see `Dataset.save_to_disk`.
+
+    Args:
+        datasets: by split; a lone one is called `""`.
+        path: local folder or URL.
+        wanted: into how many files each goes.
+        storage_options: for fsspec.
+        group: they are the splits of a dictionary.
+    """
+    from datasets_core.io.saved_folder import folder_of, place, refuse_taken
+    from datasets_core.store.atomic import StagedFolder
+
+    target = folder_of(path)
+    refuse_taken(target, storage_options)
+    with StagedFolder(staging_base(target)) as staged:
+        parts: dict[str, Saved] = {}
+        for name, dataset in datasets.items():
+            folder = os.path.join(staged.path, name)
+            with files.disk_errors(folder):
+                os.makedirs(folder, exist_ok=True)
+            parts[name] = described(dataset, write_rows(dataset, folder, wanted[name]))
+        for dataset in datasets.values():
+            _hold(dataset, staged.target)
+        place(staged, target, parts, group=group, storage_options=storage_options)
+
+
+def _hold(dataset: Tabled, target: str) -> None:
+    """Open all rows that stand in files which are about to be replaced: what is mapped stays readable."""
+    table = dataset._table
+    if any(os.path.realpath(path).startswith(target + os.sep) for path in table.files if not files.is_url(path)):
+        for number in range(table.num_pieces):
+            table.piece(number)
+
+
+def described(dataset: Tabled, shards: tuple[SavedShard, ...]) -> Saved:
+    """What the folder is to say of the dataset."""
+    from datasets_core.io.saved_folder import Saved
+
+    rows = dataset._format
+    try:
+        json.dumps(dict(rows.kwargs))
+    except TypeError as error:
+        raise ArgumentTypeError(
+            f"The format {rows.type!r} of the dataset has an argument that no file can hold ({error}). "
+            "Call reset_format() before saving, and set the format again after loading."
+        ) from error
+    split = None if dataset.split is None else str(dataset.split)
+    return Saved(dataset._info, shards, dataset._fingerprint, split, rows)
+
+
+def write_rows(dataset: Tabled, folder: str, wanted: Shards) -> tuple[SavedShard, ...]:
+    """Write the rows into a local folder: the files, in order.
+
+    Raises:
+        DatasetDiskError: the disk is full, read-only or forbidden.
+    """
+    with progress(f"Saving {dataset.split or 'the dataset'}", total=dataset.num_rows) as bar:
+        whole = _whole_files(dataset) if wanted.are_free else None
+        copied = None if whole is None else _copied(whole, folder, bar)
+        return copied or _written(dataset, folder, wanted, bar)
+
+
+# -- copying -----------------------------------------------------------------------------------------------------------
+
+
+def _whole_files(dataset: Tabled) -> list[FileShard] | None:
+    """The files that hold exactly what is to be saved, features included."""
+    from datasets_core.features.schema import plain_schema
+
+    if dataset._index is not None or _has_media(dataset):
+        return None
+    found = dataset._table.whole_files()
+    if found is None or plain_schema(found[0].schema) is not found[0].schema:
+        return None
+    if Features.from_arrow_schema(found[0].schema) != dataset._features:
+        return None
+    size = sum(os.stat(shard.path).st_size for shard in found)
+    return found if len(found) <= _MOST_FILES or size >= _WORTHY_BYTES * len(found) else None
+
+
+def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedShard, ...] | None:
+    """The files, copied; None where one of them cannot be."""
+    from datasets_core.io.saved_folder import SavedShard
+    from datasets_core.store.writer import copy_stream
+
+    made: list[SavedShard] = []
+    for number, shard in enumerate(shards):
+        name = NAME.format(number, len(shards))
+        rows = shard.batch_rows()
+        size = copy_stream(shard.path, os.path.join(folder, name), is_file=shard.kind == "arrow")
+        if size is None:
+            for one in made:
+                os.unlink(os.path.join(folder, one.name))
+            return None
+        made.append(SavedShard(name, size, tuple(rows)))
+        bar.update(sum(rows))
+    return tuple(made)
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _written(dataset: Tabled, folder: str, wanted: Shards, bar: Progress) -> tuple[SavedShard, ...]:
+    count = wanted.num_shards
+    if count is None:
+        limit = wanted.max_shard_bytes or settings().max_shard_bytes
+        count = max(int(_num_bytes(dataset) / limit) + 1, wanted.num_proc or 1)
+        count = max(1, min(count, dataset.num_rows))
+    least, more = divmod(dataset.num_rows, count)
+    borders = [least * number + min(number, more) for number in range(count + 1)]
+    jobs = [(number, count, start, stop) for number, (start, stop) in enumerate(pairwise(borders))]
+    engine = get_engine("threads" if (wanted.num_proc or 1) > 1 else "serial", num_proc=wanted.num_proc)
+    found: dict[int, SavedShard] = {}
+    for number, shard in engine.run(partial(_write_shard, dataset, folder), jobs):
+        found[number] = shard
+        bar.update(sum(shard.batches or ()))
+    return tuple(found[number] for number in range(count))
+
+
+def _write_shard(dataset: Tabled, folder: str, job: tuple[int, int, int, int]) -> SavedShard:
+    from datasets_core.features.schema import plain_schema
+    from datasets_core.io.saved_folder import SavedShard
+    from datasets_core.store.writer import write_stream
+
+    number, count, start, stop = job
+    name = NAME.format(number, count)
+    table = dataset._table
+    schema = plain_schema(table.schema.with_metadata(dataset._metadata_of(table)))
+    batches = rows_to_save(dataset, schema, start, stop)
+    size, rows = write_stream(os.path.join(folder, name), schema, batches)
+    return SavedShard(name, size, tuple(rows))
+
+
+def rows_to_save(dataset: Tabled, schema: pa.Schema, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    """The rows from `start` to `stop`, without dictionaries, with the bytes of the files that media name."""
+    embeds = _has_media(dataset)
+    for batch in _batches(dataset, start, stop, embeds):
+        table = pa.Table.from_batches([batch])
+        if embeds:
+            table = embed_table(table, dataset._features, paths=dataset._media_paths(), remote_files=False)
+        if not table.schema.equals(schema):
+            table = table.cast(schema)
+        yield from table.to_batches()
+
+
+def _batches(dataset: Tabled, start: int, stop: int, embeds: bool) -> Iterator[pa.RecordBatch]:
+    table, index = dataset._table, dataset._index
+    most = 100 if embeds else settings().batch_rows
+    if index is None:
+        yield from table.batches(most, start, stop)
+        return
+    step = min(most, max(1, _GATHERED_BYTES * dataset._table.num_rows // max(1, _num_bytes(dataset, whole=True))))
+    for first in range(start, stop, step):
+        yield from table.take(index[first : min(first + step, stop)]).to_batches()
+
+
+def _num_bytes(dataset: Tabled, whole: bool = False) -> int:
+    """Bytes of the rows that are shown (or of all in the table), about: by a few pieces of many."""
+    table = dataset._table
+    picked = np.linspace(0, table.num_pieces - 1, num=min(table.num_pieces, 64)).astype(int).tolist()  # all differ
+    pieces = [table.piece(k) for k in picked]
+    rows = sum(piece.num_rows for piece in pieces)
+    count = table.num_rows if whole else dataset.num_rows
+    return int(sum(piece.nbytes for piece in pieces) * count / rows) if rows else 0
+
+
+def _has_media(dataset: Tabled) -> bool:
+    return any(has_media(feature) for feature in dataset._features.values())

@@ -1,0 +1,327 @@
+"""The rows as frames of pandas and polars, and through them in a table of a database."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from datasets_core import files
+from datasets_core._lazy import later
+from datasets_core.errors import (
+    ArgumentTypeError,
+    CastError,
+    ConfigurationError,
+    DatasetsCoreError,
+    UnknownOptionError,
+    redact_text,
+)
+from datasets_core.features.cast import cast_table
+from datasets_core.features.schema import Features
+from datasets_core.features.types import Json
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.splits import Split
+from datasets_core.optional import needed
+from datasets_core.progress import progress
+from datasets_core.store.rows.indices import agreed, as_features, checked_batch_size
+from datasets_core.store.rows.rows import Tabled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+# What every export does: the rows as Arrow tables of some rows each, and a place that is filled as a whole.
+
+
+BATCH_ROWS = 1000
+"""Rows of a batch where the user does not say."""
+
+
+def table_of(dataset: Tabled, start: int, stop: int) -> pa.Table:
+    """The rows from `start` to `stop`, all columns, features in the metadata.
+
+    >>> table_of(Dataset.from_dict({"a": [1, 2, 3]}), 1, 3).num_rows
+    2
+    """
+    if dataset._index is None:
+        table = pa.Table.from_batches(dataset._table.batches(None, start, stop), dataset._table.schema)
+    else:
+        batches = dataset._table.batches_at(dataset._index[start:stop])  # a gather of all at once takes three times as much
+        table = pa.Table.from_batches(batches, dataset._table.schema)
+    return dataset._described(table)
+
+
+def spans(dataset: Tabled, batch_size: int | None, default: int = BATCH_ROWS) -> list[tuple[int, int]]:
+    """The first row and the row behind the last one, of each batch."""
+    size = default if batch_size is None else checked_batch_size(batch_size)
+    return list(pairwise([*range(0, dataset.num_rows, size), dataset.num_rows])) if dataset.num_rows else []
+
+
+def tables(dataset: Tabled, batch_size: int | None, default: int = BATCH_ROWS) -> Iterator[pa.Table]:
+    """The rows as tables of `batch_size` rows."""
+    for start, stop in spans(dataset, batch_size, default):
+        yield table_of(dataset, start, stop)
+
+
+def rows_of_bytes(dataset: Tabled, num_bytes: int, least: int = 1) -> int:
+    """How many rows take `num_bytes` in Arrow's layout, by the first of them.
+
+    >>> rows_of_bytes(Dataset.from_dict({"a": [1, 2, 3]}), 80)
+    10
+    """
+    sample = dataset._table.slice(0, 1000).to_table()
+    return max(least, int(num_bytes * max(1, sample.num_rows) / max(1, sample.nbytes)))
+
+
+def opened(target: Any, storage_options: dict[str, Any] | None) -> AbstractContextManager[IO[bytes]]:
+    """The place to write into: a path or URL that is there when all is written, or a file that the user opened.
+
+    Raises:
+        ArgumentTypeError: neither a path nor a file.
+    """
+    if isinstance(target, (str, os.PathLike)):
+        return files.new_file(os.fspath(target), storage_options)
+    if not hasattr(target, "write"):
+        raise ArgumentTypeError(f"{target!r} is neither a path nor a file. Give a path, a URL, or a file open for bytes.")
+    return nullcontext(target)
+
+
+T = TypeVar("T", bound=Tabled)
+_SPARK_OPTIONS = ("split", "features", "keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
+
+
+def pandas_frame(dataset: Tabled) -> pd.DataFrame:
+    """All rows."""
+    needed("pandas", "to_pandas()")
+    return _frame(dataset, table_of(dataset, 0, dataset.num_rows))
+
+
+def pandas_frames(dataset: Tabled, batch_size: int | None) -> Iterator[pd.DataFrame]:
+    """The rows, some in each frame."""
+    needed("pandas", "to_pandas()")
+    return (_frame(dataset, table) for table in tables(dataset, batch_size))
+
+
+def _frame(dataset: Tabled, table: pa.Table) -> pd.DataFrame:
+    frame = table.to_pandas()
+    for name, feature in dataset._features.items():
+        if isinstance(feature, Json):  # stored as text
+            texts = table.column(name).to_pylist()
+            frame[name] = object_column(None if text is None else json.loads(text) for text in texts)
+    return frame
+
+
+def object_column(values: Iterable[Any]) -> Any:
+    """A pandas column of any Python values, each as it is."""
+    import numpy as np
+    import pandas as pd
+
+    listed = list(values)
+    held = np.empty(len(listed), dtype=object)
+    for row, value in enumerate(listed):  # a list on the right would be taken for rows of an array
+        held[row] = value
+    return pd.Series(held, dtype=object)
+
+
+def polars_frame(dataset: Tabled, options: dict[str, Any]) -> pl.DataFrame:
+    """All rows."""
+    polars = needed("polars", "to_polars()")
+    frame: pl.DataFrame = polars.from_arrow(table_of(dataset, 0, dataset.num_rows), **options)
+    return frame
+
+
+def polars_frames(dataset: Tabled, batch_size: int | None, options: dict[str, Any]) -> Iterator[pl.DataFrame]:
+    """The rows, some in each frame."""
+    polars = needed("polars", "to_polars()")
+    return (polars.from_arrow(table, **options) for table in tables(dataset, batch_size))
+
+
+def write_sql(dataset: Tabled, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
+    """Write the rows into a table of a database: their number; see `Dataset.to_sql`."""
+    parts = ((dataset, start, stop) for start, stop in spans(dataset, batch_size) or [(0, 0)])
+    return write_sql_parts(parts, name, con, options, dataset.num_rows)
+
+
+def write_sql_parts(
+    parts: Iterable[tuple[Tabled, int, int]], name: str, con: Any, options: dict[str, Any], num_rows: int | None
+) -> int:
+    """Write rows into a table of a database, some at a time: their number; see `Dataset.to_sql`.
+
+    Args:
+        parts: datasets, each with the first row that is meant, and that behind the last one; one at least.
+        name: of the table.
+        con: the database.
+        options: for pandas.
+        num_rows: how many rows there are, where that is known.
+    """
+    needed("pandas", "to_sql()")
+    if not isinstance(con, str) and not any(hasattr(con, able) for able in ("cursor", "execute", "connect")):
+        raise ArgumentTypeError(f"con={con!r} is no database. Give a connection of sqlite3 or SQLAlchemy, or a URI.")
+    options = {"index": False, **options}
+    written = 0
+    with contextlib.ExitStack() as stack, progress("Writing SQL", total=num_rows) as bar:
+        stack.enter_context(_refusals(name))
+        if isinstance(con, str):
+            alchemy = needed("sqlalchemy", "A database named by a URI", "datasets_core[sql]")
+            engine = alchemy.create_engine(con)
+            stack.callback(engine.dispose)
+            con = stack.enter_context(engine.begin())  # all rows, or none
+        for dataset, start, stop in parts:
+            _sql_frame(dataset, start, stop).to_sql(name, con, **options)
+            options["if_exists"] = "append"
+            written += stop - start
+            bar.update(stop - start)
+    return written
+
+
+@contextlib.contextmanager
+def _refusals(name: str) -> Iterator[None]:
+    """What pandas and the database say, as an error of the library."""
+    try:
+        yield
+    except DatasetsCoreError:
+        raise
+    except Exception as error:  # each database has errors of its own
+        kind = ArgumentTypeError if isinstance(error, TypeError) else ConfigurationError
+        said = redact_text(str(error)).strip().rstrip(".")
+        advice = "Give if_exists='append' or 'replace'" if "already exists" in said else "Check the connection and the options"
+        raise kind(f"The rows were not written to the table {name!r}: {said}. {advice}.") from error
+
+
+def _sql_frame(dataset: Tabled, start: int, stop: int) -> pd.DataFrame:
+    """Some rows in types that databases have: whole numbers stay whole beside nulls, what is nested becomes JSON text."""
+    import pandas as pd
+
+    table = table_of(dataset, start, stop)
+    whole = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+    kept: dict[pa.DataType, Any] = {pa.type_for_alias(name.lower()): pd.api.types.pandas_dtype(name) for name in whole}
+    kept[pa.bool_()] = pd.BooleanDtype()
+    nested = [field.name for field in table.schema if _is_nested(field.type)]
+    frame = table.drop_columns(nested).to_pandas(types_mapper=kept.get) if nested else table.to_pandas(types_mapper=kept.get)
+    if nested:
+        columns = dataset.with_format(None, columns=nested)._batch(range(start, stop))
+        for name in nested:
+            frame.insert(table.column_names.index(name), name, object_column(_json_texts(name, columns[name])))
+    return frame
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_nested(getattr(kind, "storage_type", kind)))
+
+
+def _json_texts(name: str, values: Iterable[Any]) -> list[str | None]:
+    try:
+        return [None if value is None else json.dumps(value, ensure_ascii=False, default=_json_value) for value in values]
+    except (TypeError, ValueError) as error:
+        advice = "Cast it to a type that JSON can hold, or leave it out"
+        raise CastError(f"Column {name!r} cannot be written as JSON text ({error}). {advice}.") from error
+
+
+def _json_value(value: Any) -> Any:
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if type(value).__name__ == "Decimal":
+        return str(value)
+    raise TypeError(f"a value is {type(value).__name__}")
+
+
+# -- rows of frames ----------------------------------------------------------------------------------------------------
+
+
+def rows_of_table(kind: type[T], table: pa.Table, features: Features | None, info: DatasetInfo | None, split: str | None) -> T:
+    """The rows of a frame that came as a table.
+
+    Raises:
+        CastError: a column that does not fit its feature.
+    """
+    info, features = agreed(info, as_features(features))
+    if any(pa.types.is_dictionary(field.type) or field.type.num_fields for field in table.schema):
+        from datasets_core.features.schema import plain_schema  # 2 ms that frames without categories do without
+
+        table = table.cast(plain_schema(table.schema))  # categories: their texts
+    if features is not None:
+        table = cast_table(table, features, what="The frame")
+    return kind(table, info=info, split=split)
+
+
+def check_spark_options(given: Mapping[str, Any]) -> None:
+    """Complain about arguments that `from_spark` does not have.
+
+    Raises:
+        UnknownOptionError: the first of them.
+    """
+    for name in given:
+        raise UnknownOptionError(name, builder="from_spark", known=_SPARK_OPTIONS)
+
+
+def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features | None) -> T:
+    """The rows of a Spark frame; see `Dataset.from_spark`."""
+    needed("pyspark", "from_spark()", "pyspark")
+    if not hasattr(df, "toPandas"):
+        raise ArgumentTypeError(f"from_spark() takes a Spark frame, found {type(df).__name__}. Give a DataFrame.")
+    if hasattr(df, "toArrow"):  # since Spark 4
+        table = df.toArrow()
+    else:
+        table = pa.Table.from_pandas(df.toPandas(), preserve_index=False).replace_schema_metadata(None)
+    return rows_of_table(kind, table, features, None, split or Split.TRAIN)
+
+
+# -- rows of files -----------------------------------------------------------------------------------------------------
+
+
+def rows_of_files(kind: str, **options: Any) -> Any:
+    """What `load_dataset` gives for files of a format: the one call of the library that goes up, for `from_csv` and its kin."""
+    return later("datasets_core.load", "load_dataset")(kind, **options)
+
+
+# Datasets as Parquet files, with their features inside.
+
+
+GROUP_BYTES = 32 << 20
+"""Bytes of a row group in Arrow's layout, about."""
+GROUP_ROWS = 1 << 20
+
+
+def write_parquet(
+    dataset: Tabled, target: Any, batch_size: int | None, storage_options: dict[str, Any] | None, options: dict[str, Any]
+) -> int:
+    """Write the rows: the bytes that they take in Arrow's layout; see `Dataset.to_parquet`."""
+    group = min(GROUP_ROWS, rows_of_bytes(dataset, GROUP_BYTES, least=100))
+    with opened(target, storage_options) as out, progress("Writing Parquet", total=dataset.num_rows) as bar:
+        writer = parquet_writer(out, table_of(dataset, 0, 0).schema, options)
+        written = 0
+        try:
+            for table in tables(dataset, batch_size, group):
+                writer.write_table(table, row_group_size=max(1, table.num_rows))
+                written += table.nbytes
+                bar.update(table.num_rows)
+        finally:
+            writer.close()
+    return written
+
+
+def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -> pq.ParquetWriter:
+    """What writes rows of this schema as Parquet.
+
+    Raises:
+        ConfigurationError: options that mean nothing.
+        CastError: Parquet has no such type.
+    """
+    try:
+        return pq.ParquetWriter(out, schema, **options)
+    except TypeError as error:
+        raise ConfigurationError(f"{error}. Give options of pyarrow.parquet.ParquetWriter.") from error
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+        raise CastError(f"Parquet cannot hold these columns: {error}. Cast them, or use save_to_disk.") from error
+    except pa.ArrowException as error:
+        raise ConfigurationError(f"{error}. Give options that pyarrow.parquet.ParquetWriter takes.") from error

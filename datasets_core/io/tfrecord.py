@@ -1,0 +1,485 @@
+"""Datasets as TFRecord files: rows of `tf.train.Example` or `SequenceExample`."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from functools import partial
+from itertools import pairwise
+from typing import IO, Any, overload
+
+import pyarrow as pa
+
+from datasets_core import files
+from datasets_core.engines import get_engine
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileInPlaceError, MediaError
+from datasets_core.features.media.media import MediaPaths, embed_table, has_media
+from datasets_core.features.schema import Features
+from datasets_core.io.push_parquet import PushedRows, num_bits, rows_that_fit
+from datasets_core.io.sinks import HashedFile, one_batch
+from datasets_core.io.tables import rows_of_bytes
+from datasets_core.progress import Progress, progress
+from datasets_core.records.encoding import ExampleEncoder
+from datasets_core.records.frames import checked_compression
+from datasets_core.records.framing import block_of_array, framed
+from datasets_core.records.writer import DeflatedFile
+from datasets_core.store.atomic import StagedFolder
+from datasets_core.store.rows.indices import at_least_one, checked_batch_size
+from datasets_core.store.rows.rows import Tabled
+
+# `FramedRows`: rows as they stand in TFRecord files, some megabytes at a time.
+
+
+logger = logging.getLogger(__name__)
+
+_ROWS, _BYTES = 8192, 8 << 20  # that are encoded at once; their messages take about as much again, twice
+_MEDIA_ROWS = 100
+
+
+class FramedRows:
+    """What makes frames of rows.
+
+    Args:
+        features: the kinds of the columns.
+        paths: which paths among the values may be opened: the bytes of files go into the frames.
+        batch_rows: rows that are encoded at once; None: as many as take some megabytes.
+
+    Attributes:
+        is_sequence: the frames hold `SequenceExample`s, and not `Example`s.
+
+    Raises:
+        CastError: TFRecord files have no form of a column.
+        ConfigurationError: two columns become features of one name.
+    """
+
+    def __init__(self, features: Features, paths: MediaPaths, batch_rows: int | None = None) -> None:
+        self._encoder = ExampleEncoder(features)
+        self._features, self._paths, self._batch_rows = features, paths, batch_rows
+        self._embeds = any(map(has_media, features.values()))
+        self.is_sequence = self._encoder.is_sequence
+
+    @property
+    def rounded(self) -> list[str]:
+        """The columns with values that float32 does not hold."""
+        return list(self._encoder.rounded)
+
+    def frames(self, batch: pa.RecordBatch, first: int = 0) -> Iterator[tuple[pa.Buffer, int]]:
+        """The frames of some rows, and how many rows they are of.
+
+        Args:
+            batch: the rows.
+            first: the number of the first of them, for messages.
+
+        Raises:
+            CellCastError: a value has no form; names row and column.
+            MediaError: a file cannot be read; names row and column.
+        """
+        step = 1
+        while batch.num_rows:
+            part = batch.slice(0, self._fits(batch) if self._batch_rows is None else self._batch_rows)
+            if self._embeds:
+                part = self._embedded(batch.slice(0, step if self._batch_rows is None else self._batch_rows), first)
+                step = max(1, min(_MEDIA_ROWS, 2 * step, _BYTES * part.num_rows // max(1, num_bits(part) // 8)))
+            yield framed(block_of_array(self._encoder.encode(part, first))), part.num_rows
+            batch, first = batch.slice(part.num_rows), first + part.num_rows
+
+    def _fits(self, batch: pa.RecordBatch) -> int:
+        rows = batch.slice(0, _ROWS)
+        return rows_that_fit(rows, 8 * _BYTES, num_bits(rows)) or 1
+
+    def _embedded(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        try:
+            table = embed_table(pa.Table.from_batches([batch]), self._features, paths=self._paths)
+        except MediaError as error:
+            raise error.at(row=first + (error.row or 0)) from error.__cause__
+        return table.combine_chunks().to_batches()[0]
+
+
+def tell_rounded(columns: Iterable[str]) -> None:
+    """Say, once, which columns were rounded."""
+    for name in dict.fromkeys(columns):
+        logger.warning("Column %r: TFRecord files hold float32, and values were rounded. Cast it to 'float32' to say so.", name)
+
+
+# `RecordSink`: a TFRecord file that rows of a stream are written into, and that can be gone on with after a crash.
+
+
+_PACKED_BYTES = 32 << 20  # of frames, behind which a compressed file may be gone on with
+_WAITING_ROWS, _WAITING_BYTES = 8192, 8 << 20  # that are encoded together: of fewer each takes longer
+
+
+class RecordSink:
+    """Rows as frames of a TFRecord file; see `Sink`.
+
+    Errors that come from rows say how far these stand behind the first row of the batch that is added, or behind all rows where
+    the file is settled or ended; before it where the number is negative.
+
+    Args:
+        out: a file; where it is gone on with, open for reading too.
+        framer: makes frames of rows.
+        compression: "GZIP", "ZLIB", or "" for none.
+        point: what `settle` gave, to go on there.
+        by_batch: rows are written where a batch ends, so that `num_bytes` is the same there in each run.
+    """
+
+    def __init__(
+        self,
+        out: IO[bytes],
+        framer: FramedRows,
+        compression: str,
+        point: Mapping[str, Any] | None = None,
+        *,
+        by_batch: bool = False,
+    ) -> None:
+        self._out = HashedFile(out, 0 if point is None else point["bytes"])
+        self._framer, self._is_packed = framer, bool(compression)
+        self._file = DeflatedFile(self._out, compression, None if point is None else point["stream"])
+        self._settled, self._ends_batch = self._file.num_bytes, True
+        self._by_batch = by_batch or self._is_packed
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = self._bits = 0
+
+    @property
+    def num_bytes(self) -> int:
+        """See `Sink.num_bytes`: of frames, before they are compressed; about, while rows wait."""
+        return self._file.num_bytes + (0 if self._by_batch else self._bits // 8)
+
+    @property
+    def is_settled(self) -> bool:
+        """See `Sink.is_settled`; what is compressed must be settled at the same places always."""
+        return not self._is_packed or (self._ends_batch and self._file.num_bytes - self._settled >= _PACKED_BYTES)
+
+    def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
+        """See `Sink.add`."""
+        self._waiting.append(batch)
+        self._rows += batch.num_rows
+        self._bits += num_bits(batch)
+        self._ends_batch = ends_batch
+        is_much = self._rows >= _WAITING_ROWS or self._bits >= 8 * _WAITING_BYTES
+        if is_much or (ends_batch and self._by_batch):
+            self._write_waiting(batch.num_rows - self._rows)
+
+    def _write_waiting(self, first: int) -> None:
+        if self._waiting:
+            rows, self._waiting, self._rows, self._bits = one_batch(self._waiting), [], 0, 0
+            for data, _ in self._framer.frames(rows, first):
+                self._file.write(data)
+
+    def settle(self) -> dict[str, Any]:
+        """See `Sink.settle`."""
+        self._write_waiting(-self._rows)
+        stream = self._file.settle()
+        self._settled = self._file.num_bytes
+        return {**self._out.settled(), "stream": stream}
+
+    def end(self) -> dict[str, Any]:
+        """See `Sink.end`."""
+        self._write_waiting(-self._rows)
+        self._file.end()
+        return self._out.settled()
+
+    def close(self) -> None:
+        """See `Sink.close`: there is nothing to be closed."""
+
+
+# Where TFRecord files go: their names, and files that stand there when all of them are whole.
+
+
+_NAME = "data.tfrecord"  # of a file in a folder
+_ENDINGS = {".gz": "GZIP"}
+_NUMBERED = re.compile(r"-\d{5,}-of-\d{5,}")
+
+
+def compression_for(target: Any, compression: str | None) -> str:
+    """How files are compressed: "GZIP", "ZLIB", or "" for not at all.
+
+    Args:
+        target: a path, whose ending tells where nobody says, or a file.
+        compression: as the user gives it.
+
+    Raises:
+        ConfigurationError: another one.
+        ArgumentTypeError: the file is open for text.
+
+    >>> compression_for("a.tfrecord.gz", None), compression_for("a.tfrecord", "zlib"), compression_for("a.gz", "")
+    ('GZIP', 'ZLIB', '')
+    """
+    if isinstance(target, io.TextIOBase):
+        raise ArgumentTypeError(f"{target!r} is open for text. Open it for bytes, with the mode 'wb'.")
+    checked = checked_compression(compression)
+    if checked is not None:
+        return checked
+    if not isinstance(target, (str, os.PathLike)):
+        return ""
+    return next((kind for ending, kind in _ENDINGS.items() if str(os.fspath(target)).endswith(ending)), "")
+
+
+def record_path(given: Any) -> str:
+    """The path or URL that the user names; in a folder, of a file with a name of its own.
+
+    Raises:
+        ArgumentTypeError: it is none.
+        ConfigurationError: it is an open file, and shards are asked for.
+
+    >>> record_path("memory://out/")
+    'memory://out/data.tfrecord'
+    """
+    if hasattr(given, "write"):
+        raise ConfigurationError("num_shards is for paths, and a file was given. Give the path of the files.")
+    if not isinstance(given, (str, os.PathLike)) or not isinstance(path := os.fspath(given), str):
+        raise ArgumentTypeError(f"{given!r} is neither a path nor a file. Give a path, a URL, or a file open for bytes.")
+    local = None if files.is_url(path) else files.local_path(path)
+    if path.endswith(("/", os.sep)) or (local is not None and os.path.isdir(local)):
+        return files.join(local or path, _NAME)
+    return local or path
+
+
+def written_through(target: Any) -> AbstractContextManager[IO[bytes]] | None:
+    """What is written as the rows come: a file of the user's, or a device or a pipe; None for other paths."""
+    if hasattr(target, "write"):
+        return nullcontext(target)
+    if not isinstance(target, (str, os.PathLike)) or files.is_url(path := str(os.fspath(target))):
+        return None
+    path = files.local_path(path)
+    is_special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    return open(path, "wb") if is_special else None
+
+
+def shard_paths(path: str, num_shards: Any) -> list[str]:
+    """The files of a path: itself, or `<path>-00000-of-00003` and so on, as readers of shards know them.
+
+    Args:
+        path: path or URL.
+        num_shards: how many files are asked for; None: the path itself.
+
+    Raises:
+        ConfigurationError: a number below 1.
+
+    >>> shard_paths("a.tfrecord", 2)
+    ['a.tfrecord-00000-of-00002', 'a.tfrecord-00001-of-00002']
+    """
+    if num_shards is None:
+        return [path]
+    count = at_least_one("num_shards", num_shards)
+    return [f"{path}-{number:05d}-of-{count:05d}" for number in range(count)]
+
+
+def refuse_others(path: str, names: Sequence[str]) -> None:
+    """Refuse to write local shards among those of another number: whoever reads all of them would read both.
+
+    Raises:
+        ConfigurationError: the first of them.
+    """
+    folder, base = os.path.split(os.path.abspath(path))
+    if files.is_url(path) or not os.path.isdir(folder):
+        return
+    own = set(map(os.path.basename, names))
+    for name in sorted(os.listdir(folder)):
+        if name.startswith(base) and _NUMBERED.fullmatch(name, len(base)) and name not in own:
+            raise ConfigurationError(
+                f"{os.path.join(folder, name)} stands there already, from a write of another number of shards. Remove its "
+                "files, or choose another name."
+            )
+
+
+class RecordPlaces:
+    """Files that are written one after the other.
+
+    Local files appear together when the block ends well: until then they are in a hidden folder beside, which is gone with the
+    block; what a killed process left of one, the next write removes.  An object of a store is there when it is whole.
+
+    Args:
+        paths: of the files.
+        storage_options: for the file system of URLs.
+    """
+
+    def __init__(self, paths: Sequence[str], storage_options: dict[str, Any] | None) -> None:
+        self._paths, self._options = paths, storage_options
+        self._stack = ExitStack()
+        self._staged: StagedFolder | None = None
+
+    def __enter__(self) -> RecordPlaces:
+        if not files.is_url(self._paths[0]):
+            self._paths = list(map(os.path.realpath, self._paths))  # a link stays a link
+            folder, name = os.path.split(self._paths[0])
+            with files.disk_errors(folder):
+                try:
+                    os.makedirs(folder, exist_ok=True)
+                except (FileExistsError, NotADirectoryError) as error:
+                    raise FileInPlaceError(folder) from error
+            self._staged = self._stack.enter_context(StagedFolder(os.path.join(folder, f".{name}")))
+        return self
+
+    @contextmanager
+    def opened(self, number: int) -> Iterator[IO[bytes]]:
+        """The file of a number, to be written from front to back."""
+        if self._staged is None:
+            with files.new_file(self._paths[number], self._options) as out:
+                yield out
+            return
+        with files.disk_errors(self._paths[number]), open(os.path.join(self._staged.path, str(number)), "wb") as out:
+            yield out
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+        with self._stack:
+            if kind is None and self._staged is not None:
+                for number, path in enumerate(self._paths):
+                    with files.disk_errors(path):
+                        os.replace(os.path.join(self._staged.path, str(number)), path)
+
+
+_JOB_ROWS, _JOB_BYTES, _JOB_MEDIA = 1 << 16, 16 << 20, 256  # of rows that a process is given at once
+
+Frames = Iterator[tuple[pa.Buffer | bytes, int]]
+
+
+def write_tfrecord(
+    dataset: Tabled,
+    target: Any,
+    compression: str | None,
+    num_shards: int | None,
+    batch_size: int | None,
+    num_proc: int | None,
+    storage_options: dict[str, Any] | None,
+) -> int:
+    """Write the rows: the bytes of the records with their frames; see `Dataset.to_tfrecord`."""
+    kind = compression_for(target, compression)
+    rows = PushedRows.of(dataset, str(dataset.split or "train"), embeds=False)
+    framer = FramedRows(rows.features, rows.paths, None if batch_size is None else checked_batch_size(batch_size))
+    get_engine(num_proc=num_proc)  # refuses a number that means nothing
+    write = _Write(rows, framer, kind, _job_rows(dataset) if num_proc is not None and num_proc > 1 else None, num_proc)
+    with progress("Writing TFRecord", total=dataset.num_rows) as bar:
+        if num_shards is None and (out := written_through(target)) is not None:
+            with out as file:
+                written = write.whole(file, bar)
+        else:
+            path = record_path(target)
+            names = shard_paths(path, num_shards)
+            if num_shards is not None:
+                refuse_others(path, names)
+            with RecordPlaces(names, storage_options) as places:
+                written = write.shards(places, len(names), bar)
+    tell_rounded(write.rounded)
+    return written
+
+
+class _Write:
+    """The rows on their way into files.
+
+    Args:
+        rows: all of them.
+        framer: makes frames of them.
+        compression: of the files.
+        job_rows: rows that another process is given at once; None: this one makes all frames.
+        num_proc: how many processes make frames.
+    """
+
+    def __init__(
+        self, rows: PushedRows, framer: FramedRows, compression: str, job_rows: int | None, num_proc: int | None
+    ) -> None:
+        self._rows, self._framer, self._compression = rows, framer, compression
+        self._job_rows, self._num_proc = job_rows, num_proc
+        self.rounded: list[str] = []
+
+    def whole(self, out: IO[bytes], bar: Progress) -> int:
+        """Write all rows into one file: the bytes before they are compressed."""
+        with closing(self._frames([(0, self._rows.num_rows)])) as parts:
+            return self._write(out, ((bytes(data), num_rows) for data, num_rows in next(parts)), bar)
+
+    def shards(self, places: RecordPlaces, count: int, bar: Progress) -> int:
+        """Write the rows into so many files, in runs that differ by one row at most."""
+        least, more = divmod(self._rows.num_rows, count)
+        borders = [least * number + min(number, more) for number in range(count + 1)]
+        written = 0
+        with closing(self._frames(list(pairwise(borders)))) as parts:
+            for number, frames in enumerate(parts):
+                with places.opened(number) as out:
+                    written += self._write(out, frames, bar)
+        return written
+
+    def _write(self, out: IO[bytes], frames: Frames, bar: Progress) -> int:
+        file = DeflatedFile(out, self._compression)
+        for data, num_rows in frames:
+            file.write(data)
+            bar.update(num_rows)
+        file.end()
+        return file.num_bytes
+
+    def _frames(self, spans: Sequence[tuple[int, int]]) -> Generator[Frames]:
+        """The frames of each run of rows."""
+        if self._job_rows is None:
+            for span in spans:
+                yield _made(self._framer, self._rows.part(*span))
+            self.rounded += self._framer.rounded
+            return
+        jobs = _Jobs(self._rows, spans, self._job_rows)
+        done = _in_order(get_engine(num_proc=self._num_proc).run(partial(_all_made, self._framer), jobs))
+        with closing(done):
+            for count in jobs.counts:
+                yield self._taken(done, count)
+
+    def _taken(self, done: Iterator[_Made], count: int) -> Frames:
+        for _ in range(count):
+            parts, rounded = next(done)
+            self.rounded += rounded
+            yield from parts
+
+
+_Made = tuple[list[tuple[bytes, int]], list[str]]
+
+
+def _made(framer: FramedRows, rows: PushedRows) -> Frames:
+    first = rows.first
+    for batch in rows.batches():
+        yield from framer.frames(batch, first)
+        first += batch.num_rows
+
+
+def _all_made(framer: FramedRows, rows: PushedRows) -> _Made:
+    return [(bytes(data), num_rows) for data, num_rows in _made(framer, rows)], framer.rounded
+
+
+def _in_order(results: Iterator[tuple[int, _Made]]) -> Generator[_Made]:
+    waiting: dict[int, _Made] = {}
+    wanted = 0
+    for number, made in results:
+        waiting[number] = made
+        while wanted in waiting:
+            yield waiting.pop(wanted)
+            wanted += 1
+
+
+class _Jobs(Sequence[PushedRows]):
+    """Runs of rows in parts for processes, each made when it is asked for.
+
+    Attributes:
+        counts: how many parts each run has.
+    """
+
+    def __init__(self, rows: PushedRows, spans: Sequence[tuple[int, int]], size: int) -> None:
+        self._rows = rows
+        by_span = [list(pairwise([*range(start, stop, size), stop])) if stop > start else [] for start, stop in spans]
+        self.counts = list(map(len, by_span))
+        self._parts = [part for parts in by_span for part in parts]
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @overload
+    def __getitem__(self, number: int) -> PushedRows: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[PushedRows]: ...
+    def __getitem__(self, number: int | slice) -> Any:
+        if isinstance(number, slice):
+            return [self[place] for place in range(*number.indices(len(self)))]
+        return self._rows.part(*self._parts[number]).gathered()
+
+
+def _job_rows(dataset: Tabled) -> int:
+    if any(map(has_media, dataset._features.values())):
+        return _JOB_MEDIA
+    return min(_JOB_ROWS, rows_of_bytes(dataset, _JOB_BYTES))

@@ -1,1 +1,0 @@
-"""Datasets pushed to the Hub: Parquet shards, a card, one commit."""

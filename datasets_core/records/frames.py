@@ -1,0 +1,531 @@
+"""The frames of a TFRecord file: found in its bytes, checked, and given block by block; what is damaged is told."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedRecordError
+from datasets_core.files import is_lfs_pointer, kind_of, looks_like_html
+from datasets_core.records.framing import (
+    CRC,
+    FRAME_BYTES,
+    HEAD_BYTES,
+    LENGTH,
+    TAIL_BYTES,
+    all_true,
+    is_in_c,
+    is_worth_while,
+    masked_crc32c,
+    masked_crcs,
+    masked_length_crcs,
+)
+from datasets_core.records.wire.values import Ints, RecordBlock
+
+BLOCK_BYTES = 4 << 20
+"""Bytes of a file that are read and looked at together, where nobody says otherwise."""
+
+_MOST_UNCHECKED = 2 << 30  # bytes of a record whose length nothing vouches for; no message can be larger
+_PIECE_BYTES = 16 << 20
+_SNIFFED_BYTES = 1024
+_FEWEST_OF_TEXT = 4
+_NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_FEW = 64  # frames that are checked faster one by one than by numpy
+_HEAD = struct.Struct("<QI")
+
+
+class Bytes(Protocol):
+    """What can be read: no bytes mean the end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What is wrong with a frame: one of the names that `DamagedRecordError` lists, and what was found."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """The whole and good frames at the beginning of some bytes.
+
+    Attributes:
+        starts, stops: where their payloads begin and end.
+        end: where the first frame begins that is not one of them.
+        needs: bytes that the frame there takes, as far as that is known.
+        damage: what is wrong with it; None where it may only lack bytes that come later.
+    """
+
+    starts: Ints
+    stops: Ints
+    end: int
+    needs: int
+    damage: Damage | None
+
+
+def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frames:
+    """Find the frames in bytes that begin with one.
+
+    Args:
+        data: the bytes.
+        verify: compare the CRCs; without, lengths are believed.
+        heads_only: compare those of the lengths only.
+
+    >>> from datasets_core.records.framing import frame
+    >>> found = scan(frame(b"one") + frame(b"two")[:9])
+    >>> found.starts.tolist(), found.stops.tolist(), found.end
+    ([12], [15], 19)
+    """
+    begins = list(_chain(data))
+    at = begins.pop()
+    places = np.array(array("q", begins), np.int64)  # from a list it takes three times as long
+    is_last_whole = bool(begins) and at <= len(data)
+    ends = np.append(places[1:], at) if is_last_whole else places[1:]
+    starts, stops = places[: len(ends)] + HEAD_BYTES, ends - TAIL_BYTES
+    damage = None
+    if verify and len(starts):
+        starts, stops, damage = _checked(data, starts, stops, heads_only)
+    end = int(stops[-1]) + TAIL_BYTES if len(stops) else 0
+    needs = FRAME_BYTES
+    if damage is None:
+        needs, damage = _head_at(data, end, verify)
+    return Frames(starts, stops, end, needs, damage)
+
+
+def _chain(data: bytes) -> Iterator[int]:
+    """Where frames begin, as far as their lengths lead, and where the one behind the last of them would."""
+    at, last, unpack = 0, len(data) - FRAME_BYTES, LENGTH.unpack_from
+    while at <= last:
+        yield at
+        at += unpack(data, at)[0] + FRAME_BYTES
+    yield at
+
+
+def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
+    """The bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
+
+    >>> from datasets_core.records.framing import frame
+    >>> first_frame(frame(b"one") + b"more"), first_frame(frame(b"one")[:12])
+    ((19, None), (19, None))
+    """
+    needs, damage = _head_at(data, 0, verify)
+    if damage is None and verify and HEAD_BYTES < needs <= len(data):
+        damage = _data_damage(data[HEAD_BYTES : needs - TAIL_BYTES], *CRC.unpack_from(data, needs - TAIL_BYTES))
+    return needs, damage
+
+
+def _head_at(data: bytes, at: int, verify: bool) -> tuple[int, Damage | None]:
+    if len(data) - at < HEAD_BYTES:
+        return FRAME_BYTES, None
+    length, crc = _HEAD.unpack_from(data, at)
+    is_checked = verify or length > _MOST_UNCHECKED
+    return FRAME_BYTES + length, _length_damage(length, crc) if is_checked else None
+
+
+def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
+    """The frames before the first one that is damaged, and its damage."""
+    if len(starts) <= _FEW and is_in_c():
+        return _checked_singly(data, starts, stops, heads_only)
+    source = np.frombuffer(data, np.uint8)
+    lengths = (stops - starts).astype(np.uint64)
+    wrong = np.flatnonzero(masked_length_crcs(lengths) != _words_at(source, starts - TAIL_BYTES))
+    count = int(wrong[0]) if len(wrong) else len(starts)
+    upto = 0 if heads_only else count
+    bad = _untrue(data, starts[:upto], stops[:upto], _words_at(source, stops[:upto]))
+    damage = None
+    if len(bad):
+        count = int(bad[0])
+        damage = _data_damage(data[starts[count] : stops[count]], *CRC.unpack_from(data, stops[count]))
+    elif len(wrong):
+        damage = _length_damage(*_HEAD.unpack_from(data, starts[count] - HEAD_BYTES))
+    return starts[:count], stops[:count], damage
+
+
+def _untrue(data: bytes, starts: Ints, stops: Ints, claimed: npt.NDArray[np.uint32]) -> Ints:
+    """Which frames, by their numbers, have data of another CRC than is claimed."""
+    if is_worth_while(starts, stops) and all_true(data, starts, stops, claimed):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(masked_crcs(data, starts, stops) != claimed)
+
+
+def _checked_singly(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
+    for number, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+        damage = _length_damage(*_HEAD.unpack_from(data, start - HEAD_BYTES))
+        if damage is None and not heads_only:
+            damage = _data_damage(data[start:stop], *CRC.unpack_from(data, stop))
+        if damage is not None:
+            return starts[:number], stops[:number], damage
+    return starts, stops, None
+
+
+def _words_at(source: npt.NDArray[np.uint8], places: Ints) -> npt.NDArray[np.uint32]:
+    overlapping = np.ndarray((max(0, len(source) - 3),), "<u4", source, 0, (1,))  # of which numpy copies the chosen ones
+    return overlapping[places].astype(np.uint32, copy=False)
+
+
+def _length_damage(length: int, crc: int) -> Damage | None:
+    found = masked_crc32c(LENGTH.pack(length))
+    return None if found == crc else _crc_damage("length CRC", f"its length, {length:,},", found, crc)
+
+
+def _data_damage(payload: bytes, crc: int) -> Damage | None:
+    found = masked_crc32c(payload)
+    return None if found == crc else _crc_damage("data CRC", "its data", found, crc)
+
+
+def _crc_damage(name: str, what: str, found: int, stored: int) -> Damage:
+    return Damage(name, f"{what} has the CRC {found:#010x}, and {stored:#010x} is on record")
+
+
+def frame_offsets(block: RecordBlock) -> Ints:
+    """The bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
+
+    >>> import io
+    >>> from datasets_core.records.framing import frame
+    >>> [frame_offsets(block).tolist() for block in blocks_of(io.BytesIO(frame(b"one") * 2), name="a.tfrecord")]
+    [[0, 19]]
+    """
+    return block.starts + (block.offset - HEAD_BYTES)
+
+
+def length_fits(data: bytes, at: int, length: int) -> bool:
+    """Whether the frame that begins at a place is of so many bytes of data: its length says so, or the CRC of its length."""
+    if len(data) - at < HEAD_BYTES:
+        return False
+    found, crc = _HEAD.unpack_from(data, at)
+    return bool(found == length or masked_crc32c(LENGTH.pack(length)) == crc)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def blocks_of(
+    stream: Bytes,
+    *,
+    name: str,
+    first: int = 0,
+    offset: int = 0,
+    verify: bool = True,
+    block_bytes: int = BLOCK_BYTES,
+    later_bytes: int | None = None,
+    size: int | None = None,
+) -> Iterator[RecordBlock]:
+    """The records of a stream, block by block; memory holds one block, or one record where that is larger.
+
+    Args:
+        stream: what is read, plain (see `inflated`), from the beginning of a frame on; it is not closed.
+        name: the file, as messages name it.
+        first: the number of the first record.
+        offset: the byte of the file, decompressed, at which the stream stands.
+        verify: compare the CRCs.
+        block_bytes: bytes that are read at a time.
+        later_bytes: the same, behind the block at the beginning of the file; None: no other number.
+        size: bytes that there are from here on, where that is known: a length beyond them is told without reading them.
+
+    Raises:
+        DamagedRecordError: after the good records before it were given.
+
+    >>> import io
+    >>> from datasets_core.records.framing import frame
+    >>> data = frame(b"one") + frame(b"two")
+    >>> [list(block) for block in blocks_of(io.BytesIO(data), name="a.tfrecord")]
+    [[b'one', b'two']]
+    """
+    later = block_bytes if later_bytes is None else later_bytes
+    rest, wanted, is_open = b"", later if offset else block_bytes, True
+    while is_open or rest:
+        data, failure = _read(stream, wanted - len(rest), name)
+        size = None if size is None else size - len(data)
+        is_open = failure is None and len(rest) + len(data) >= wanted
+        data = rest + data if rest else data
+        found = scan(data, verify=verify)
+        if len(found.starts):
+            yield RecordBlock(data, found.starts, found.stops, first, name, offset)
+        first, offset, rest = first + len(found.starts), offset + found.end, data[found.end :]
+        damage = found.damage
+        if damage is None and size is not None and found.needs > len(rest) + size and len(rest) >= HEAD_BYTES:
+            damage = cut(rest, found.needs, len(rest) + size)
+        if damage is not None:
+            raise damaged(name, damage, first, offset, rest)
+        if isinstance(failure, DamagedRecordError):  # of the compression, which knows no records
+            raise DamagedRecordError(name, failure.damage, record=first, offset=offset, reason=failure.reason) from failure
+        if failure is not None:
+            raise failure
+        if rest and not is_open:
+            raise damaged(name, cut(rest, found.needs, len(rest)), first, offset, rest)
+        wanted = max(later, found.needs)
+
+
+def _read(stream: Bytes, count: int, name: str) -> tuple[bytes, Exception | None]:
+    """So many bytes, or all up to the end; or up to a failure, which is given with them: what came before it is good."""
+    parts: list[bytes] = []
+    failure: Exception | None = None
+    while count > 0:
+        try:
+            part = read_some(stream, min(count, _PIECE_BYTES), name)
+        except Exception as error:
+            failure = error
+            break
+        if not part:
+            break
+        parts.append(part)
+        count -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts), failure
+
+
+def read_all(stream: Bytes, count: int, name: str) -> bytes:
+    """So many bytes of a stream, or all up to its end."""
+    data, failure = _read(stream, count, name)
+    if failure is not None:
+        raise failure
+    return data
+
+
+def read_some(stream: Bytes, count: int, name: str) -> bytes:
+    """Some bytes of a stream, at most so many; none at its end.
+
+    Raises:
+        ArgumentTypeError: it gives text, or nothing at all.
+    """
+    try:
+        found: object = stream.read(count)
+    except UnicodeError:  # of a text that these bytes are not
+        found = ""
+    if isinstance(found, bytes):
+        return found
+    if isinstance(found, bytearray | memoryview):
+        return bytes(found)
+    raise ArgumentTypeError(f"{name} gives {type(found).__name__} where bytes are read. Open it with mode 'rb'.")
+
+
+def cut(rest: bytes, needs: int, there: int) -> Damage:
+    """What is wrong with a frame that is not whole.
+
+    Args:
+        rest: what can be read of it.
+        needs: its bytes.
+        there: how many of them are there.
+    """
+    if len(rest) < HEAD_BYTES:
+        return Damage("cut in header", f"the file ends behind {len(rest)} bytes of the {HEAD_BYTES} of its head")
+    reason = f"its length says {needs - FRAME_BYTES:,} bytes of data, and with their CRC {there - HEAD_BYTES:,} bytes are there"
+    return Damage("cut in data", reason)
+
+
+def damaged(
+    name: str, damage: Damage, record: int | None, offset: int, data: bytes, *, advice: str | None = None
+) -> DamagedRecordError:
+    """The error that tells of a damage.
+
+    Args:
+        name: the file, as messages name it.
+        damage: what is wrong.
+        record: number of the record.
+        offset: the byte at which its frame begins.
+        data: what stands there: of what is no TFRecord file at all, it shows what it is.
+        advice: one thing to do.
+    """
+    reason = damage.reason
+    if record == offset == 0 and damage.name in ("length CRC", "cut in header") and (kind := _foreign(data)):
+        reason, advice = f"{reason}; it begins as {kind} does", "Give a TFRecord file"
+    return DamagedRecordError(name, damage.name, record=record, offset=offset, reason=reason, advice=advice)
+
+
+def _foreign(data: bytes) -> str | None:
+    if looks_like_html(data):
+        return "a web page"
+    if is_lfs_pointer(data):
+        return "the text that Git-LFS keeps in the place of a file"
+    kind = kind_of(data[:_SNIFFED_BYTES])
+    if kind:
+        return f"a file of the kind {kind}"
+    return "a text" if _is_text(data[:_SNIFFED_BYTES]) else None
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether some bytes are those of a text; a length has zeros in it, unless no more than its first bytes are there."""
+    return len(data) >= _FEWEST_OF_TEXT and not _NOT_IN_TEXT.search(data)
+
+
+# The plain bytes of a TFRecord file that is gzip or zlib as a whole, told by its first bytes.
+
+
+_INPUT_BYTES = 1 << 16
+WINDOW_BITS = {"GZIP": 31, "ZLIB": 15}
+_GZIP = b"\x1f\x8b\x08"
+
+
+def checked_compression(compression: str | None) -> str | None:
+    """A compression as TensorFlow names them: "GZIP", "ZLIB", "" for none; None for what the file's first bytes tell.
+
+    Raises:
+        ConfigurationError: another one.
+
+    >>> checked_compression("gzip")
+    'GZIP'
+    """
+    known = compression.upper() if isinstance(compression, str) else compression
+    if known is None or known in ("", "GZIP", "ZLIB"):
+        return known
+    raise ConfigurationError(
+        f"compression={compression!r} is none of TFRecord files. Give 'GZIP', 'ZLIB', '' for none, or None: the file tells."
+    )
+
+
+def compression_of(head: bytes) -> str:
+    """The compression that the first bytes of a file tell of: "GZIP", "ZLIB", or "".
+
+    A length may look like the beginning of a compressed file (376 bytes as that of zlib): what is the head of a frame is plain.
+
+    Args:
+        head: the first 12 bytes, or all where there are fewer.
+
+    >>> compression_of(zlib.compress(b"some records")), compression_of((376).to_bytes(8, "little"))
+    ('ZLIB', '')
+    """
+    if len(head) >= HEAD_BYTES and struct.unpack_from("<I", head, 8)[0] == masked_crc32c(head[:8]):
+        return ""
+    if len(head) >= 2 and head.startswith(_GZIP[: len(head)]):
+        return "GZIP"
+    is_zlib = len(head) >= 2 and head[0] == 0x78 and int.from_bytes(head[:2], "big") % 31 == 0 and not head[1] & 0x20
+    return "ZLIB" if is_zlib and head[4:8] != bytes(4) else ""
+
+
+def inflated(stream: Bytes, *, name: str, compression: str | None = None) -> Bytes:
+    """The plain bytes of a file, whatever of gzip, zlib and neither it is.
+
+    Args:
+        stream: its bytes, from the first on; it is not closed.
+        name: the file, as messages name it.
+        compression: see `checked_compression`.
+
+    Raises:
+        DamagedRecordError: (while reading) what is compressed is cut or damaged; `offset` is how far it can be read.
+
+    >>> import gzip, io
+    >>> inflated(io.BytesIO(gzip.compress(b"plain")), name="a.gz").read(1)
+    b'p'
+    """
+    compression = checked_compression(compression)
+    if compression is None:
+        head = _first(stream, HEAD_BYTES, name)
+        compression, stream = compression_of(head), _HeadedStream(head, stream)
+    return Inflated(stream, compression, name) if compression else stream
+
+
+def _first(stream: Bytes, count: int, name: str) -> bytes:
+    head = b""
+    while len(head) < count and (more := read_some(stream, count - len(head), name)):
+        head += more
+    return head
+
+
+class _HeadedStream:
+    """A stream, and bytes before it."""
+
+    def __init__(self, head: bytes, stream: Bytes) -> None:
+        self._head, self._stream = head, stream
+
+    def read(self, size: int, /) -> bytes:
+        """Some bytes, at most so many; none at the end."""
+        if self._head:
+            part, self._head = self._head[:size], self._head[size:]
+            return part
+        return self._stream.read(size)
+
+
+class Inflated:
+    """See `inflated`.
+
+    Args:
+        stream: the compressed bytes.
+        compression: "GZIP" or "ZLIB".
+        name: the file, as messages name it.
+    """
+
+    def __init__(self, stream: Bytes, compression: str, name: str) -> None:
+        self._stream, self._compression, self._name = stream, compression, name
+        self._object, self._input = self._begun(), b""
+        self._has_begun = self._is_first_done = self._is_done = False
+        self._given = 0
+        self._failure: DamagedRecordError | None = None
+
+    def _begun(self) -> Any:
+        return zlib.decompressobj(wbits=WINDOW_BITS[self._compression])
+
+    def read(self, size: int, /) -> bytes:
+        """Some bytes, at most so many; none at the end."""
+        out = b""
+        while size > 0 and not out and not self._is_done:
+            if self._failure is not None:
+                raise self._failure
+            out = self._some(size)
+        self._given += len(out)
+        return out
+
+    def _some(self, size: int) -> bytes:
+        if self._object.eof:
+            self._next()
+        if not self._input:
+            self._input = read_some(self._stream, _INPUT_BYTES, self._name)
+        if not self._input:
+            return self._at_end(size)
+        before = self._object.copy()
+        try:
+            out: bytes = self._object.decompress(self._input, size)
+        except zlib.error as error:
+            return self._up_to_error(before, size, error)
+        self._has_begun = True
+        self._input = self._object.unused_data if self._object.eof else self._object.unconsumed_tail
+        return out
+
+    def _next(self) -> None:
+        """Begin with the next stream, if one follows, behind zeros or without."""
+        self._object, self._has_begun, self._is_first_done = self._begun(), False, True
+        self._input = self._input.lstrip(b"\0")
+        while not self._input and (more := read_some(self._stream, _INPUT_BYTES, self._name)):
+            self._input = more.lstrip(b"\0")
+
+    def _up_to_error(self, state: Any, size: int, error: zlib.error) -> bytes:
+        """What comes before a damage: zlib drops what it made in the call that finds one, so it is fed byte by byte."""
+        parts, count = [], 0
+        for place in range(len(self._input)):
+            try:
+                part = state.decompress(self._input[place : place + 1], size - count)
+            except zlib.error:
+                break
+            parts.append(part)
+            count += len(part)
+            if count == size:  # and perhaps more of this byte: the next call goes on here
+                self._object, self._input = state, state.unconsumed_tail + self._input[place + 1 :]
+                self._has_begun = True
+                return b"".join(parts)
+        kind = self._compression.lower()
+        reason = f"the {kind} data are damaged ({error})"
+        if not self._has_begun and not count:
+            reason = f"bytes that are no {kind} follow its end" if self._is_first_done else f"it does not begin as {kind} does"
+        self._failure = self._fault(f"damaged {kind}", reason)
+        return b"".join(parts)
+
+    def _at_end(self, size: int) -> bytes:
+        out: bytes = self._object.decompress(b"", size) if self._has_begun else b""
+        if not out and not self._has_begun:
+            self._is_done = True
+        elif not out:
+            kind = self._compression.lower()
+            self._failure = self._fault(f"cut {kind}", f"the {kind} data stop before their end")
+        return out
+
+    def _fault(self, damage: str, reason: str) -> DamagedRecordError:
+        return DamagedRecordError(self._name, damage, record=None, offset=self._given, reason=reason)

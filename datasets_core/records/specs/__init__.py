@@ -1,0 +1,1 @@
+"""Parsing specifications as `tf.io.parse_example` takes them."""

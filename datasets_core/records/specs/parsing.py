@@ -1,0 +1,485 @@
+"""Parsing by specs as `tf.io` does: `parse_single_example`, `parse_example`, and `ExampleParser` for many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownColumnError
+from datasets_core.records.specs.readers import SpecReader, StepsReader, spec_reader, step_rows
+from datasets_core.records.specs.specs import FixedLenSequenceFeature, Spec, as_specs, spec_keys
+from datasets_core.records.specs.values import RaggedValue, SparseValue, Where, with_first_error
+from datasets_core.records.wire.columns import decode_examples, decode_sequence_examples
+from datasets_core.records.wire.maps import read_many
+from datasets_core.records.wire.messages import raw_example, raw_sequence_example
+from datasets_core.records.wire.values import FIRST, KINDS, SECOND, RawFeature, RawFeatures, RecordBlock
+
+# `quick_example`: one `tf.train.Example` read without detours, if it is of the form that programs write.
+
+
+_FEW = 48  # bytes of numbers that are read one by one
+
+
+class _OddError(Exception):
+    """The message has another form: the walker reads it, or says what is wrong."""
+
+
+def quick_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
+    """The features of a message as TensorFlow's parser reads them; None of one of an odd or broken form.
+
+    Args:
+        data: the bytes of the message.
+        keys: the features that are wanted.
+
+    >>> from datasets_core.records import encode_example
+    >>> quick_example(encode_example({"a": [1, 300], "b": 0.5}), {b"a"})[b"a"].ints
+    [1, 300]
+    """
+    if not data:
+        return {}
+    found: RawFeatures = {}
+    seen = set()
+    try:
+        at, end = _sized(data, 0, FIRST)
+        if end != len(data):
+            return None
+        while at < end:  # what `_sized` does, written out for sizes of one byte
+            size = data[at + 1]
+            at, stop = (at + 2, at + 2 + size) if data[at] == FIRST and size < 0x80 else _sized(data, at, FIRST)
+            key_at = at + 2
+            size = data[at + 1]
+            if data[at] != FIRST or size >= 0x80:
+                return None
+            at = key_at + size
+            key = data[key_at:at]
+            size = data[at + 1]
+            at, value_end = (at + 2, at + 2 + size) if data[at] == SECOND and size < 0x80 else _sized(data, at, SECOND)
+            if value_end != stop or stop > end or key in seen:
+                return None
+            seen.add(key)
+            if key in keys:
+                found[key] = _feature(data, at, stop)
+            at = stop
+    except (IndexError, _OddError):  # cut or odd
+        return None
+    return found
+
+
+def _sized(data: bytes, at: int, tag: int) -> tuple[int, int]:
+    """Where the content of the field at a place begins and ends."""
+    if data[at] != tag:
+        raise _OddError
+    size = data[at + 1]
+    if size < 0x80:
+        return at + 2, at + 2 + size
+    size &= 0x7F
+    for place in range(1, 4):
+        byte = data[at + 1 + place]
+        size |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return at + 2 + place, at + 2 + place + size
+    raise _OddError
+
+
+def _feature(data: bytes, at: int, end: int) -> RawFeature:
+    if at == end:
+        return RawFeature()
+    tag, size = data[at], data[at + 1]
+    at, stop = (at + 2, at + 2 + size) if size < 0x80 else _sized(data, at, tag)
+    if stop != end:
+        raise _OddError
+    if tag == FIRST:
+        return RawFeature("bytes", _strings(data, at, end))
+    if tag not in KINDS:
+        raise _OddError
+    raw = b""
+    if at < end:
+        size = data[at + 1]
+        at, stop = (at + 2, at + 2 + size) if data[at] == FIRST and size < 0x80 else _sized(data, at, FIRST)
+        if stop != end:
+            raise _OddError
+        raw = data[at:end]
+    if tag != SECOND:
+        return RawFeature("int64", ints=_ints(raw))
+    if len(raw) % 4:
+        raise _OddError
+    return RawFeature("float", floats=bytearray(raw))
+
+
+def _strings(data: bytes, at: int, end: int) -> list[bytes]:
+    strings = []
+    while at < end:
+        at, stop = _sized(data, at, FIRST)
+        if stop > end:
+            raise _OddError
+        strings.append(data[at:stop])
+        at = stop
+    return strings
+
+
+def _ints(raw: bytes) -> list[int]:
+    if raw.isascii():
+        return list(raw)  # each is below 128, and a byte
+    if raw[-1] >= 0x80:
+        raise _OddError
+    if len(raw) > _FEW:
+        values, too_long = read_many(np.frombuffer(raw, np.uint8))
+        if len(too_long):
+            raise _OddError
+        numbers: list[int] = values.tolist()
+        return numbers
+    ints = []
+    value = place = 0
+    for byte in raw:
+        value |= (byte & 0x7F) << place
+        place += 7
+        if byte < 0x80:
+            ints.append(value)
+            value = place = 0
+        elif place >= 70:
+            raise _OddError
+    return [value if value < 1 << 63 else ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63) for value in ints]
+
+
+Parsed: TypeAlias = npt.NDArray[Any] | SparseValue | RaggedValue
+_ALONE = Where("Example", None, 1)
+_KEPT = 64  # parsers of the specs that single records were parsed by
+
+
+class ExampleParser:
+    """Parses records of `tf.train.Example` by specs; made once for many records, since it checks the specs once.
+
+    Args:
+        features: key to spec: `FixedLenFeature`, `VarLenFeature`, `SparseFeature`, `FixedLenSequenceFeature` or
+            `RaggedFeature`, of this library or of TensorFlow.
+
+    Raises:
+        ConfigurationError: there are no specs, or one has no meaning.
+
+    >>> from datasets_core import records
+    >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64"), "tags": records.VarLenFeature("string")})
+    >>> parser.parse(records.encode_example({"age": 7}))["age"]
+    array(7)
+    """
+
+    def __init__(self, features: Mapping[str, Any]) -> None:
+        self.specs: dict[str, Spec] = as_specs(features)
+        if not self.specs:
+            raise ConfigurationError("features={} asks for nothing. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
+        self.readers: dict[str, SpecReader] = {name: spec_reader(name, spec) for name, spec in self.specs.items()}
+        self.keys = frozenset(key.encode() for key in spec_keys(self.specs))
+
+    def parse(self, serialized: Any) -> dict[str, Parsed]:
+        """One record: an array, a `SparseValue` or a `RaggedValue` for each feature.
+
+        Raises:
+            ExampleError: it is no Example, or breaks the rules of a spec.
+        """
+        data = record_bytes(serialized)
+        found = quick_example(data, self.keys)
+        if found is None:
+            found = raw_example(data, rules="tensorflow", keys=self.keys)
+        return {name: reader.one(found, _ALONE) for name, reader in self.readers.items()}
+
+    def parse_batch(self, serialized: Any) -> dict[str, Parsed]:
+        """Many records as one batch, as `parse_example` gives it.
+
+        Raises:
+            ExampleError: a record is no Example, or breaks the rules of a spec; its `record` tells which.
+        """
+        return with_first_error(as_block(serialized), self._batch)
+
+    def _batch(self, block: RecordBlock) -> dict[str, Parsed]:
+        columns = decode_examples(block, self.keys, rules="tensorflow")
+        where = Where.of(block)
+        return {name: reader.part(columns, where).batch() for name, reader in self.readers.items()}
+
+    def parse_rows(self, serialized: Any, names: Collection[str] | None = None) -> dict[str, list[Parsed]]:
+        """Many records at once, each by itself: for each feature the values that `parse` gives for each record.
+
+        The values of a feature share memory; copy what is kept for long.
+
+        Args:
+            serialized: a `RecordBlock`, or records.
+            names: the features that are wanted; None for all.
+
+        Raises:
+            ExampleError: a record is no Example, or breaks the rules of a spec; its `record` tells which.
+            UnknownColumnError: there is no such feature.
+
+        >>> from datasets_core import records
+        >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64")})
+        >>> parser.parse_rows([records.encode_example({"age": age}) for age in (7, 8)])
+        {'age': [array(7), array(8)]}
+        """
+        readers = self.readers if names is None else {name: self._reader(name) for name in names}
+        keys = self.keys
+        if names is not None:
+            keys = frozenset(key.encode() for key in spec_keys({name: self.specs[name] for name in readers}))
+
+        def read(block: RecordBlock) -> dict[str, list[Parsed]]:
+            columns = decode_examples(block, keys, rules="tensorflow")
+            where = Where.of(block)
+            return {name: reader.rows(columns, where) for name, reader in readers.items()}
+
+        return with_first_error(as_block(serialized), read)
+
+    def _reader(self, name: str) -> SpecReader:
+        try:
+            return self.readers[name]
+        except KeyError:
+            raise UnknownColumnError(name, known=self.readers) from None
+
+
+def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
+    """One `tf.train.Example` by specs, as `tf.io.parse_single_example` gives it, with numpy arrays.
+
+    Args:
+        serialized: the bytes of the message.
+        features: key to spec.
+
+    Raises:
+        ExampleError: it is no Example, or breaks the rules of a spec.
+        ConfigurationError: a spec has no meaning.
+
+    >>> from datasets_core import records
+    >>> data = records.encode_example({"label": 7, "tags": ["a", "b"]})
+    >>> strings = records.FixedLenSequenceFeature([], "string", allow_missing=True)
+    >>> spec = {"label": records.FixedLenFeature([], "int64"), "tags": strings}
+    >>> parse_single_example(data, spec)
+    {'label': array(7), 'tags': array([b'a', b'b'], dtype=object)}
+    """
+    return _parser_of(features).parse(serialized)
+
+
+def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
+    """Many `tf.train.Example` by specs as one batch, as `tf.io.parse_example` gives it, with numpy arrays.
+
+    A `FixedLenFeature` gives an array with a row for each record; a `VarLenFeature` and a `SparseFeature` a `SparseValue`
+    whose first index is the record; a `FixedLenSequenceFeature` an array whose shorter rows are filled up; a `RaggedFeature`
+    a `RaggedValue`.
+
+    Args:
+        serialized: records, or a `RecordBlock`.
+        features: key to spec.
+
+    Raises:
+        ExampleError: a record is no Example, or breaks the rules of a spec.
+        ConfigurationError: a spec has no meaning.
+
+    >>> from datasets_core import records
+    >>> data = [records.encode_example({"n": [1, 2]}), records.encode_example({})]
+    >>> parse_example(data, {"n": records.FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=-1)})
+    {'n': array([[ 1,  2],
+           [-1, -1]])}
+    """
+    if isinstance(serialized, bytes):
+        return parse_single_example(serialized, features)
+    return _parser_of(features).parse_batch(serialized)
+
+
+_parsers: dict[tuple[Any, ...], tuple[Any, ExampleParser]] = {}
+
+
+def _parser_of(features: Any) -> ExampleParser:
+    """The parser of these specs, kept from last time where it is the same objects."""
+    if not isinstance(features, Mapping):
+        return ExampleParser(features)
+    known = tuple((key, id(spec)) for key, spec in features.items())
+    kept = _parsers.get(known)
+    if kept is None:
+        if len(_parsers) >= _KEPT:
+            _parsers.clear()
+        kept = _parsers[known] = (list(features.values()), ExampleParser(features))  # the specs live on, and so do their ids
+    return kept[1]
+
+
+def record_bytes(serialized: Any) -> bytes:
+    """The bytes of one record, from what users have them in.
+
+    Raises:
+        ArgumentTypeError: it is no bytes.
+    """
+    if isinstance(serialized, bytes):
+        return serialized
+    if isinstance(serialized, (bytearray, memoryview)):
+        return bytes(serialized)
+    if hasattr(serialized, "numpy"):
+        serialized = serialized.numpy()
+    if hasattr(serialized, "as_py"):
+        serialized = serialized.as_py()
+    if isinstance(serialized, np.ndarray) and serialized.ndim == 0:
+        serialized = serialized.item()
+    if not isinstance(serialized, bytes):
+        raise ArgumentTypeError(f"A {type(serialized).__name__} is no record. Pass the bytes of one serialized message.")
+    return serialized
+
+
+def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
+    """Records as a block, from what users have them in.
+
+    Args:
+        serialized: the records.
+        name: what messages name them, where they have no name yet.
+
+    Raises:
+        ArgumentTypeError: it is no records.
+    """
+    if isinstance(serialized, RecordBlock):
+        return serialized
+    if hasattr(serialized, "numpy"):
+        serialized = serialized.numpy()
+    if isinstance(serialized, np.ndarray) and serialized.dtype.kind == "S":
+        raise ArgumentTypeError("A numpy array of bytes drops zeros at their ends. Pass a list, or an array of dtype object.")
+    if isinstance(serialized, (str, bytes, Mapping)) or not isinstance(serialized, Iterable):
+        raise ArgumentTypeError(f"A {type(serialized).__name__} is no list of records. Pass a list of bytes, or a RecordBlock.")
+    return RecordBlock.of([record_bytes(record) for record in serialized], name=name)
+
+
+# Parsing of sequences by specs as `tf.io` does: `parse_single_sequence_example`, `parse_sequence_example`.
+
+
+_NAME = "SequenceExample"
+_ALONE_IN_SEQUENCE = Where(_NAME, None, 1)
+Values = dict[str, Parsed]
+
+
+class SequenceParser:
+    """Parses records of `tf.train.SequenceExample` by specs; made once for many records, since it checks the specs once.
+
+    Args:
+        context_features: key to spec, of the features of the whole.
+        sequence_features: key to spec, of the feature lists: `FixedLenSequenceFeature`, `VarLenFeature`, `RaggedFeature`.
+
+    Raises:
+        ConfigurationError: there are no specs, or one has no meaning.
+
+    >>> from datasets_core import records
+    >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
+    >>> parser.parse(records.encode_sequence_example({}, {"n": [1, 2]}))
+    ({}, {'n': array([1, 2])})
+    """
+
+    def __init__(self, context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None) -> None:
+        if not context_features and not sequence_features:
+            raise ConfigurationError("Neither context_features nor sequence_features asks for anything. Pass one of them.")
+        self.context_specs = as_specs(context_features or {}, of="context_features")
+        self.sequence_specs = as_specs(sequence_features or {}, of="sequence_features")
+        self.context_readers = {name: spec_reader(name, spec, in_context=True) for name, spec in self.context_specs.items()}
+        self.sequence_readers = {name: StepsReader(name, spec) for name, spec in self.sequence_specs.items()}
+        self.keys = frozenset(key.encode() for key in spec_keys(self.context_specs))
+        self.list_keys = frozenset(key.encode() for key in spec_keys(self.sequence_specs))
+
+    def parse(self, serialized: Any) -> tuple[Values, Values]:
+        """One record: the values of its context, and those of its feature lists.
+
+        Raises:
+            ExampleError: it is no SequenceExample, or breaks the rules of a spec.
+        """
+        found, lists = raw_sequence_example(
+            record_bytes(serialized), rules="tensorflow", keys=self.keys, list_keys=self.list_keys
+        )
+        context = {name: reader.one(found, _ALONE_IN_SEQUENCE) for name, reader in self.context_readers.items()}
+        return context, {name: reader.one(lists, _ALONE_IN_SEQUENCE) for name, reader in self.sequence_readers.items()}
+
+    def parse_batch(self, serialized: Any) -> tuple[Values, Values, Values]:
+        """Many records as one batch, as `parse_sequence_example` gives it.
+
+        Raises:
+            ExampleError: a record is no SequenceExample, or breaks the rules of a spec; its `record` tells which.
+        """
+        return with_first_error(as_block(serialized, _NAME), self._batch)
+
+    def _batch(self, block: RecordBlock) -> tuple[Values, Values, Values]:
+        where = Where.of(block)
+        columns, lists = decode_sequence_examples(block, self.keys, self.list_keys, rules="tensorflow")
+        context = {name: reader.part(columns, where).batch() for name, reader in self.context_readers.items()}
+        parts = {name: reader.part(lists, where) for name, reader in self.sequence_readers.items()}
+        lengths: Values = {
+            name: np.diff(part.offsets)
+            for name, part in parts.items()
+            if isinstance(self.sequence_specs[name], FixedLenSequenceFeature)
+        }
+        return context, {name: part.batch() for name, part in parts.items()}, lengths
+
+    def parse_rows(self, serialized: Any) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
+        """Many records at once, each by itself: for each feature the values that `parse` gives for each record.
+
+        The values of a feature share memory; copy what is kept for long.
+
+        Args:
+            serialized: a `RecordBlock`, or records.
+
+        Raises:
+            ExampleError: a record is no SequenceExample, or breaks the rules of a spec; its `record` tells which.
+
+        >>> from datasets_core import records
+        >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
+        >>> parser.parse_rows([records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [])])
+        ({}, {'n': [array([1, 2]), array([], dtype=int64)]})
+        """
+        return with_first_error(as_block(serialized, _NAME), self._rows)
+
+    def _rows(self, block: RecordBlock) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
+        where = Where.of(block)
+        columns, lists = decode_sequence_examples(block, self.keys, self.list_keys, rules="tensorflow")
+        context = {name: reader.rows(columns, where) for name, reader in self.context_readers.items()}
+        return context, {name: step_rows(reader.part(lists, where)) for name, reader in self.sequence_readers.items()}
+
+
+def parse_single_sequence_example(
+    serialized: Any,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+) -> tuple[Values, Values]:
+    """One `tf.train.SequenceExample` by specs, as `tf.io.parse_single_sequence_example` gives it, with numpy arrays.
+
+    Args:
+        serialized: the bytes of the message.
+        context_features: key to spec, of the features of the whole.
+        sequence_features: key to spec, of the feature lists.
+
+    Raises:
+        ExampleError: it is no SequenceExample, or breaks the rules of a spec.
+        ConfigurationError: there are no specs, or one has no meaning.
+
+    >>> from datasets_core import records
+    >>> data = records.encode_sequence_example({"id": 5}, {"words": [["a"], ["b", "c"]]})
+    >>> context, lists = parse_single_sequence_example(
+    ...     data, {"id": records.FixedLenFeature([], "int64")}, {"words": records.VarLenFeature("string")})
+    >>> context, lists["words"].dense_shape
+    ({'id': array(5)}, array([2, 2]))
+    """
+    return SequenceParser(context_features, sequence_features).parse(serialized)
+
+
+def parse_sequence_example(
+    serialized: Any,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+) -> tuple[Values, Values, Values]:
+    """Many `tf.train.SequenceExample` by specs as one batch, as `tf.io.parse_sequence_example` gives it, with numpy arrays.
+
+    Args:
+        serialized: records, or a `RecordBlock`.
+        context_features: key to spec, of the features of the whole.
+        sequence_features: key to spec, of the feature lists.
+
+    Returns:
+        The context, the feature lists, and of each `FixedLenSequenceFeature` how many steps each record has; those of
+        shorter lists are filled up with zeros, or with no bytes.
+
+    Raises:
+        ExampleError: a record is no SequenceExample, or breaks the rules of a spec.
+        ConfigurationError: there are no specs, or one has no meaning.
+
+    >>> from datasets_core import records
+    >>> data = [records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [3])]
+    >>> parse_sequence_example(data, None, {"n": records.FixedLenSequenceFeature([], "int64")})
+    ({}, {'n': array([[1, 2],
+           [3, 0]])}, {'n': array([2, 1])})
+    """
+    return SequenceParser(context_features, sequence_features).parse_batch(serialized)

@@ -1,0 +1,646 @@
+"""Many `Feature` messages at once: of which kind each is, and the values of its list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from datasets_core.records.wire.values import (
+    KINDS,
+    Bools,
+    Ints,
+    Kind,
+    RecordBlock,
+    arrow_numbers,
+    arrow_strings,
+    every,
+    offsets_of,
+)
+
+# Many places of the wire at once: `WireBytes` gathers what stands at them, and functions read the varints there.
+
+
+Words: TypeAlias = npt.NDArray[np.uint64]
+Octets: TypeAlias = npt.NDArray[np.uint8]
+
+_BEHIND = 16  # how far behind the end a place may be: not as far as the longest head of a field
+_NARROW = 256  # bytes of a piece up to which a gathered row is cheaper than a piece that Arrow takes
+_WIDE = 1 << 12  # bytes of a piece from which on one after the other is cheaper: Arrow does not know how much it will take
+_STRETCH = 1 << 17  # bytes of varints that are read at once
+_MORE = np.uint64(0x8080808080808080)  # the bit of a byte of a varint that says that another follows
+_MORE_OF_LENGTH = np.uint64(0x80808080)
+_BYTE = np.uint64(0x7F)
+_ONE = np.uint64(1)
+# By the number of bytes of a varint, up to 8 in a word: its bits, and the marks that all but the last byte have.
+KEPT = np.array([(1 << 8 * width) - 1 for width in range(9)], np.uint64)
+_MARKS = np.array([0, *((1 << 8 * width) // 255 * 0x80 for width in range(8))], np.uint64)
+
+
+class WireBytes:
+    """The bytes of a block, and what stands at many places of them; behind their end are zeros.
+
+    Args:
+        block: the records; their bytes are not copied.
+
+    >>> wire = WireBytes(RecordBlock.of([b"one", b"three"]))
+    >>> wire.strings(wire.starts, wire.stops).to_pylist()
+    [b'one', b'three']
+    """
+
+    def __init__(self, block: RecordBlock) -> None:
+        self.octets: Octets = np.frombuffer(block.data, np.uint8)
+        self.starts, self.stops = block.starts, block.stops
+        self._is_large = len(self.octets) >= 1 << 31
+
+    def words(self, at: Ints) -> Words:
+        """The 8 bytes at each place, the first of them lowest."""
+        return gathered(self.octets, at, 8).view("<u8")
+
+    def rows(self, at: Ints, width: int) -> npt.NDArray[np.uint64]:
+        """As many words at each place as hold `width` bytes; a row for each place."""
+        count = (width + 7) // 8
+        return gathered(self.octets, at, 8 * count).view("<u8").reshape(len(at), count)
+
+    def strings(self, starts: Ints, stops: Ints) -> pa.Array:
+        """The pieces from place to place, which ascend, as binary values."""
+        count, width = len(starts), equal_width(starts, stops)
+        if width is not None and width <= _NARROW and count * width < 1 << 31:
+            values = pa.py_buffer(gathered(self.octets, starts, width))
+            offsets = np.arange(count + 1, dtype=np.int32) * np.int32(width)
+            return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), values])
+        if not count or int((stops - starts).sum()) >= count * _WIDE:
+            view = self.octets.data
+            return arrow_strings([view[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)])
+        ends = np.empty(2 * count, np.int64 if self._is_large else np.int32)
+        ends[0::2], ends[1::2] = starts, stops
+        kind = pa.large_binary() if self._is_large else pa.binary()
+        pieces = pa.Array.from_buffers(kind, 2 * count - 1, [None, pa.py_buffer(ends), pa.py_buffer(self.octets)])
+        return pieces.take(arrow_numbers(np.arange(0, 2 * count - 1, 2)))
+
+    def flat(self, starts: Ints, stops: Ints) -> Octets:
+        """The bytes of the pieces from place to place, one after the other."""
+        width = equal_width(starts, stops)
+        if width is not None:
+            return gathered(self.octets, starts, width).view(np.uint8)
+        values = self.strings(starts, stops)
+        return np.frombuffer(values.buffers()[2], np.uint8, int((stops - starts).sum()))
+
+
+def gathered(octets: Octets, at: Ints, width: int) -> npt.NDArray[np.void]:
+    """The `width` bytes at each place; zeros for those behind the end."""
+    if not width or not len(at):
+        return np.zeros(0, np.dtype((np.void, max(width, 1))))
+    limit = len(octets) - width
+    if at.max() > limit:
+        tail = max(limit, 0)
+        is_late = at > limit
+        rows = np.zeros(len(at), np.dtype((np.void, width)))
+        rows[~is_late] = gathered(octets, at[~is_late], width)
+        padded = np.concatenate([octets[tail:], np.zeros(width + _BEHIND, np.uint8)])
+        rows[is_late] = gathered(padded, at[is_late] - tail, width)
+        return rows
+    # The rows of this view overlap: numpy copies the chosen ones, and never makes the view itself.
+    overlapping = np.ndarray((limit + 1,), np.dtype((np.void, width)), octets, 0, (1,))
+    return overlapping[at]
+
+
+def equal_width(starts: Ints, stops: Ints) -> int | None:
+    """The length of all pieces; None where they differ, or where there are none."""
+    if not len(starts):
+        return None
+    widths = stops - starts
+    return int(widths[0]) if every(widths == widths[0]) else None
+
+
+def read_lengths(words: Words) -> tuple[Ints, Ints | int, Bools | None]:
+    """The varints of up to 4 bytes at the head of words: their values, the bytes they take, and which are longer, if any."""
+    if not np.count_nonzero(words & np.uint64(0x80)):
+        return (words & _BYTE).view(np.int64), 1, None
+    stops = ~words & _MORE_OF_LENGTH
+    last = stops & (~stops + _ONE)
+    bits = words & (last - _ONE)
+    values = bits & _BYTE
+    for place in (1, 2, 3):
+        values |= (bits >> np.uint64(place)) & (_BYTE << np.uint64(7 * place))
+    widths = 1 + (last > np.uint64(1 << 7)) + (last > np.uint64(1 << 15)).astype(np.int64) + (last > np.uint64(1 << 23))
+    longer = last == 0
+    return values.view(np.int64), widths, longer if np.count_nonzero(longer) else None
+
+
+def joined(bits: Words) -> Ints:
+    """The numbers that the last seven bits of each byte of words make."""
+    bits = bits & ~_MORE
+    bits = (bits & np.uint64(0x007F007F007F007F)) | ((bits & np.uint64(0x7F007F007F007F00)) >> _ONE)
+    bits = (bits & np.uint64(0x00003FFF00003FFF)) | ((bits & np.uint64(0x3FFF00003FFF0000)) >> np.uint64(2))
+    bits = (bits & np.uint64(0x000000000FFFFFFF)) | ((bits & np.uint64(0x0FFFFFFF00000000)) >> np.uint64(4))
+    return bits.view(np.int64)
+
+
+def read_single(wire: WireBytes, starts: Ints, stops: Ints) -> Ints | None:
+    """The varints that the pieces from place to place are; None where one of them is not a single one of up to 8 bytes."""
+    widths = stops - starts
+    if len(widths) and (widths.max() > 8 or widths.min() < 1):
+        return None
+    bits = wire.words(starts) & KEPT[widths]
+    return joined(bits) if every((bits & _MORE) == _MARKS[widths]) else None
+
+
+def read_many(octets: Octets) -> tuple[Ints, Ints]:
+    """The varints that fill some bytes, and the places where those of more than 10 bytes begin."""
+    ends_there = octets < 0x80
+    count = int(np.count_nonzero(ends_there))
+    if count == len(octets):
+        return octets.astype(np.int64), np.zeros(0, np.int64)
+    values = np.empty(count, np.int64)
+    longer: list[Ints] = []
+    begin = number = 0
+    while begin < len(octets):
+        ends = begin + np.flatnonzero(ends_there[begin : begin + _STRETCH])
+        if not len(ends):  # a varint longer than a stretch
+            ends = begin + _STRETCH + np.flatnonzero(ends_there[begin + _STRETCH :])[:1]
+        starts = np.concatenate([[begin], ends[:-1] + 1])
+        widths = ends + 1 - starts
+        bits = joined(gathered(octets, starts, 8).view("<u8") & KEPT[np.minimum(widths, 8)])
+        for place in (8, 9):
+            more = np.flatnonzero(widths > place)
+            if len(more):
+                bits[more] |= (octets[starts[more] + place] & np.uint8(0x7F)).astype(np.int64) << (7 * place)
+        longer.append(starts[widths > 10])
+        values[number : number + len(ends)] = bits
+        begin, number = int(ends[-1]) + 1, number + len(ends)
+    return values, np.concatenate(longer)
+
+
+# `Spans`: places of the wire where messages stand, of which those of an unusual form leave to be walked one by one.
+
+
+PATIENCE, FEW = 256, 8  # steps after which a few spans that go on are left to the walker: a step costs the same for few
+
+
+class Spans:
+    """Some messages on the wire, in the order of their places, each with a number that the caller knows it by.
+
+    Attributes:
+        which: their numbers, which ascend.
+        starts, stops: where each begins and ends.
+        odd: by number, those that were left to the walker; shared by all spans that are made of these.
+    """
+
+    __slots__ = ("odd", "starts", "stops", "which")
+
+    def __init__(self, which: Ints, starts: Ints, stops: Ints, odd: Bools) -> None:
+        self.which, self.starts, self.stops, self.odd = which, starts, stops, odd
+
+    @classmethod
+    def numbered(cls, starts: Ints, stops: Ints) -> Spans:
+        """Spans whose numbers count from 0, none of them odd."""
+        return cls(np.arange(len(starts)), starts, stops, np.zeros(len(starts), np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def within(self, starts: Ints, stops: Ints | None = None) -> Spans:
+        """What stands at other places in each of these."""
+        return Spans(self.which, starts, self.stops if stops is None else stops, self.odd)
+
+    def part(self, chosen: Bools) -> Spans:
+        """Those that are chosen."""
+        if every(chosen):
+            return self
+        return Spans(self.which[chosen], self.starts[chosen], self.stops[chosen], self.odd)
+
+    def kept(self, usual: Bools) -> Spans:
+        """Those of the usual form; the others are odd from now on."""
+        if every(usual):
+            return self
+        self.odd[self.which[~usual]] = True
+        return self.part(usual)
+
+    def filled(self) -> Spans:
+        """Those that are not empty."""
+        return self.part(self.starts < self.stops)
+
+
+def first_fields(wire: WireBytes, spans: Spans, tag: int) -> tuple[Spans, Spans]:
+    """The field with a length that each message begins with, and the message that it stands in.
+
+    Args:
+        wire: the bytes.
+        spans: the messages, none of them empty; those that begin with another tag, or whose field ends behind them, leave.
+        tag: the tag that is looked for.
+    """
+    words = wire.words(spans.starts)
+    lengths, widths, longer = read_lengths(words >> np.uint64(8))
+    starts = spans.starts + 1 + widths
+    stops = starts + lengths
+    usual = ((words & np.uint64(0xFF)) == np.uint64(tag)) & (stops <= spans.stops)
+    if longer is not None:
+        usual &= ~longer
+    if every(usual):
+        return spans.within(starts, stops), spans
+    around = spans.kept(usual)
+    return around.within(starts[usual], stops[usual]), around
+
+
+def repeated_fields(wire: WireBytes, spans: Spans, tag: int) -> list[Spans]:
+    """The fields with a length and one tag of which messages consist: the first field of each, then the second, ..."""
+    steps: list[Spans] = []
+    around = spans.filled()
+    while len(around):
+        if len(steps) >= PATIENCE and len(around) < FEW:
+            around.kept(np.zeros(len(around), np.bool_))
+            break
+        fields, around = first_fields(wire, around, tag)
+        steps.append(fields)
+        around = around.within(fields.stops).filled()
+    return steps
+
+
+# The entries of many maps at once (features, feature lists): which maps have a key, and where its values stand.
+
+
+_FIRST, _SECOND = 0x0A, 0x12
+_MANY = 1 << 16  # entries with many keys that are grouped at once
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd, and its bits have no pattern: 2^64 divided by the golden ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries under one key in several maps.
+
+    Attributes:
+        values: where the values stand, by the numbers of the maps.
+        steps: the place of each entry in its map, from 0.
+    """
+
+    values: Spans
+    steps: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Unsorted:
+    """Entries of which each may have another key."""
+
+    keys: Spans
+    entries: Entries
+
+
+def scan_entries(wire: WireBytes, maps: Spans) -> dict[bytes, Entries]:
+    """The entries of maps by their keys; maps of an unusual form, and those that have a key twice, become odd.
+
+    All maps are read side by side, the first entry of each, then the second, ...: most have the same key there, which is
+    compared at once. Those with another one are tried again with theirs; where keys are many they are grouped.
+    """
+    found: dict[bytes, list[Entries]] = {}
+    unsorted: list[_Unsorted] = []
+    around, step = maps.filled(), 0
+    while len(around):
+        if step >= PATIENCE and len(around) < FEW:
+            around.kept(np.zeros(len(around), np.bool_))
+            break
+        rest, around = first_fields(wire, around, _FIRST)
+        around = around.within(rest.stops).filled()
+        while len(rest):
+            head = _head(wire, rest)
+            hits = _begin_with(wire, rest, head)
+            if np.count_nonzero(hits) * 8 < len(rest):
+                unsorted.append(_split(wire, rest, step))
+                break
+            values = _behind(wire, rest.part(hits), len(head))
+            found.setdefault(_key(head), []).append(_at_step(values, step))
+            rest = rest.part(~hits)
+        step += 1
+        if sum(len(piece.keys) for piece in unsorted) >= _MANY or not len(around):
+            for key, entries in _grouped(wire, unsorted):
+                found.setdefault(key, []).append(entries)
+            unsorted.clear()
+    return {key: _joined(found.pop(key)) for key in list(found)}
+
+
+def _at_step(values: Spans, step: int) -> Entries:
+    return Entries(values, np.broadcast_to(np.int64(step), len(values)))
+
+
+def _head(wire: WireBytes, entries: Spans) -> bytes:
+    """How the first entry begins: its key, and the tag of its value; nothing where it begins otherwise."""
+    first = Spans.numbered(entries.starts[:1], entries.stops[:1])
+    keys, _ = first_fields(wire, first, _FIRST)
+    if not len(keys):
+        return b""
+    start, stop = int(first.starts[0]), int(keys.stops[0])
+    return wire.octets[start : stop + 1].tobytes() if stop < first.stops[0] and wire.octets[stop] == _SECOND else b""
+
+
+def _key(head: bytes) -> bytes:
+    """The key of the head of an entry."""
+    begin = 2
+    while head[begin - 1] >= 0x80:
+        begin += 1
+    return head[begin:-1]
+
+
+def _begin_with(wire: WireBytes, entries: Spans, head: bytes) -> Bools:
+    """The entries that begin as one of them does, and have more."""
+    enough = (entries.stops - entries.starts > len(head)) & bool(head)
+    if not every(enough):
+        among = np.zeros(len(entries), np.bool_)
+        if enough.any():
+            among[enough] = _begin_with(wire, entries.part(enough), head)
+        return among
+    rows = wire.rows(entries.starts, len(head))
+    words = np.frombuffer(head.ljust(8 * rows.shape[1], b"\0"), "<u8")
+    hits: Bools = (rows[:, -1] & KEPT[(len(head) - 1) % 8 + 1]) == words[-1]
+    for place in range(rows.shape[1] - 1):
+        hits &= rows[:, place] == words[place]
+    return hits
+
+
+def _behind(wire: WireBytes, entries: Spans, head: int) -> Spans:
+    """The values behind heads of a length, which end where the entries do."""
+    starts = entries.starts + head
+    lengths, widths, longer = read_lengths(wire.words(starts))
+    starts += widths
+    usual = starts + lengths == entries.stops
+    if longer is not None:
+        usual &= ~longer
+    return entries.within(starts).kept(usual)
+
+
+def _split(wire: WireBytes, entries: Spans, step: int) -> _Unsorted:
+    """The keys and the values of entries."""
+    filled = entries.kept(entries.starts < entries.stops)
+    keys, around = first_fields(wire, filled, _FIRST)
+    more = keys.stops < around.stops
+    values, around = first_fields(wire, around.within(keys.stops).kept(more), _SECOND)
+    exact = values.stops == around.stops
+    values = values.kept(exact)
+    keys = keys.part(np.isin(keys.which, values.which))
+    return _Unsorted(keys, _at_step(values, step))
+
+
+def _grouped(wire: WireBytes, unsorted: list[_Unsorted]) -> Iterator[tuple[bytes, Entries]]:
+    """The entries that have the same key, group by group."""
+    if not unsorted:
+        return
+    keys = _concatenated([piece.keys for piece in unsorted])
+    values = _concatenated([piece.entries.values for piece in unsorted])
+    steps = np.concatenate([piece.entries.steps for piece in unsorted])
+    if not len(keys):
+        return
+    widths = keys.stops - keys.starts
+    hashes = widths.astype(np.uint64) * _MULTIPLIER
+    for chosen, words in _words_of(wire, keys):
+        mixed = (hashes[chosen] ^ words) * _MULTIPLIER
+        hashes[chosen] = mixed ^ (mixed >> np.uint64(32))
+    _, leaders, groups, sizes = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
+    same = widths == widths[leaders[groups]]
+    leading = Spans(keys.which, keys.starts[leaders[groups]], keys.starts[leaders[groups]] + widths, keys.odd)
+    for (chosen, words), (_, others) in zip(_words_of(wire, keys), _words_of(wire, leading), strict=True):
+        same[chosen] &= words == others
+    keys.odd[keys.which[~same]] = True  # another key has the same hash
+    order = np.argsort(groups, kind="stable")
+    stop = 0
+    for leader, size in zip(leaders.tolist(), sizes.tolist(), strict=True):
+        start, stop = stop, stop + size
+        members = order[start:stop]
+        key = wire.octets[keys.starts[leader] : keys.stops[leader]].tobytes()
+        yield (
+            key,
+            Entries(Spans(values.which[members], values.starts[members], values.stops[members], values.odd), steps[members]),
+        )
+
+
+def _words_of(wire: WireBytes, keys: Spans) -> Iterator[tuple[Ints, Words]]:
+    """The bytes of keys, a word of each at a time, with which keys have one there."""
+    widths = keys.stops - keys.starts
+    for begin in range(0, int(widths.max()), 8):
+        chosen = np.flatnonzero(widths > begin)
+        yield chosen, wire.words(keys.starts[chosen] + begin) & KEPT[np.minimum(widths[chosen] - begin, 8)]
+
+
+def _concatenated(pieces: list[Spans]) -> Spans:
+    which, starts, stops = (
+        np.concatenate(places) for places in zip(*((s.which, s.starts, s.stops) for s in pieces), strict=True)
+    )
+    return Spans(which, starts, stops, pieces[0].odd)
+
+
+def _joined(pieces: list[Entries]) -> Entries:
+    """The entries under one key in the order of their maps; a map that has two becomes odd, and stays with one."""
+    values = pieces[0].values if len(pieces) == 1 else _concatenated([piece.values for piece in pieces])
+    steps = pieces[0].steps if len(pieces) == 1 else np.concatenate([piece.steps for piece in pieces])
+    which = values.which
+    if every(which[1:] > which[:-1]):
+        return Entries(values, steps)
+    places = np.full(len(values.odd), -1)
+    places[which] = np.arange(len(which))
+    order = places[places >= 0]
+    if len(order) < len(which):
+        values.odd[np.delete(which, order)] = True
+    return Entries(Spans(which[order], values.starts[order], values.stops[order], values.odd), steps[order])
+
+
+Numbers: TypeAlias = npt.NDArray[Any]
+
+_FIRST_KEY, _FIRST_VARINT, _FIRST_FIXED = 0x0A, 0x08, 0x0D
+_IS_KIND = np.isin(np.arange(256), [*KINDS])
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGroup:
+    """The features of one kind among several.
+
+    Attributes:
+        kind: their kind; None of those that are empty.
+        which: the numbers of the features; they ascend.
+        values: all of their values, one after the other.
+        counts: how many each has; what an odd one is said to have does not matter.
+    """
+
+    kind: Kind | None
+    which: Ints
+    values: pa.Array
+    counts: Ints
+
+
+def feature_groups(wire: WireBytes, features: Spans) -> list[FeatureGroup]:
+    """The values of features by their kinds; features of an unusual form become odd."""
+    groups: list[FeatureGroup] = []
+    filled = features.filled()
+    if len(filled) < len(features):
+        which = features.which[features.starts == features.stops]
+        groups.append(FeatureGroup(None, which, pa.nulls(0), np.zeros(len(which), np.int64)))
+    if not len(filled):
+        return groups
+    words = wire.words(filled.starts)
+    tags = words & np.uint64(0xFF)
+    lengths, widths, longer = read_lengths(words >> np.uint64(8))
+    starts = filled.starts + 1 + widths
+    usual = starts + lengths == filled.stops
+    if longer is not None:
+        usual &= ~longer
+    usual &= _IS_KIND[tags.view(np.int64)]
+    lists = filled.within(starts).kept(usual)
+    tags = tags if len(tags) == len(lists) else tags[usual]
+    for tag, kind in KINDS.items():
+        of_kind = tags == np.uint64(tag)
+        if np.count_nonzero(of_kind):
+            groups.append(_READ[kind](wire, lists.part(of_kind)))
+    return groups
+
+
+def _strings(wire: WireBytes, lists: Spans) -> FeatureGroup:
+    steps = repeated_fields(wire, lists, _FIRST_KEY)
+    if len(steps) == 1 and len(steps[0]) == len(lists):
+        counts = np.ones(len(lists), np.int64)
+        return FeatureGroup("bytes", lists.which, wire.strings(steps[0].starts, steps[0].stops), counts)
+    if not steps:
+        return FeatureGroup("bytes", lists.which, wire.strings(lists.starts, lists.stops)[:0], np.zeros(len(lists), np.int64))
+    counts = np.bincount(np.concatenate([step.which for step in steps]), minlength=len(lists.odd))[lists.which]
+    starts, stops = (np.sort(np.concatenate(places)) for places in zip(*((s.starts, s.stops) for s in steps), strict=True))
+    return FeatureGroup("bytes", lists.which, wire.strings(starts, stops), counts)
+
+
+def _floats(wire: WireBytes, lists: Spans) -> FeatureGroup:
+    values, counts = _numbers(wire, lists, _FIRST_FIXED, _packed_floats, _single_floats, np.float32)
+    return FeatureGroup("float", lists.which, arrow_numbers(values), counts)
+
+
+def _ints(wire: WireBytes, lists: Spans) -> FeatureGroup:
+    values, counts = _numbers(wire, lists, _FIRST_VARINT, _packed_ints, _single_ints, np.int64)
+    return FeatureGroup("int64", lists.which, arrow_numbers(values), counts)
+
+
+_READ: dict[Kind, Callable[[WireBytes, Spans], FeatureGroup]] = {"bytes": _strings, "float": _floats, "int64": _ints}
+# What reads the pieces that numbers of one form fill: the pieces that stay, their values, and how many each has.
+_Reader: TypeAlias = Callable[[WireBytes, Spans], tuple[Spans, Numbers, Ints]]
+
+
+def _numbers(
+    wire: WireBytes, lists: Spans, single: int, read_packed: _Reader, read_single: _Reader, dtype: npt.DTypeLike
+) -> tuple[Numbers, Ints]:
+    """The values of lists of numbers, and how many each has: packed into one piece, or single with a tag before each."""
+    filled = lists.filled()
+    words = wire.words(filled.starts)
+    tags = words & np.uint64(0xFF)
+    lengths, widths, longer = read_lengths(words >> np.uint64(8))
+    starts = filled.starts + 1 + widths
+    is_packed = (tags == np.uint64(_FIRST_KEY)) & (starts + lengths == filled.stops)
+    if longer is not None:
+        is_packed &= ~longer
+    if every(is_packed) and len(filled) == len(lists):
+        packed, values, counts = read_packed(wire, filled.within(starts))
+        if len(packed) == len(lists):
+            return values, counts
+        return values, _scattered(packed, counts, lists)
+    is_single = tags == np.uint64(single)
+    filled.kept(is_packed | is_single)
+    parts = [read_packed(wire, filled.within(starts).part(is_packed)), read_single(wire, filled.part(is_single))]
+    total = sum(_scattered(spans, counts, lists) for spans, _, counts in parts)
+    assert not isinstance(total, int)
+    return _ordered(parts, lists, total, dtype), total
+
+
+def _scattered(spans: Spans, counts: Ints, lists: Spans) -> Ints:
+    """The counts of some of the lists as counts of all."""
+    by_number = np.zeros(len(lists.odd), np.int64)
+    by_number[spans.which] = counts
+    return by_number[lists.which]
+
+
+def _ordered(parts: list[tuple[Spans, Numbers, Ints]], lists: Spans, total: Ints, dtype: npt.DTypeLike) -> Numbers:
+    """The values of parts of the lists in the order of the lists."""
+    values = np.empty(int(total.sum()), dtype)
+    begins = np.zeros(len(lists.odd), np.int64)
+    begins[lists.which] = offsets_of(total)[:-1]
+    for spans, found, counts in parts:
+        values[np.repeat(begins[spans.which] - offsets_of(counts)[:-1], counts) + np.arange(len(found))] = found
+    return values
+
+
+def _pieces(counts: Ints, places: Ints) -> Ints:
+    """Which of the pieces, one after the other and of these lengths, places stand in."""
+    return np.searchsorted(offsets_of(counts), places, side="right") - 1
+
+
+def _without(spans: Spans, pieces: Ints) -> Spans:
+    usual = np.ones(len(spans), np.bool_)
+    usual[pieces] = False
+    return spans.kept(usual)
+
+
+def _packed_floats(wire: WireBytes, packed: Spans) -> tuple[Spans, Numbers, Ints]:
+    packed = packed.kept((packed.stops - packed.starts) % 4 == 0)
+    return packed, _as_floats(wire.flat(packed.starts, packed.stops)), (packed.stops - packed.starts) // 4
+
+
+def _as_floats(octets: Octets) -> npt.NDArray[np.float32]:
+    return octets.view("<f4").astype(np.float32, copy=False)
+
+
+def _single_floats(wire: WireBytes, single: Spans) -> tuple[Spans, Numbers, Ints]:
+    single = single.kept((single.stops - single.starts) % 5 == 0)
+    table = wire.flat(single.starts, single.stops).reshape(-1, 5)
+    counts = (single.stops - single.starts) // 5
+    others = np.flatnonzero(table[:, 0] != _FIRST_FIXED)
+    if len(others):
+        return _single_floats(wire, _without(single, _pieces(counts, others)))
+    return single, _as_floats(np.ascontiguousarray(table[:, 1:]).reshape(-1)), counts
+
+
+def _packed_ints(wire: WireBytes, packed: Spans) -> tuple[Spans, Numbers, Ints]:
+    values = read_single(wire, packed.starts, packed.stops)
+    if values is not None:
+        return packed, values, np.ones(len(packed), np.int64)
+    octets, packed = _whole_varints(wire, packed)
+    widths = packed.stops - packed.starts
+    values, longer = read_many(octets)
+    if len(longer):
+        return _packed_ints(wire, _without(packed, _pieces(widths, longer)))
+    return packed, values, widths if len(values) == len(octets) else _counted(octets, widths)
+
+
+def _single_ints(wire: WireBytes, single: Spans) -> tuple[Spans, Numbers, Ints]:
+    octets, single = _whole_varints(wire, single)
+    widths = single.stops - single.starts
+    counts = _counted(octets, widths)
+    single_now = single.kept(counts % 2 == 0)
+    if len(single_now) < len(single):
+        return _single_ints(wire, single_now)
+    # Tags and values take turns; a tag follows a value at once, and is one byte.
+    ends = np.flatnonzero(octets < 0x80)
+    tags, stops = ends[0::2], ends[1::2]
+    expected = np.concatenate([np.zeros(1, np.int64), stops[:-1] + 1])[: len(tags)]
+    others = tags[(tags != expected) | (octets[tags] != _FIRST_VARINT) | (stops - tags > 10)]
+    if len(others):
+        return _single_ints(wire, _without(single, _pieces(widths, others)))
+    is_value = np.ones(len(octets), np.bool_)
+    is_value[tags] = False
+    return single, read_many(octets[is_value])[0], counts // 2
+
+
+def _whole_varints(wire: WireBytes, spans: Spans) -> tuple[Octets, Spans]:
+    """The bytes of the pieces that end with the last byte of a varint."""
+    is_empty = spans.starts == spans.stops
+    spans = spans.kept(is_empty | (wire.octets[np.maximum(spans.stops - 1, 0)] < 0x80))
+    return wire.flat(spans.starts, spans.stops), spans
+
+
+def _counted(octets: Octets, widths: Ints) -> Ints:
+    """How many varints end in each of the pieces, one after the other and of these lengths, that bytes consist of."""
+    counts = np.zeros(len(widths), np.int64)
+    offsets = offsets_of(widths)
+    longest = int(widths.max(initial=0))
+    if longest >= 1 << 16:
+        pieces = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        return np.fromiter((np.count_nonzero(octets[start:stop] < 0x80) for start, stop in pieces), np.int64, len(widths))
+    filled = widths > 0
+    if longest:
+        narrow = np.uint8 if longest < 1 << 8 else np.uint16  # so that the marks take no eight bytes each
+        counts[filled] = np.add.reduceat((octets < 0x80).view(np.uint8), offsets[:-1][filled], dtype=narrow)
+    return counts

@@ -1,0 +1,349 @@
+"""A dataset that is gone, or whose repository cannot be asked, as a source: what stands prepared of it in the cache."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.folders import Prepared, find_prepared, prepared_versions, versions_below
+from datasets_core.building.hooks import BuilderConfig
+from datasets_core.building.prepare import HubReference, is_known, recall
+from datasets_core.building.prepared import ReadOnlyBuilder, folder_of_dataset
+from datasets_core.building.versions import EXPERIMENTAL_LATEST
+from datasets_core.config import settings
+from datasets_core.errors import (
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    EmptyRepositoryError,
+    HubUnreachableError,
+    ManifestError,
+    OfflineError,
+    UnhashableError,
+)
+from datasets_core.fetch.hub.cache import HubCache
+from datasets_core.fetch.hub.repository import DEFAULT_REVISION
+from datasets_core.meta.data_files import DataFiles, DataFilesDict, by_split, infer_data_files
+from datasets_core.meta.info import Card, DatasetInfo
+from datasets_core.meta.reference import camelcase_to_snakecase
+from datasets_core.meta.version import NO_VERSION, Version
+from datasets_core.resolve import registry
+from datasets_core.resolve.folder import FolderSource, joined_card
+from datasets_core.resolve.request import DEFAULT, HubCommits, Request
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import Manifest, read_manifest
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub.repository import HubCommit
+
+logger = logging.getLogger(__name__)
+
+_NO_DATASETS = {"", ".", "..", "generator"}  # what stands there under these names has no path that could be gone
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSource:
+    """What stands prepared in the cache.
+
+    Attributes:
+        found: where, and what.
+        repo_id, commit_sha: what it was built of, where that was on the Hub.
+    """
+
+    request: Request
+    found: Prepared
+    repo_id: str | None = None
+    commit_sha: str | None = None
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
+        return [self.found.manifest.info.config_name or DEFAULT]
+
+    @property
+    def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
+        return self.config_names[0]
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
+        return {self.config_names[0]: self.found.manifest.info}
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        made = ReadOnlyBuilder(self.found.folder, self.found.manifest, self.request.storage_options)
+        made.repo_id, made.commit_sha = self.repo_id, self.commit_sha
+        return made
+
+
+def hub_prepared(request: Request, repo_id: str, revision: str | None) -> PreparedSource | None:
+    """What stands prepared of a repository that cannot be asked: of the very revision and config, by the same arguments.
+
+    Another tool may have asked later what a branch means: what the hub cache says of it comes before what was built last.
+
+    Args:
+        request: what the user asks for.
+        repo_id: the repository.
+        revision: branch, tag or commit; None for the main branch.
+    """
+    meant = HubCache(settings().hub_cache_dir).ref(repo_id, revision or DEFAULT_REVISION)
+    root, reference = _root(request), reference_of(request, repo_id, meant or revision)
+    for build in [] if reference is None else recall(root, reference):
+        folder = os.path.join(root, build.place)
+        try:
+            manifest = read_manifest(folder)
+        except ManifestError as error:
+            logger.warning("Passing over %s, which is broken: %s", folder, error)
+            continue
+        if manifest is not None:
+            logger.warning(
+                "%s cannot be looked up, and neither is it in the hub cache. Reading what was built of its commit %s: %s",
+                *(repo_id, build.commit, folder),
+            )
+            version = manifest.info.version or NO_VERSION
+            return PreparedSource(request, Prepared(folder, version, manifest), repo_id, build.commit)
+    return None
+
+
+def reference_of(request: Request, repo_id: str, revision: str | None, commit: str | None = None) -> HubReference | None:
+    """What a request asks of a repository; None where its arguments cannot be told from others in another process.
+
+    Args:
+        request: what the user asks for.
+        repo_id: the repository.
+        revision: what it is asked for by.
+        commit: what its revision means, where that is known.
+    """
+    try:
+        data_files = request.data_files
+        if data_files is not None and not isinstance(data_files, DataFilesDict):
+            data_files = by_split(data_files)
+        features = None if request.features is None else request.features.to_dict()
+        version = None if request.version is None else str(request.version)
+        asked = Hasher.hash([data_files, request.data_dir, dict(request.options), features, version])
+    except (UnhashableError, ConfigurationError):
+        return None
+    return HubReference(repo_id, revision, commit, request.name, asked)
+
+
+def _root(request: Request) -> str:
+    return folder_of_dataset(request.cache_dir) if request.cache_dir is not None else settings().cache_dir
+
+
+def prepared_source(
+    request: Request,
+    why: str = "does not exist any more",
+    *,
+    is_blocked: Callable[[Version], bool] = lambda version: False,
+    is_local: bool = True,
+) -> PreparedSource | None:
+    """What stands prepared of a dataset whose path is gone: the version that is asked for, else the highest.
+
+    Args:
+        request: with data files, a data folder or features of the user's own it is another dataset, and not looked for.
+        why: what became of the path, for messages.
+        is_blocked: versions that are passed over.
+        is_local: the path was one of this disk.  If that is not known, another dataset with the name behind the slash is taken
+            only if it was built of files below the path.
+
+    Raises:
+        DatasetNotFoundError: the dataset stands there, and not in that version.
+        UnknownConfigError: it stands there, and not in that config.
+        ConfigurationError: it stands there more than once.
+    """
+    if any(own is not None for own in (request.data_files, request.data_dir, request.features)):
+        return None
+    root = _root(request)
+    if is_known(root, request.path):  # a repository's builds are found by their commit alone: see `hub_prepared`
+        return None
+    pattern = None if request.version == EXPERIMENTAL_LATEST else request.version
+    for name, config in _names(request):
+        home = os.path.join(root, name)
+        standing = versions_below(home)
+        if not standing:
+            continue
+        if request.options:
+            config = BuilderConfig(config or DEFAULT).create_config_id(dict(request.options))
+        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked)
+        if found is not None and found.manifest.commit:
+            continue
+        if not is_local and _is_last_part(name, request) and not (found and _is_made_of(found.manifest, request.path)):
+            continue
+        if found is None:
+            others = [str(version) for version in prepared_versions(root, name, config)]
+            wanted = "" if pattern is None else f" of version {str(pattern)!r}"
+            raise DatasetNotFoundError(
+                f"{request.path} {why}, and no whole dataset{wanted} stands in {home}. "
+                f"Restore it{', or choose another version: ' + ', '.join(others) if others else ''}."
+            )
+        logger.warning("%s %s. Reading what was prepared of it: %s", request.path, why, found.folder)
+        return PreparedSource(request, found)
+    return None
+
+
+def _is_last_part(name: str, request: Request) -> bool:
+    above, _, last = request.path.rpartition("/")
+    return bool(above) and request.version is None and name == camelcase_to_snakecase(last)
+
+
+def _is_made_of(manifest: Manifest, path: str) -> bool:
+    below = os.path.join(os.path.abspath(path), "")
+    return any(source.path.startswith(below) for source in manifest.sources)
+
+
+def _names(request: Request) -> Iterator[tuple[str, str | None]]:
+    """The names under which the dataset of a path may stand in the cache, each with the config that is meant."""
+    parts = [part for part in os.fspath(request.path).replace(os.sep, "/").split("/") if part]
+    if not parts:
+        return
+    *above, last = parts
+    last = last.removesuffix(".py")
+    if len(parts) == 2:
+        yield f"{above[0]}___{last}", request.name
+    if not _is_no_dataset(last):
+        yield camelcase_to_snakecase(last), request.name
+    if above and request.name is None and not _is_no_dataset(above[-1].removesuffix(".py")):
+        yield camelcase_to_snakecase(above[-1].removesuffix(".py")), last
+
+
+def _is_no_dataset(name: str) -> bool:
+    return name in _NO_DATASETS or registry.is_format(name)
+
+
+# `HubSource`: a repository of the Hub at one commit as a dataset of its data files.
+
+
+_SHOWN = 10
+_ADVICE = "Load it once while the Hub can be reached"
+
+
+@dataclass(frozen=True)
+class HubSource(FolderSource):
+    """A repository of data files; `folder` is its URL at the commit.
+
+    Attributes:
+        commits: what is known of repositories.
+        commit: what the repository holds.
+    """
+
+    commits: HubCommits
+    commit: HubCommit
+
+    @classmethod
+    def of(cls, request: Request, commits: HubCommits, commit: HubCommit) -> HubSource:
+        """The repository at a commit."""
+        return cls(request, commit.url(), commits, commit)
+
+    @property
+    def commit_sha(self) -> str:
+        """The commit that was resolved."""
+        return self.commit.sha
+
+    @property
+    def finished(self) -> Manifest | None:
+        """See `FolderSource.finished`: what was built and uploaded is a repository of Arrow files as any other."""
+        return None
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`.
+
+        Raises:
+            EmptyRepositoryError: there are none, since there is no data.
+        """
+        if not self.card.configs and not self._is_partial:
+            self._files_below(self.folder)
+        return super().config_names
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        made = super().builder()
+        made.commit_sha = self.commit.sha
+        made.hub_reference = reference_of(self.request, self.commit.repo_id, self.commit.revision, self.commit.sha)
+        return made
+
+    @property
+    def _label(self) -> str:
+        return f"{self.commit.repo_id}@{self.commit.revision}"
+
+    @property
+    def _dataset_name(self) -> str:
+        return self.commit.repo_id.rpartition("/")[2]
+
+    @property
+    def _repo_id(self) -> str:
+        return self.commit.repo_id
+
+    @cached_property
+    def _listing(self) -> HubCommits:
+        return self.commits
+
+    def _read_card(self) -> Card:
+        return joined_card(self.folder, lambda path: self._record(path[len(self.folder) + 1 :]))
+
+    def _record(self, path: str) -> str | None:
+        """A card or a record of the repository; who names the files himself does without one that is not here while offline."""
+        try:
+            return self.commits.read(self.commit, path)
+        except HubUnreachableError:
+            raise
+        except OfflineError as error:
+            if not self._is_partial:
+                advice = f"Fetch it too (snapshot_download, {path!r} among its patterns), or name the files by data_files="
+                raise OfflineError(error.url, f"{error.reason}; it tells what the dataset is made of", advice=advice) from error
+            logger.warning("%s is not here, and the files are read without what it says of them.", error.url)
+            return None
+
+    def _base(self, data_dir: str) -> str:
+        if data_dir.startswith("/") or "\\" in data_dir or (files.is_url(data_dir) and not self.commits.holds(data_dir)):
+            raise ConfigurationError(
+                f"data_dir is {data_dir!r}, and {self.commit.repo_id!r} is a repository of the Hub. "
+                "Give a folder of the repository, relative to it."
+            )
+        return self.commits.pinned(data_dir if files.is_url(data_dir) else files.join(self.folder, data_dir))
+
+    def _named_files(self, data_files: DataFiles, base: str) -> DataFilesDict:
+        with self._missing_told(base):
+            return super()._named_files(data_files, base)
+
+    def _files_below(self, base: str) -> DataFilesDict:
+        try:
+            with self._missing_told(base):
+                return infer_data_files(self.commits.list_folder(base), base, refuses_gaps=not self.commit.is_whole)
+        except DataFilesNotFoundError as error:
+            commit, inside = self.commit, base[len(self.folder) :].strip("/")
+            below = [each.path[len(base) :].strip("/") for each in self.commits.list_folder(base)]
+            if inside and not below:
+                raise DataFilesNotFoundError(
+                    f"The Hub dataset {commit.repo_id!r} has no file or folder {inside!r} at revision {commit.revision!r}. "
+                    f"There is: {_shown(list(commit.files))}."
+                ) from error
+            where = f" in {inside!r}" if inside else ""
+            reason = f"holds no data files{where} (there is: {_shown(below)})"
+            raise EmptyRepositoryError(commit.repo_id, revision=commit.revision, reason=reason) from error
+
+    @contextlib.contextmanager
+    def _missing_told(self, base: str) -> Iterator[None]:
+        """What is missing in a part of a listing may be on the Hub."""
+        try:
+            yield
+        except DataFilesNotFoundError as error:
+            if self.commit.is_whole:
+                raise
+            raise OfflineError(base, f"the hub cache holds a part of it only ({error})", advice=_ADVICE) from error
+
+    def _finished_in(self, base: str) -> Manifest | None:
+        return None
+
+
+def _shown(paths: list[str]) -> str:
+    more = f", … ({len(paths)} in all)" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more or "nothing"

@@ -1,0 +1,367 @@
+"""A script that nobody trusts as a source: it runs in a confined process, and its builder is one as any other."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.registration import read_registered
+from datasets_core.config import settings
+from datasets_core.errors import ConfinementUnavailableError, UntrustedScriptError
+from datasets_core.fetch.checksums import CHECKSUMS_NAME
+from datasets_core.fetch.hub.repository import HubCommit
+from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
+from datasets_core.meta.info import Card, DatasetInfo
+from datasets_core.meta.reference import OF_TFDS
+from datasets_core.resolve.folder import read_folder_card, recorded_info
+from datasets_core.resolve.request import DEFAULT, Kind, Request, Trust
+from datasets_core.scripting.modules import Script, read_script, scan
+from datasets_core.scripting.sandbox.children import Children, Home
+from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_folder
+from datasets_core.scripting.script import load, ran
+
+if TYPE_CHECKING:
+    from datasets_core.scripting.sandbox.builder import ConfinedBuilder, Confinement
+
+# `Standing`: where a script stands, and what follows from it: what is recorded beside it, and where its data lie.
+
+
+class Standing:
+    """A script in a folder of this machine.
+
+    Args:
+        script: its path.
+
+    Attributes:
+        commit: the commit of a repository that it comes from; None for a folder.
+    """
+
+    commit: HubCommit | None = None
+
+    def __init__(self, script: str) -> None:
+        self.script = script
+
+    @property
+    def folder(self) -> str:
+        """The folder of this machine that the script lies in."""
+        return os.path.dirname(os.path.abspath(self.script))
+
+    @property
+    def base_path(self) -> str:
+        """What relative paths of its downloads start from."""
+        return self.folder
+
+    @property
+    def dataset_name(self) -> str:
+        """The name of its dataset: that of its file, but for what TFDS adds to the folder's name.
+
+        >>> Standing("/a/reviews/reviews_dataset_builder.py").dataset_name, Standing("/a/reviews.py").dataset_name
+        ('reviews', 'reviews')
+        """
+        stem, folder = os.path.basename(self.script).removesuffix(".py"), os.path.basename(self.folder)
+        return folder if stem == f"{folder}{OF_TFDS}" else stem
+
+    def read(self, *, is_confined: bool = False) -> Script:
+        """The script and its modules, read and not run; see `read_script`."""
+        return read_script(self.script, is_confined=is_confined)
+
+    def card(self, *, is_confined: bool = False) -> Card:
+        """What is recorded of all its configs."""
+        return read_folder_card(self.folder, is_confined=is_confined)
+
+    def info(self, name: str, *, is_confined: bool = False) -> DatasetInfo | None:
+        """What is recorded of one config."""
+        return recorded_info(self.folder, name, is_confined=is_confined)
+
+    def identity(self, script: Script) -> str:
+        """What keeps two scripts apart: their texts, and the folder whose files they may read."""
+        return hashlib.sha256(f"{script.path}\0{script.digest}".encode()).hexdigest()
+
+    def data_files(self, asked: Request) -> DataFilesDict | None:
+        """The user's `data_files`, made concrete; relative ones start from `data_dir`, or from the folder of the script."""
+        if asked.data_files is None:
+            return None
+        return resolve_data_files(asked.data_files, asked.data_dir or self.folder, storage_options=asked.storage_options)
+
+    def home(self, downloads: str) -> Home:
+        """Where what is fetched for it is kept, if it runs confined.
+
+        Args:
+            downloads: the folder of downloads.
+        """
+        return Home.of(downloads, self.folder)
+
+    def own_files(self, home: Home) -> OwnFiles | None:
+        """The files of its repository, for a confined run; None for a folder, which it reads itself.
+
+        Args:
+            home: where they are put.
+        """
+        return None
+
+
+# A dataset script as a source, with what is recorded beside it: card and `dataset_infos.json`.
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptSource:
+    """A script that the user named or trusted."""
+
+    request: Request
+    standing: Standing
+
+    @property
+    def commit(self) -> HubCommit | None:
+        """What the repository holds that it comes from; None for a folder."""
+        return self.standing.commit
+
+    @property
+    def builder_class(self) -> type[DatasetBuilder]:
+        """The class that the script defines; the script runs."""
+        return load(self.standing.read(), deadline=self.request.timeout)
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
+        return names_of(self.builder_class)
+
+    @property
+    def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
+        return default_of(self.builder_class)
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
+        return self.standing.card().infos
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        asked, standing = self.request, self.standing
+        script, found = standing.read(), standing.data_files(asked)
+        cls = load(script, deadline=asked.timeout)
+        name = asked.name or default_of(cls)
+        info = standing.info(name) if name is not None else None
+        make = partial(made, asked, cls, script, standing, data_files=found, info=info)
+        return ran(script, make, doing="making its builder", deadline=asked.timeout)
+
+
+def names_of(cls: type[DatasetBuilder]) -> list[str]:
+    """The names of the configs that a script lists."""
+    return list(cls.builder_configs) or [DEFAULT]
+
+
+def default_of(cls: type[DatasetBuilder]) -> str | None:
+    """The config that is meant where none is named; None where the author leaves it open."""
+    if cls.DEFAULT_CONFIG_NAME is not None:
+        return cls.DEFAULT_CONFIG_NAME
+    names = names_of(cls)
+    return names[0] if len(names) == 1 else None
+
+
+def made(
+    asked: Request,
+    make: Callable[..., DatasetBuilder],
+    script: Script,
+    standing: Standing,
+    *,
+    data_files: DataFilesDict | None,
+    info: DatasetInfo | None,
+) -> DatasetBuilder:
+    """The builder of a script, which `make` makes of what any builder is told."""
+    from datasets_core.resolve.hub import reference_of
+
+    commit = standing.commit
+    builder = asked.builder(
+        make,
+        asked.options,
+        dataset_name=standing.dataset_name,
+        config_name=asked.name,
+        base_path=standing.base_path,
+        repo_id=None if commit is None else commit.repo_id,
+        hash=standing.identity(script),
+        data_dir=asked.data_dir,
+        data_files=data_files,
+        info=info,
+    )
+    builder.script_digest = script.digest
+    if commit is not None:
+        builder.commit_sha = commit.sha
+        builder.hub_reference = reference_of(asked, commit.repo_id, commit.revision, commit.sha)
+    return builder
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfinedSource:
+    """A script that runs confined."""
+
+    request: Request
+    standing: Standing
+
+    @property
+    def commit(self) -> HubCommit | None:
+        """What the repository holds that it comes from; None for a folder."""
+        return self.standing.commit
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
+        return names_of(self._told()[0])
+
+    @property
+    def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
+        return default_of(self._told()[0])
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
+        return self.standing.card(is_confined=True).infos
+
+    @property
+    def builder_class(self) -> type[DatasetBuilder]:
+        """The class that the script defines, as its process tells of it."""
+        return self._told()[0]
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`."""
+        from datasets_core.scripting.sandbox.builder import confined_class
+
+        asked, standing = self.request, self.standing
+        script, found = standing.read(is_confined=True), standing.data_files(asked)
+        held = self._confinement(script, found)
+        try:
+            cls = confined_class(held.children.told(asked.timeout), script.path)
+            name = asked.name or default_of(cls)
+            info = standing.info(name, is_confined=True) if name is not None else None
+            make = partial(cls, confinement=held, deadline=asked.timeout)
+            return made(asked, make, script, standing, data_files=found, info=info)
+        except BaseException:
+            held.children.close()
+            raise
+
+    def _told(self) -> tuple[type[ConfinedBuilder], Confinement]:
+        from datasets_core.scripting.sandbox.builder import confined_class
+
+        script = self.standing.read(is_confined=True)
+        held = self._confinement(script, None)
+        try:
+            return confined_class(held.children.told(self.request.timeout), script.path), held
+        finally:
+            held.children.close()
+
+    def _confinement(self, script: Script, data_files: DataFilesDict | None) -> Confinement:
+        """What the script may have: its folder, what is fetched for it, and the files that the user names."""
+        from datasets_core.scripting.sandbox.builder import Confinement
+
+        asked, folder = self.request, os.path.dirname(script.path)
+        check_folder(folder, "The folder of the script")
+        read_registered(os.path.join(folder, CHECKSUMS_NAME), within=folder)  # and no file of the user behind a link
+        downloads = settings().downloads_dir
+        if asked.download_config is not None and asked.download_config.cache_dir is not None:
+            downloads = os.path.abspath(os.fspath(asked.download_config.cache_dir))
+        elif asked.cache_dir is not None and not files.is_url(asked.cache_dir):
+            downloads = os.path.join(os.path.abspath(asked.cache_dir), "downloads")
+        home = self.standing.home(downloads)
+        users = _named_by_user(asked.data_dir, data_files, folder)
+        start = partial(Children, script.path, home, load=_load_request(script), preload=_preload(script))
+        rules = partial(Granted, script.path, mark=home.mark)
+        return Confinement(
+            start(readable=(folder, *users)),
+            rules(roots=(folder, home.files, *users), holds_user_data=bool(users)),
+            folder,
+            self.standing.own_files(home),
+            (start(readable=(folder,)), rules(roots=(folder, home.files), holds_user_data=False)) if users else None,
+        )
+
+
+def _named_by_user(data_dir: str | None, data_files: DataFilesDict | None, folder: str) -> tuple[str, ...]:
+    """Local files and folders that the user names and that are not the script's own."""
+    named = [] if data_dir is None or files.is_url(data_dir) else [os.path.abspath(files.local_path(data_dir))]
+    for place in named:
+        check_folder(place, "data_dir")
+    for listed in (data_files or {}).values():
+        named += [os.path.abspath(path) for path in listed if not files.is_url(path)]
+    own = os.path.join(os.path.realpath(folder), "")
+    return tuple(dict.fromkeys(path for path in named if not os.path.join(os.path.realpath(path), "").startswith(own)))
+
+
+def _load_request(script: Script) -> dict[str, object]:
+    modules = [
+        [module.name, module.path, base64.b64encode(module.text).decode("ascii"), module.is_package]
+        for module in script.modules
+    ]
+    limits = dataclasses.asdict(settings())
+    return {"do": "load", "script": script.path, "modules": modules, "settings": limits}
+
+
+def _preload(script: Script) -> tuple[str, ...]:
+    """Modules that the script imports, for the process that all confined ones are forked from: known ones are loaded there."""
+    return tuple(sorted({package for module in script.modules for package, _ in scan(module.path, module.text).needed}))
+
+
+# Who may run: what `trust_remote_code` means for a script that was named, or found in a folder or a repository.
+
+
+logger = logging.getLogger(__name__)
+
+Way = Literal["plain", "confined"]
+
+
+def way_of(trust: Trust, kind: Kind, script: str, *, repository: str | None = None, commit: str | None = None) -> Way:
+    """How a script runs: as it is, or confined.
+
+    | `trust_remote_code` | a file that is named | found in a folder | found in a repository |
+    |---|---|---|---|
+    | None | plain | confined, else refused | confined, else refused |
+    | True | plain | plain | plain, at this commit |
+    | False | refused | refused | refused |
+    | "sandbox" | confined, else an error | confined, else an error | confined, else an error |
+
+    `HF_DATASETS_TRUST_REMOTE_CODE` is heeded as far as it is careful: where it says no, None means False for what is found.
+    Where it says yes, it was said of another library, of all scripts and for ever, and nothing follows from it.
+
+    Args:
+        trust: what the user says.
+        kind: how the script was come by.
+        script: the script.
+        repository: where it comes from.
+        commit: the commit of that repository, to which the user's consent is bound.
+
+    Raises:
+        UntrustedScriptError: it must not run.
+        ConfinementUnavailableError: it is to be confined, and cannot be.
+
+    >>> way_of(None, "file", "reviews.py"), way_of(True, "folder", "reviews/reviews.py")
+    ('plain', 'plain')
+    """
+    if trust is None and kind != "file" and settings().refuse_found_scripts:
+        by = "HF_DATASETS_TRUST_REMOTE_CODE=0 (setting refuse_found_scripts)"
+        raise UntrustedScriptError(script, repository=repository, commit=commit, is_refused=True, by=by)
+    if trust is False:
+        raise UntrustedScriptError(script, repository=repository, commit=commit, is_refused=True)
+    if trust is True or (trust is None and kind == "file"):
+        if kind == "repository":
+            logger.warning(
+                "Running %s of %s at commit %s as it is, since trust_remote_code=True says so. That holds for this commit: "
+                "read what has changed before you say so of another.",
+                *(script, repository, commit or "unknown"),
+            )
+        return "plain"
+    from datasets_core.scripting.sandbox.limits import layers  # 5 ms that a trusted script does without
+
+    reason = layers().reason
+    if not reason:
+        return "confined"
+    if trust == "sandbox":
+        raise ConfinementUnavailableError(reason)
+    raise UntrustedScriptError(script, repository=repository, commit=commit, reason=reason)

@@ -1,0 +1,267 @@
+"""`RecordsSource`: a folder that TensorFlow Datasets prepared, as a source: its splits and features are those on record."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from datasets_core import files
+from datasets_core.building.builder import DatasetBuilder
+from datasets_core.building.folders import default_config_in, find_prepared, tfds_manifest
+from datasets_core.building.prepared import ReadOnlyBuilder, fetched_folder
+from datasets_core.building.tfds_folders.description import (
+    FEATURES_NAME,
+    METADATA_NAME,
+    Conversion,
+    TfdsDescription,
+    parse_tfds_description,
+)
+from datasets_core.building.tfds_folders.folder import RecordManifest, content
+from datasets_core.building.versions import Versions
+from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.version import NO_VERSION, Version, check_pattern
+from datasets_core.resolve.folder import read_folder_card
+from datasets_core.resolve.request import DEFAULT, HubCommits, Request
+from datasets_core.store.manifest import MANIFEST_NAME
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub.repository import HubCommit
+
+logger = logging.getLogger(__name__)
+
+_LISTED = 10
+_MOST_LEVELS = 3  # dataset, config and version
+_MOST_ENTRIES = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsSource:
+    """One version of one config.
+
+    Attributes:
+        folder: where it stands.
+        manifest: what it is.
+    """
+
+    request: Request
+    folder: str
+    manifest: RecordManifest
+
+    @property
+    def config_names(self) -> list[str]:
+        """See `Source.config_names`."""
+        return [self.manifest.info.config_name or DEFAULT]
+
+    @property
+    def default_config_name(self) -> str | None:
+        """See `Source.default_config_name`."""
+        return self.config_names[0]
+
+    @property
+    def recorded(self) -> Mapping[str, DatasetInfo]:
+        """See `Source.recorded`."""
+        return {self.config_names[0]: self.manifest.info}
+
+    def builder(self) -> DatasetBuilder:
+        """See `Source.builder`.
+
+        Raises:
+            UnknownConfigError, UnknownVersionError: another one is asked for.
+            UnknownOptionError: an option, of which such a folder has none.
+        """
+        asked = self.request
+        if asked.name not in (None, *self.config_names):
+            raise UnknownConfigError(asked.name, dataset=asked.path, known=self.config_names)
+        for option in asked.options:
+            raise UnknownOptionError(option, builder=asked.path, known=())
+        Versions.of(self.manifest.info.version or NO_VERSION).pick(asked.version, dataset=asked.path)
+        made = ReadOnlyBuilder(self.folder, self.manifest, asked.storage_options)
+        made.wanted, made.conversion = asked.features, Conversion(asked.cache_dir)
+        return made
+
+
+def records_source(request: Request, folder: str) -> RecordsSource | None:
+    """What TensorFlow Datasets prepared in a folder, or in the folders of versions below it; None where that is nothing.
+
+    Args:
+        request: with data files of the user's own it is another dataset.
+        folder: local, or at a URL.
+
+    Raises:
+        ManifestError, FileFormatError: as `tfds_manifest`.
+        UnknownConfigError: there are several configs, and none is asked for; or another one.
+        ConfigurationError: several datasets stand there.
+    """
+    if request.data_files is not None:
+        return None
+    place = files.join(folder, request.data_dir).rstrip("/") if request.data_dir else folder
+    manifest = tfds_manifest(place, request.storage_options)
+    if manifest is not None:
+        return RecordsSource(request, place, manifest)
+    if files.is_url(place) or not _is_home(place):
+        return None
+    found = find_prepared(os.path.dirname(place), os.path.basename(place), request.name, request.version)
+    if found is None or not isinstance(found.manifest, RecordManifest):
+        return None
+    return RecordsSource(request, found.folder, found.manifest)
+
+
+def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit) -> RecordsSource | None:
+    """What TensorFlow Datasets prepared in a repository, or in a folder of it (`data_dir`), fetched into the hub cache.
+
+    What stands where is told as for a folder of this disk, by the listing: only the one version is fetched, all of it.
+
+    Args:
+        request: with data files of the user's own it is another dataset.
+        commits: what is known of repositories.
+        commit: what the repository holds.
+
+    Raises:
+        ManifestError, FileFormatError: as `tfds_manifest`.
+        UnknownConfigError: there are several configs, and none is asked for; or another one.
+        ConfigurationError: several datasets stand there.
+        DownloadError, OfflineError: a file cannot be fetched.
+    """
+    inner = (request.data_dir or "").strip("/")
+    if request.data_files is not None or files.is_url(inner):
+        return None
+    found = _described_in(commits, commit, inner)
+    if not found:
+        return None
+    place = commit.url(inner)
+    homes = {above for above, _ in (_home_of(folder, told) for folder, told in found.items())}
+    if inner in found:
+        folder = inner
+    elif homes != {inner} and _is_told(request, commits, commit):
+        return None
+    elif homes != {inner}:
+        listed = ", ".join(commit.url(home) for home in sorted(homes)[:_LISTED])
+        raise ConfigurationError(
+            f"{place} is no folder of one dataset that TensorFlow Datasets prepared. "
+            f"Load one of those in it: load_dataset(URL) with {listed}."
+        )
+    else:
+        folder = _picked(request, commits, commit, inner, found)
+    logger.info("%s is fetched whole, into the hub cache: rows are read from there.", commit.url(folder))
+    local = fetched_folder(commits.hub, commit, folder)
+    manifest = tfds_manifest(local)
+    return None if manifest is None else RecordsSource(request, local, manifest)
+
+
+def _is_told(request: Request, commits: HubCommits, commit: HubCommit) -> bool:
+    """Whether the card of a repository says which data files are to be read."""
+    from datasets_core.resolve.hub import HubSource  # reads cards, which most repositories of records do without
+
+    return bool(HubSource.of(request, commits, commit).card.configs)
+
+
+def _described_in(commits: HubCommits, commit: HubCommit, inner: str) -> dict[str, TfdsDescription]:
+    """The folders of versions in a folder of a repository, at most three below it, with what is said of them."""
+    root = f"{inner}/" if inner else ""
+    found = {}
+    for path in commit.files:
+        folder, _, name = path.rpartition("/")
+        if name != FEATURES_NAME or not path.startswith(root):
+            continue
+        below = path[len(root) :].split("/")[:-1]
+        if len(below) > _MOST_LEVELS or (below and not Version.is_valid(below[-1])):
+            continue
+        beside = f"{folder}/{MANIFEST_NAME}" if folder else MANIFEST_NAME
+        text = commits.read(commit, beside)
+        told = None if text is None else parse_tfds_description(text.encode(), path=commit.url(beside))
+        if told is not None and "splits" in told.stored:
+            found[folder] = told
+    return found
+
+
+def _home_of(folder: str, told: TfdsDescription) -> tuple[str, str]:
+    """The folder of the dataset whose version a folder is, and its config."""
+    above = folder.rpartition("/")[0]
+    home, _, name = above.rpartition("/")
+    return (home, name) if told.config is not None and name == told.config else (above, "")
+
+
+def _picked(request: Request, commits: HubCommits, commit: HubCommit, inner: str, found: dict[str, TfdsDescription]) -> str:
+    """The folder of the highest version of the config that is asked for."""
+    asked, configs = request.name, sorted({told.config or DEFAULT for told in found.values()})
+    if asked is None and len(configs) > 1:
+        text = commits.read(commit, f"{inner}/.config/{METADATA_NAME}".lstrip("/"))
+        asked = default_config_in(text or "{}")
+    config = asked or (configs[0] if len(configs) == 1 else None)
+    if config not in configs:
+        raise UnknownConfigError(asked, dataset=request.path, known=configs)
+    folders = [folder for folder, told in found.items() if (told.config or DEFAULT) == config]
+    versions = {Version(folder.rpartition("/")[2]): folder for folder in folders}
+    wanted = check_pattern("*.*.*" if request.version is None else request.version)
+    return versions[max(filter(lambda version: version.match(wanted), versions), default=max(versions))]
+
+
+def _is_home(folder: str) -> bool:
+    """Whether there are folders of versions, of configs or of none, that TensorFlow Datasets wrote.
+
+    Raises:
+        ConfigurationError: it is a folder of datasets, each of which has its own.
+    """
+    if next(_versions(folder), None) is not None:
+        return True
+    children = sorted(_folders_in(folder))
+    below = {child: _config_in(os.path.join(folder, child)) for child in children}
+    if any(below.values()):
+        return True
+    datasets = [
+        child
+        for child, config in below.items()
+        if config is not None
+        or (os.path.isdir(os.path.join(folder, child, ".config")) and _is_home(os.path.join(folder, child)))
+    ]
+    if not datasets or read_folder_card(folder).configs:  # whose author says what is to be read
+        return False
+    listed = [_shown(os.path.join(folder, child)) for child in datasets[:_LISTED]] + ["…"] * (len(datasets) > _LISTED)
+    raise ConfigurationError(
+        f"{folder} holds {len(datasets)} dataset{'s' * (len(datasets) > 1)} that TensorFlow Datasets prepared: "
+        f"{', '.join(listed)}. Load one of them: load_dataset({os.path.join(folder, datasets[0])!r})."
+    )
+
+
+def _shown(home: str) -> str:
+    """A dataset with its configs or versions."""
+    below = [os.path.basename(place) for place in _versions(home)] or sorted(_folders_in(home))
+    return f"{os.path.basename(home)} ({', '.join(below[:_LISTED])})"
+
+
+def _config_in(folder: str) -> str | None:
+    """The config whose versions stand in a folder, "" for a dataset without configs; None where there is neither."""
+    found = None
+    for place in _versions(folder):
+        path = os.path.join(place, MANIFEST_NAME)
+        try:
+            told = parse_tfds_description(content(path) or b"{}", path=path)
+        except ManifestError:  # of a version that is passed over where another one stands
+            continue
+        if told is not None:
+            found = told.config or ""
+            break
+    return found
+
+
+def _versions(folder: str) -> Iterator[str]:
+    """The folders of versions that TensorFlow Datasets wrote in a folder, the highest first."""
+    names = sorted(map(Version, filter(Version.is_valid, _folders_in(folder))), reverse=True)
+    places = (os.path.join(folder, str(name)) for name in names)
+    return (place for place in places if os.path.isfile(os.path.join(place, FEATURES_NAME)))
+
+
+def _folders_in(folder: str) -> Iterator[str]:
+    """The folders among the first entries of a folder: one of datasets has few, and one of pictures may have a million."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in itertools.islice(entries, _MOST_ENTRIES):
+                if not entry.name.startswith(".") and entry.is_dir():
+                    yield entry.name
+    except OSError:  # what cannot be looked at is told by who reads its files
+        return

@@ -1,1 +1,0 @@
-"""Where the results of operations stand, and how rows are written to them."""

@@ -1,1 +1,0 @@
-"""Rows by number over a table: what every method of a dataset stands on."""

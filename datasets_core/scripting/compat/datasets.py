@@ -1,0 +1,582 @@
+"""`datasets.tasks`: what a script says its columns are for, as templates that name columns."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import io
+import os
+import random
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core import config, files
+from datasets_core._version import __version__
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import Sequence, Value
+from datasets_core.features.cast import cast_table
+from datasets_core.features.media.audio import Audio
+from datasets_core.features.media.types import Image
+from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel
+from datasets_core.features.values import is_tensor, tensor_array
+from datasets_core.files import is_url
+from datasets_core.meta import version
+from datasets_core.meta.reference import camelcase_to_snakecase
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.rows.indices import parse_size
+
+# Small helpers that scripts take from inside `datasets`, and that nothing here needs but they.
+
+
+@dataclass
+class PostProcessedInfo:
+    """What was recorded of a dataset that its script went over again; nothing reads it."""
+
+    features: Features | None = None
+    resources_checksums: dict[str, Any] | None = None
+
+
+class NestedDataStructure:
+    """Values in any nesting.
+
+    >>> NestedDataStructure({"a": [1, 2], "b": 3}).flatten()
+    [1, 2, 3]
+    """
+
+    def __init__(self, data: Any = None) -> None:
+        self.data = [] if data is None else data
+
+    def flatten(self, data: Any = None) -> list[Any]:
+        """The values without their nesting, in order."""
+        found: list[Any] = []
+        waiting = [self.data if data is None else data]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, dict):
+                waiting += reversed(value.values())
+            elif isinstance(value, (list, tuple)):
+                waiting += reversed(value)
+            else:
+                found.append(value)
+        return found
+
+
+def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_list_casting: bool = True) -> Any:
+    """A value, in which arrays and tensors become lists.
+
+    Args:
+        obj: the value.
+        only_1d_for_numpy: arrays of one dimension stay.
+        optimize_list_casting: has no effect.
+
+    >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)})
+    {'a': [[1, 1]], 'b': [1.0]}
+    """
+    if isinstance(obj, Mapping):
+        return {name: cast_to_python_objects(value, only_1d_for_numpy) for name, value in obj.items()}
+    if isinstance(obj, (list, tuple)):
+        return [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+    if is_tensor(type(obj)):
+        obj = tensor_array(obj)
+    if isinstance(obj, np.ndarray) and only_1d_for_numpy and obj.ndim:
+        return obj if obj.ndim == 1 else [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+    if isinstance(obj, (np.ndarray, np.generic)) or type(obj).__module__.startswith("pandas.core."):
+        return obj.tolist() if hasattr(obj, "tolist") else obj
+    return obj
+
+
+def set_caching_enabled(boolean: bool) -> None:
+    """Whether the results of transforms are kept, from now on."""
+    (config.enable_caching if boolean else config.disable_caching)()
+
+
+def filename_prefix_for_split(name: str, split: str) -> str:
+    """How the names of the files of a split begin.
+
+    >>> filename_prefix_for_split("MyData", "train")
+    'my_data-train'
+    """
+    if os.path.basename(name) != name or not re.fullmatch(r"\w+(\.\w+)*", split):
+        raise ConfigurationError(f"{name!r} and {split!r} are no names of a dataset and a split. Pass names without slashes.")
+    return f"{camelcase_to_snakecase(name)}-{split}"
+
+
+def filenames_for_dataset_split(
+    path: str, dataset_name: str, split: str, filetype_suffix: str | None = None, shard_lengths: Collection[int] | None = None
+) -> list[str]:
+    """The paths of the files of a split.
+
+    >>> filenames_for_dataset_split("d", "reviews", "train", "arrow", [3, 4])
+    ['d/reviews-train-00000-of-00002.arrow', 'd/reviews-train-00001-of-00002.arrow']
+    """
+    prefix = os.path.join(path, filename_prefix_for_split(dataset_name, split))
+    suffix = f".{filetype_suffix}" if filetype_suffix else ""
+    count = len(shard_lengths or ())
+    return [f"{prefix}-{number:05d}-of-{count:05d}{suffix}" for number in range(count)] or [f"{prefix}{suffix}"]
+
+
+def extract_path_from_uri(dataset_path: str) -> str:
+    """A URL of a store without its scheme.
+
+    >>> extract_path_from_uri("s3://bucket/a"), extract_path_from_uri("a/b")
+    ('bucket/a', 'a/b')
+    """
+    return dataset_path.partition("://")[2] if is_url(dataset_path) else dataset_path
+
+
+def is_remote_filesystem(fs: Any) -> bool:
+    """Whether a file system of fsspec is not this disk's."""
+    protocol = getattr(fs, "protocol", "file")
+    return "file" not in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
+
+
+# What scripts take from inside `datasets` and what has no other home here: its lenient versions, and small helpers.
+
+
+Key = int | str | tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Version(version.Version):
+    """A version whose numbers may have leading zeros, as dates do.
+
+    >>> Version("2018.04.18", "the first") == "2018.4.18"
+    True
+    """
+
+    def __post_init__(self) -> None:
+        text: object = self.version_str
+        if isinstance(text, str) and not self.is_valid(text):
+            self._set(version_str=str(version.as_version(text)))
+        super().__post_init__()
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def xopen(file: str | os.PathLike[str], mode: str = "r", *arguments: Any, **options: Any) -> IO[Any]:
+    """A file, local or at a URL, opened as `open` does.
+
+    Args:
+        file: its path or URL.
+        mode: "r" or "rb" where it is a URL.
+        arguments, options: those of `open`; `download_config` is left out.
+    """
+    options.pop("download_config", None)
+    if not isinstance(file, str) or not files.is_url(file):
+        return open(file, mode, *arguments, **options)
+    handle = files.open_binary(file)
+    options.pop("buffering", None)
+    return handle if "b" in mode else io.TextIOWrapper(handle, **options)
+
+
+def is_remote_url(url_or_filename: str | os.PathLike[str]) -> bool:
+    """Whether a text names something behind a network.
+
+    >>> is_remote_url("https://example.com/a"), is_remote_url("a/b.txt")
+    (True, False)
+    """
+    text = os.fspath(url_or_filename)
+    return files.is_url(text) and not text.startswith("file://")
+
+
+def is_local_path(url_or_filename: str | os.PathLike[str]) -> bool:
+    """Whether a text names a file of this machine.
+
+    >>> is_local_path("a/b.txt"), is_local_path("s3://a/b")
+    (True, False)
+    """
+    return not is_remote_url(url_or_filename)
+
+
+def is_relative_path(url_or_filename: str | os.PathLike[str]) -> bool:
+    """Whether a text is a path that starts from some folder.
+
+    >>> is_relative_path("a/b.txt"), is_relative_path("/a"), is_relative_path("https://a/b")
+    (True, False, False)
+    """
+    return not files.is_url(os.fspath(url_or_filename)) and not os.path.isabs(url_or_filename)
+
+
+def url_or_path_join(base_name: str, *pathnames: str) -> str:
+    """A path or URL with parts behind it.
+
+    >>> url_or_path_join("https://example.com/a/", "b.txt")
+    'https://example.com/a/b.txt'
+    """
+    return files.join(base_name, *pathnames)
+
+
+def url_or_path_parent(url_or_path: str) -> str:
+    """The folder of a path or URL.
+
+    >>> url_or_path_parent("https://example.com/a/b.txt")
+    'https://example.com/a'
+    """
+    return url_or_path.rpartition("/")[0] if is_remote_url(url_or_path) else os.path.dirname(url_or_path)
+
+
+def hash_url_to_filename(url: str, etag: str | None = None) -> str:
+    """A name for a file of a URL, which is no other URL's.
+
+    >>> hash_url_to_filename("https://example.com/a.zip") != hash_url_to_filename("https://example.com/a.zip", "v2")
+    True
+    """
+    return Hasher.hash([url, etag])
+
+
+def get_datasets_user_agent(user_agent: str | Mapping[str, str] | None = None) -> str:
+    """What scripts call themselves when they fetch files on their own.
+
+    >>> get_datasets_user_agent({"purpose": "test"}).partition("; ")[2]
+    'purpose/test'
+    """
+    own = f"datasets_core/{__version__}"
+    more = "; ".join(f"{name}/{value}" for name, value in user_agent.items()) if isinstance(user_agent, Mapping) else user_agent
+    return f"{own}; {more}" if more else own
+
+
+def readline(f: Any) -> Any:
+    """The next line of an open file, with its end."""
+    return f.readline()
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool = False, **options: Any) -> Any:
+    """What a function makes of each value in a nesting of dicts and lists, in the same nesting.
+
+    Args:
+        function: what to call.
+        data_struct: the nesting.
+        dict_only: lists are values too.
+        options: have no effect.
+
+    >>> map_nested(len, {"a": ["x", "yy"]}), map_nested(len, {"a": ["x", "yy"]}, dict_only=True)
+    ({'a': [1, 2]}, {'a': 2})
+    """
+    if isinstance(data_struct, Mapping):
+        return {name: map_nested(function, value, dict_only) for name, value in data_struct.items()}
+    if isinstance(data_struct, (list, tuple)) and not dict_only:
+        return type(data_struct)(map_nested(function, value) for value in data_struct)
+    return function(data_struct)
+
+
+def unique_values(values: Any) -> Iterator[Any]:
+    """Each value once, in the order in which they first come.
+
+    >>> list(unique_values("abca"))
+    ['a', 'b', 'c']
+    """
+    return iter(dict.fromkeys(values))
+
+
+def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The keys of dicts, each with its values in all of them.
+
+    >>> list(zip_dict({"a": 1}, {"a": 2}))
+    [('a', (1, 2))]
+    """
+    for key in unique_values(key for each in dicts for key in each):
+        yield key, tuple(each[key] for each in dicts)
+
+
+def convert_file_size_to_int(size: int | str) -> int:
+    """A size in bytes.
+
+    >>> convert_file_size_to_int("1MB")
+    1000000
+    """
+    return parse_size(size) or 0
+
+
+def size_str(size_in_bytes: int | None) -> str:
+    """A size for people.
+
+    >>> size_str(1536)
+    '1.50 KiB'
+    """
+    if not size_in_bytes:
+        return "Unknown size"
+    for power, name in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if size_in_bytes >= 1024**power:
+            return f"{size_in_bytes / 1024**power:.2f} {name}"
+    return f"{int(size_in_bytes)} bytes"
+
+
+@contextlib.contextmanager
+def temp_seed(seed: int, set_pytorch: bool = False, set_tensorflow: bool = False) -> Iterator[None]:
+    """Have `numpy.random` and `random` begin at a seed, and go on behind as if nothing had been.
+
+    Args:
+        seed: the seed.
+        set_pytorch, set_tensorflow: have no effect.
+    """
+    numpy_state, state = np.random.get_state(), random.getstate()
+    np.random.seed(seed)
+    try:
+        yield
+    finally:
+        np.random.set_state(numpy_state)
+        random.setstate(state)
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def table_cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table with the columns and types of a schema.
+
+    Raises:
+        CastError: the columns are others, or a value does not fit.
+
+    >>> table_cast(pa.table({"a": [1]}), pa.schema({"a": pa.string()})).to_pylist()
+    [{'a': '1'}]
+    """
+    return cast_table(table, Features.from_arrow_schema(schema), fill_missing=False)
+
+
+def require_storage_cast(feature: Any) -> bool:
+    """Whether a table of plain types must be cast by `table_cast`, as media, labels and arrays must."""
+    return hasattr(feature, "cast_storage")
+
+
+# What `datasets.config` calls the settings of the library: read when they are asked for, and never changed from there.
+
+
+def __getattr__(name: str) -> Any:
+    """A setting by its old name."""
+    if name in config.old_names():
+        return getattr(config, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return config.old_names()
+
+
+@dataclass(frozen=True)
+class TaskTemplate:
+    """A task, and which columns of a dataset play a part in it.
+
+    >>> template = TextClassification(text_column="review", label_column="stars")
+    >>> template.column_mapping
+    {'review': 'text', 'stars': 'labels'}
+    >>> TaskTemplate.from_dict({**template.to_dict(), "task": "text-classification"}) == template
+    True
+    """
+
+    task: str = ""
+    input_schema: ClassVar[Features] = Features({})
+    label_schema: ClassVar[Features] = Features({})
+
+    @property
+    def features(self) -> Features:
+        """The columns of the task, by the task's own names."""
+        return Features({**self.input_schema, **self.label_schema})
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """The dataset's name of each column → the task's."""
+        return {}
+
+    def align_with_features(self, features: Mapping[str, Any]) -> Self:
+        """The template with the labels of these features, where the task has labels.
+
+        Raises:
+            ConfigurationError: a column of labels is missing, or holds none.
+        """
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stored form."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @classmethod
+    def from_dict(cls, template_dict: Mapping[str, Any]) -> Self:
+        """The template of a stored form: what it says that a template has no field for is left out."""
+        made: Any = _TASKS.get(str(template_dict.get("task")), cls) if cls is TaskTemplate else cls
+        fields = {field.name for field in dataclasses.fields(made) if field.init}
+        found: Self = made(**{name: value for name, value in template_dict.items() if name in fields})
+        return found
+
+
+class _Labelled(TaskTemplate):
+    """A task whose labels are those of one `ClassLabel` column."""
+
+    label_column: str
+
+    def align_with_features(self, features: Mapping[str, Any]) -> Self:
+        """See `TaskTemplate.align_with_features`."""
+        column = self.label_column
+        if column not in features:
+            known = ", ".join(map(repr, features))
+            raise ConfigurationError(
+                f"The task {self.task!r} takes its labels from column {column!r}, which is none of the features. "
+                f"Name one of {known}."
+            )
+        if not isinstance(features[column], ClassLabel):
+            raise ConfigurationError(
+                f"The task {self.task!r} takes its labels from column {column!r}, which is {features[column]!r}. "
+                "Make it a ClassLabel, or leave the task out."
+            )
+        aligned = copy.copy(self)
+        schema = Features({**self.label_schema, "labels": features[column]})
+        object.__setattr__(aligned, "label_schema", schema)  # an attribute of this template, over that of its class
+        return aligned
+
+
+@dataclass(frozen=True)
+class TextClassification(_Labelled):
+    """Texts, each with a label."""
+
+    task: str = "text-classification"
+    input_schema: ClassVar[Features] = Features({"text": Value("string")})
+    label_schema: ClassVar[Features] = Features({"labels": ClassLabel(names=[])})
+    text_column: str = "text"
+    label_column: str = "labels"
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """See `TaskTemplate.column_mapping`."""
+        return {self.text_column: "text", self.label_column: "labels"}
+
+
+@dataclass(frozen=True)
+class ImageClassification(_Labelled):
+    """Pictures, each with a label."""
+
+    task: str = "image-classification"
+    input_schema: ClassVar[Features] = Features({"image": Image()})
+    label_schema: ClassVar[Features] = Features({"labels": ClassLabel(names=[])})
+    image_column: str = "image"
+    label_column: str = "labels"
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """See `TaskTemplate.column_mapping`."""
+        return {self.image_column: "image", self.label_column: "labels"}
+
+
+@dataclass(frozen=True)
+class AudioClassification(_Labelled):
+    """Sounds, each with a label."""
+
+    task: str = "audio-classification"
+    input_schema: ClassVar[Features] = Features({"audio": Audio()})
+    label_schema: ClassVar[Features] = Features({"labels": ClassLabel(names=[])})
+    audio_column: str = "audio"
+    label_column: str = "labels"
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """See `TaskTemplate.column_mapping`."""
+        return {self.audio_column: "audio", self.label_column: "labels"}
+
+
+@dataclass(frozen=True)
+class AutomaticSpeechRecognition(TaskTemplate):
+    """Sounds, each with what is said in it."""
+
+    task: str = "automatic-speech-recognition"
+    input_schema: ClassVar[Features] = Features({"audio": Audio()})
+    label_schema: ClassVar[Features] = Features({"transcription": Value("string")})
+    audio_column: str = "audio"
+    transcription_column: str = "transcription"
+
+    def align_with_features(self, features: Mapping[str, Any]) -> Self:
+        """The template with the rate of the column of sounds.
+
+        Raises:
+            ConfigurationError: that column is missing, or holds no sounds.
+        """
+        if not isinstance(features.get(self.audio_column), Audio):
+            raise ConfigurationError(
+                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is no Audio. "
+                "Name a column of sounds, or leave the task out."
+            )
+        aligned = copy.copy(self)
+        schema = Features({**self.input_schema, "audio": features[self.audio_column]})
+        object.__setattr__(aligned, "input_schema", schema)
+        return aligned
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """See `TaskTemplate.column_mapping`."""
+        return {self.audio_column: "audio", self.transcription_column: "transcription"}
+
+
+@dataclass(frozen=True)
+class LanguageModeling(TaskTemplate):
+    """Texts."""
+
+    task: str = "language-modeling"
+    input_schema: ClassVar[Features] = Features({"text": Value("string")})
+    text_column: str = "text"
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """See `TaskTemplate.column_mapping`."""
+        return {self.text_column: "text"}
+
+
+@dataclass(frozen=True)
+class Summarization(TaskTemplate):
+    """Texts, each with a summary."""
+
+    task: str = "summarization"
+    input_schema: ClassVar[Features] = Features({"text": Value("string")})
+    label_schema: ClassVar[Features] = Features({"summary": Value("string")})
+    text_column: str = "text"
+    summary_column: str = "summary"
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """See `TaskTemplate.column_mapping`."""
+        return {self.text_column: "text", self.summary_column: "summary"}
+
+
+@dataclass(frozen=True)
+class QuestionAnsweringExtractive(TaskTemplate):
+    """Questions about a text, which the answers are pieces of."""
+
+    task: str = "question-answering-extractive"
+    input_schema: ClassVar[Features] = Features({"question": Value("string"), "context": Value("string")})
+    label_schema: ClassVar[Features] = Features(
+        {"answers": Sequence({"text": Value("string"), "answer_start": Value("int32")})}
+    )
+    question_column: str = "question"
+    context_column: str = "context"
+    answers_column: str = "answers"
+
+    @property
+    def column_mapping(self) -> dict[str, str]:
+        """See `TaskTemplate.column_mapping`."""
+        return {self.question_column: "question", self.context_column: "context", self.answers_column: "answers"}
+
+
+_TASKS: dict[str, type[TaskTemplate]] = {
+    kind.task: kind
+    for kind in (
+        TextClassification, ImageClassification, AudioClassification, AutomaticSpeechRecognition, LanguageModeling,
+        Summarization, QuestionAnsweringExtractive,
+    )
+}  # fmt: skip
+
+
+def task_template_from_dict(task_template_dict: Mapping[str, Any]) -> TaskTemplate | None:
+    """The template of a stored form; None for a task of which there is none.
+
+    >>> task_template_from_dict({"task": "language-modeling", "text_column": "line"}).column_mapping
+    {'line': 'text'}
+    """
+    kind = _TASKS.get(str(task_template_dict.get("task")))
+    return None if kind is None else kind.from_dict(task_template_dict)

@@ -1,0 +1,416 @@
+"""`tensorflow` where it is not installed: its types and file functions; all else says, when it is used, that it is missing."""
+
+from __future__ import annotations
+
+import logging as _logging
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from datasets_core.errors import MissingDependencyError
+from datasets_core.scripting.compat import packages as _gfile
+from datasets_core.scripting.modules import script_place
+
+# `tf.int64` and its kin: names of types, which are equal to those of numpy.
+
+
+_NUMBERS = (
+    "bool", "complex128", "complex64", "float16", "float32", "float64", "int16", "int32", "int64", "int8",
+    "uint16", "uint32", "uint64", "uint8",
+)  # fmt: skip
+_OTHERS = {"bfloat16": np.float32, "qint8": np.int8, "quint8": np.uint8, "resource": np.object_, "variant": np.object_}
+_TEXT = "string"
+
+
+class DType(str):
+    """The name of a type, as TensorFlow has it; equal to the type of numpy that it stands for.
+
+    >>> DType("int64") == np.int64, DType("int64") == np.dtype("int64"), DType("int64") == "int64"
+    (True, True, True)
+    >>> DType("string").as_numpy_dtype, DType("float32").is_floating, DType("uint8").max
+    (<class 'numpy.object_'>, True, 255)
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return str.__eq__(self, other)
+        if not isinstance(other, (type, np.dtype)):
+            return False
+        if self == _TEXT:
+            return other in (str, bytes, object, np.str_, np.bytes_, np.object_)
+        try:
+            return np.dtype(other) == self.as_numpy_dtype
+        except TypeError:
+            return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+    @property
+    def name(self) -> str:
+        """The name, as plain text."""
+        return str(self)
+
+    @property
+    def as_numpy_dtype(self) -> type:
+        """The type of numpy; `numpy.object_` for texts."""
+        found: type = np.object_ if self == _TEXT else _OTHERS.get(self.name) or np.dtype(self.name).type
+        return found
+
+    @property
+    def kind(self) -> str:
+        """The letter by which numpy says what kind of values it is."""
+        return np.dtype(self.as_numpy_dtype).kind
+
+    @property
+    def type(self) -> Any:
+        """The type of numpy, under the name that numpy's own types have for it."""
+        return self.as_numpy_dtype
+
+    @property
+    def base_dtype(self) -> DType:
+        """The same."""
+        return self
+
+    @property
+    def is_bool(self) -> bool:
+        """Whether the values are true or false."""
+        return self.kind == "b"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the values are integers."""
+        return self.kind in "iu"
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether the values are integers of which none is negative."""
+        return self.kind == "u"
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether the values are floating point numbers."""
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the values are complex numbers."""
+        return self.kind == "c"
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether numpy has such a type."""
+        return self.name not in _OTHERS
+
+    @property
+    def size(self) -> int:
+        """Bytes of a value."""
+        return int(np.dtype(self.as_numpy_dtype).itemsize)
+
+    @property
+    def min(self) -> Any:
+        """The least value."""
+        return np.iinfo(self.as_numpy_dtype).min if self.is_integer else np.finfo(self.as_numpy_dtype).min
+
+    @property
+    def max(self) -> Any:
+        """The greatest value."""
+        return np.iinfo(self.as_numpy_dtype).max if self.is_integer else np.finfo(self.as_numpy_dtype).max
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least value and the greatest."""
+        return self.min, self.max
+
+
+TYPES = {
+    **{name: DType(name) for name in (*_NUMBERS, *_OTHERS, _TEXT)},
+    "double": DType("float64"),
+    "half": DType("float16"),
+}
+"""The types by their names in TensorFlow."""
+
+
+def as_dtype(given: Any) -> DType:
+    """The type that is meant by a name, a type of numpy or one of Python.
+
+    >>> as_dtype(np.uint8), as_dtype(str), as_dtype(float)
+    (tf.uint8, tf.string, tf.float32)
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if isinstance(given, DType):
+        return given
+    if isinstance(given, str) and given in TYPES:
+        return TYPES[given]
+    if given in (str, bytes, object):
+        return TYPES[_TEXT]
+    if given in (int, float):
+        return TYPES["int32" if given is int else "float32"]  # as TensorFlow has them
+    found = np.dtype(given)
+    name = _TEXT if found.kind in "USO" else found.name
+    if name not in TYPES:
+        raise TypeError(f"{given!r} is no type of TensorFlow. Write for example tf.int64 or tf.string.")
+    return TYPES[name]
+
+
+def cast(value: Any, dtype: Any) -> Any:
+    """A value of numpy in another type.
+
+    >>> cast([1.5, 2.5], "int32")
+    array([1, 2], dtype=int32)
+    """
+    return np.asarray(value).astype(as_dtype(dtype).as_numpy_dtype)
+
+
+__version__ = "2.21.0"  # whose names these are
+
+
+class Missing:
+    """A name of TensorFlow that needs it: it may be named, in annotations or as a default, and not be used.
+
+    >>> op = Missing("tf.data").TFRecordDataset
+    >>> op
+    <tf.data.TFRecordDataset, which needs tensorflow>
+    >>> isinstance(3, op)
+    False
+    >>> op("a.tfrecord")
+    Traceback (most recent call last):
+    datasets_core.errors.MissingDependencyError: This code calls tf.data.TFRecordDataset and needs the package 'tensorflow', \
+which is not installed. Run: pip install 'tensorflow'
+    """
+
+    def __init__(self, name: str) -> None:
+        self._tf_name = name
+
+    def __getattr__(self, name: str) -> Missing:
+        if name.startswith("_"):
+            raise AttributeError(f"{self!r} has no attribute {name!r}", name=name)
+        return Missing(f"{self._tf_name}.{name}")
+
+    def __repr__(self) -> str:
+        return f"<{self._tf_name}, which needs tensorflow>"
+
+    def __instancecheck__(self, instance: object) -> Any:
+        return False
+
+    def __subclasscheck__(self, other: type) -> Any:
+        return False
+
+    def __or__(self, other: Any) -> Any:  # in annotations
+        return Any
+
+    __ror__ = __or__
+
+    def __getitem__(self, item: Any) -> Missing:  # likewise
+        return self
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> NoReturn:
+        self._refuse("derives from")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self._refuse("calls")
+
+    def __iter__(self) -> NoReturn:
+        self._refuse("iterates over")
+
+    def __enter__(self) -> NoReturn:
+        self._refuse("enters")
+
+    def __exit__(self, *args: object) -> None:
+        return None
+
+    def __bool__(self) -> NoReturn:
+        self._refuse("looks at")
+
+    def _refuse(self, does: str) -> NoReturn:
+        raise MissingDependencyError("tensorflow", needed_for=f"{script_place()} {does} {self._tf_name} and")
+
+
+class Names:
+    """A module of TensorFlow of which some names are here; the others are missing.
+
+    Args:
+        name: the module's.
+        known: the names that are here.
+    """
+
+    def __init__(self, name: str, **known: Any) -> None:
+        self._tf_name = name
+        vars(self).update(known)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{self._tf_name} has no {name!r}", name=name)
+        return Missing(f"{self._tf_name}.{name}")
+
+    def __repr__(self) -> str:
+        return f"<{self._tf_name}, of which little is here>"
+
+
+# -- what a feature of tf.train.Example is: kept, since scripts say it before they read any ----------------------------------
+
+
+class FixedLenFeature(NamedTuple):
+    """An array of one shape."""
+
+    shape: Any
+    dtype: Any
+    default_value: Any = None
+
+
+class FixedLenSequenceFeature(NamedTuple):
+    """Arrays of one shape, any number of them."""
+
+    shape: Any
+    dtype: Any
+    allow_missing: Any = False
+    default_value: Any = None
+
+
+class VarLenFeature(NamedTuple):
+    """Values, any number of them."""
+
+    dtype: Any
+
+
+# -- text ------------------------------------------------------------------------------------------------------------------
+
+
+def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+    """Text, of text or of bytes.
+
+    >>> as_text(b"a"), as_text("a")
+    ('a', 'a')
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, (bytes, bytearray)):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+    """Bytes, of text or of bytes.
+
+    >>> as_bytes("a")
+    b'a'
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(bytes_or_text, (bytes, bytearray)):
+        return bytes(bytes_or_text)
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+def as_str_any(value: Any, encoding: str = "utf-8") -> str:
+    """Text, of whatever it is.
+
+    >>> as_str_any(b"a"), as_str_any(1)
+    ('a', '1')
+    """
+    return as_text(value, encoding) if isinstance(value, (bytes, bytearray)) else str(value)
+
+
+def path_to_str(path: Any) -> Any:
+    """A path as text; anything else as it is."""
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
+
+
+# -- modules ---------------------------------------------------------------------------------------------------------------
+
+
+def get_logger() -> _logging.Logger:
+    """The logger of TensorFlow."""
+    return _logging.getLogger("tensorflow")
+
+
+def executing_eagerly() -> Any:
+    """Whether values are computed at once: always."""
+    return True
+
+
+def enable_v2_behavior() -> None:
+    """Nothing: there is no other behaviour."""
+
+
+enable_eager_execution = disable_eager_execution = disable_v2_behavior = enable_v2_behavior
+
+
+class OtherError(Exception):
+    """An error of TensorFlow that nothing here raises."""
+
+
+class _Parsed(ValueError):
+    """Data that TensorFlow cannot parse."""
+
+
+errors = Names(
+    "tf.errors",
+    AlreadyExistsError=FileExistsError,
+    DataLossError=type("DataLossError", (OtherError,), {}),
+    FailedPreconditionError=type("FailedPreconditionError", (OtherError,), {}),
+    InvalidArgumentError=_Parsed,
+    NotFoundError=FileNotFoundError,
+    OpError=(OSError, OtherError, _Parsed),
+    OutOfRangeError=type("OutOfRangeError", (OtherError,), {}),
+    PermissionDeniedError=PermissionError,
+    UnimplementedError=type("UnimplementedError", (OtherError,), {}),
+)
+_FEATURES: dict[str, Any] = {
+    "FixedLenFeature": FixedLenFeature,
+    "FixedLenSequenceFeature": FixedLenSequenceFeature,
+    "VarLenFeature": VarLenFeature,
+}
+io = Names("tf.io", gfile=_gfile, **_FEATURES)
+gfile = _gfile
+dtypes = Names("tf.dtypes", DType=DType, as_dtype=as_dtype, **TYPES)
+_known: dict[str, Any] = {"as_text": as_text, "as_bytes": as_bytes, "as_str": as_text, "as_str_any": as_str_any}
+_known |= {"path_to_str": path_to_str}
+test = Names("tf.test", is_gpu_available=lambda *args, **kwargs: False)
+
+
+def _levels() -> dict[str, Any]:
+    logger = get_logger()
+    named = {name: getattr(logger, name) for name in ("debug", "info", "warning", "error", "fatal", "log")}
+    levels = {name: getattr(_logging, name) for name in ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")}
+    return {
+        **named,
+        "warn": logger.warning,
+        **levels,
+        "set_verbosity": logger.setLevel,
+        "get_verbosity": logger.getEffectiveLevel,
+    }
+
+
+logging = Names("tf.logging", **_levels())
+
+
+def _this(*others: str) -> dict[str, Any]:
+    """The names of this module, for its other versions."""
+    names: Iterable[str] = ("DType", "as_dtype", "dtypes", "errors", "gfile", "io", "logging", "test", *others)
+    return TYPES | {name: globals()[name] for name in names}
+
+
+_AGAIN = ("get_logger", "executing_eagerly", "enable_v2_behavior", "enable_eager_execution", "disable_v2_behavior", *_FEATURES)
+_v = _this(*_AGAIN, "__version__")
+v1 = Names("tf.compat.v1", compat=Names("tf.compat", **_known), **_v)
+v2 = Names("tf.compat.v2", compat=Names("tf.compat", **_known), **_v)
+compat = Names("tf.compat", v1=v1, v2=v2, **_known)
+tensorflow = Names("tf", compat=compat, **_v)

@@ -1,0 +1,1 @@
+"""Dataset scripts that are not trusted, confined by the kernel."""

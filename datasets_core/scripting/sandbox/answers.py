@@ -1,0 +1,414 @@
+"""`Answers`: what a confined script asks for while it names its splits, fetched by the real manager, and kept for replays."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, BinaryIO
+
+from datasets_core import files
+from datasets_core.errors import (
+    DatasetBuildError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+    DeniedAccessError,
+    DownloadError,
+    redact,
+)
+from datasets_core.fetch.downloads import DownloadManager
+from datasets_core.fetch.http import TransientError
+from datasets_core.scripting.sandbox.denials import Denial, head_of
+from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, is_remote, own_names
+from datasets_core.scripting.sandbox.served import CONFIG_FIELDS
+
+# `FetchedBefore`: what was fetched before a script could read the user's files, which is all that it is given from then
+# on.
+
+
+class FetchedBefore:
+    """Files by their URLs.
+
+    Args:
+        script: for messages.
+        asked: URLs that the run which saw nothing asked for, in its order.
+        fetch: gives the place of one of them.
+        manager: what fetches them, which is told so that it asks for none of them again.
+    """
+
+    def __init__(self, script: str, asked: Iterable[str], fetch: Callable[[str], str], manager: Any) -> None:
+        self._script = script
+        self._places: dict[str, str | DatasetsCoreError] = {url: _fetched(url, fetch) for url in asked}
+        known = getattr(manager, "known", None)
+        if known is not None:
+            known.fetched.update({url: place for url, place in self._places.items() if isinstance(place, str)})
+
+    def place(self, url: str) -> str:
+        """Where the file of a URL is.
+
+        Raises:
+            DeniedAccessError: nobody asked for it before.
+            DatasetsCoreError: it could not be fetched then.
+        """
+        found = self._places.get(url)
+        if found is None:
+            raise DeniedAccessError(f"fetch {redact(url)!r} after it could read your own files", path=self._script)
+        if isinstance(found, DatasetsCoreError):
+            raise found
+        return found
+
+
+def _fetched(url: str, fetch: Callable[[str], str]) -> str | DatasetsCoreError:
+    try:
+        return fetch(url)
+    except DatasetsCoreError as error:
+        return error
+    except (OSError, ValueError, TransientError) as error:
+        return DownloadError(redact(url), str(error))
+
+
+Record = dict[str, dict[str, str]]
+"""What was asked for, by what is asked of it, and where it is."""
+
+_MOST_NAMES = 1_000_000
+_MOST_OPEN = 256
+_MOST_DENIED = 100
+_MOST_BYTES = 1 << 20  # of one answer
+_FARTHEST = 1 << 62
+_NAMED = ("download", "extract", "extract shown", "fetch", "locate", "open", "enforced", "whole folder", "whole file")
+_OF_STREAMS = ("fetch", "locate", "open", "enforced", "whole folder", "whole file", "read", "seek", "close")
+_BY_HAND = "fetched by hand"
+
+
+def confined_manager(manager: Any, granted: Granted, folder: str) -> Any:
+    """A download manager for a confined script: with a folder of its own, without secrets, on its guard at every hop.
+
+    Args:
+        manager: the one of the build; one that is no `DownloadManager` is the user's own, and taken as it is.
+        granted: the rules.
+        folder: of downloads.
+    """
+    if isinstance(manager, DownloadManager):
+        manager.download_config = manager.download_config.copy()
+        manager.download_config.cache_dir = folder
+        manager.locks_dir = os.path.join(
+            os.path.dirname(folder), "locks"
+        )  # who reads a file can take a lock on it, and keep it
+        manager.download_config.token, manager.download_config.storage_options = False, {}  # nor a token that lies about
+        manager.guarded(granted.addresses)
+        manager.data_dir = granted.folder(manager.data_dir)
+    return manager
+
+
+def manager_form(manager: Any, script: str, *, base_path: str, folder: str) -> dict[str, Any]:
+    """What a confined script is told of the download manager.
+
+    Args:
+        manager: the manager.
+        script: the script.
+        base_path: what relative paths start from.
+        folder: of downloads.
+    """
+    config = getattr(manager, "download_config", None)
+    return {
+        "script": script,
+        "dataset_name": getattr(manager, "dataset_name", None),
+        "data_dir": getattr(manager, "manual_dir", None),
+        "record_checksums": bool(getattr(manager, "record_checksums", True)),
+        "is_streaming": bool(getattr(manager, "is_streaming", False)),
+        "base_path": base_path,
+        "downloads": folder,
+        "extracted": os.path.join(folder, "extracted"),
+        "config": {name: getattr(config, name) for name in CONFIG_FIELDS} if config is not None else {},
+    }
+
+
+class Answers:
+    """Answers the questions of a confined script; called with each.
+
+    Args:
+        granted: the rules.
+        base_path: what relative paths start from.
+        folder: of downloads, readable for the script.
+        manager: fetches and unpacks; None answers from the record alone.
+        record: what was answered before; it grows.
+        before: what was fetched before the script could read the user's files, and all that it is given; None: anything.
+        is_blind: this is the run before.
+        own: the files of the repository that the script comes from, which it may have; None where it lies in a folder.
+
+    Attributes:
+        asked: the URLs that were asked for, in order.
+        denied: what was asked for and is not given.
+    """
+
+    def __init__(
+        self,
+        granted: Granted,
+        *,
+        base_path: str,
+        folder: str,
+        manager: Any = None,
+        record: Record | None = None,
+        before: FetchedBefore | None = None,
+        is_blind: bool = False,
+        own: OwnFiles | None = None,
+    ) -> None:
+        self._granted, self._base_path, self._folder, self._manager = granted, base_path, folder, manager
+        self.record: Record = {} if record is None else record
+        self.asked: dict[str, None] = {}
+        self._before, self._is_blind, self._own = before, is_blind, own
+        self.denied: list[Denial] = []
+        self._open: dict[int, tuple[BinaryIO, bool]] = {}
+        self._num_opened = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_open": {}}
+
+    def __call__(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer: what was asked for, or an error for the script to raise.
+
+        Raises:
+            DatasetGenerationError: no code of ours asks so; nothing is answered, and the process is ended.
+        """
+        self._check_form(question)
+        try:
+            return self._answered(question["ask"], question)
+        except DatasetsCoreError as error:
+            if isinstance(error, DeniedAccessError) and not self._is_blind and len(self.denied) < _MOST_DENIED:
+                self.denied.append(Denial(error.tried))
+            return _told(error)
+        except (OSError, ValueError, TransientError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            return _told(DownloadError(self._granted.script, f"reading failed ({reason})"))
+
+    def _check_form(self, question: Mapping[str, Any]) -> None:
+        """Refuse what cannot have been asked by the code of ours that runs beside the script."""
+        asked, names = question.get("ask"), question.get("names")
+        is_good = asked in ("recorded", "read", "seek", "close", *_NAMED)
+        if asked in _NAMED:
+            is_good = isinstance(names, list) and len(names) <= _MOST_NAMES and all(isinstance(name, str) for name in names)
+            is_good = is_good and (asked in ("download", "extract", "extract shown", "fetch", "locate") or len(names) == 1)  # type: ignore[arg-type]
+        if asked in _OF_STREAMS and self._manager is not None:
+            is_good = is_good and getattr(self._manager, "is_streaming", False)
+        if asked in ("read", "seek", "close"):
+            numbers = [question.get(name, 0) for name in ("handle", "size", "offset", "whence")]
+            is_good = is_good and all(type(number) is int and abs(number) < _FARTHEST for number in numbers)
+            is_good = is_good and question.get("whence", 0) in (0, 1, 2)
+        if not is_good:
+            raise DatasetGenerationError(f"{self._granted.script} asks what is no question. Do not trust it.")
+
+    def _answered(self, asked: str, question: Mapping[str, Any]) -> dict[str, Any]:
+        if asked in ("read", "seek", "close"):
+            return self._of_open(asked, question)
+        if asked == "recorded":
+            recorder = getattr(self._manager, "get_recorded_sizes_checksums", None)
+            return {"recorded": {} if recorder is None else recorder()}
+        names: list[str] = question["names"]
+        if asked in ("whole folder", "whole file"):
+            if self._manager is not None and names[0] in self.record.get("fetch", ()) and not self._is_own(names[0]):
+                self._manager.tell_whole(names[0], is_folder=asked == "whole folder")
+            return {}
+        if asked in ("open", "enforced"):
+            self._check(names)
+            if asked == "open":
+                return self._opened(names[0])
+            return {"is_enforced": not self._is_own(names[0]) and self._manager.is_enforced(names[0])}
+        return {"places": self._places(asked, names)}
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _places(self, what: str, names: list[str]) -> list[str]:
+        known = self.record.setdefault(what, {})
+        new = [name for name in dict.fromkeys(names) if name not in known]
+        if new:
+            if self._manager is None:
+                raise self._unasked(new[0])
+            if not what.startswith("extract"):
+                self._check([name for name in new if self._is_remote(name)])
+            known.update(zip(new, getattr(self, f"_{what.replace(' ', '_')}")(new), strict=True))
+        return [known[name] for name in names]
+
+    def _unasked(self, name: str) -> DatasetBuildError:
+        return DatasetBuildError(
+            f"{self._granted.script} asks for {redact(name)!r} in another process, and did not when its splits were "
+            "named. Mend the script: it must ask for the same files each time."
+        )
+
+    def _check(self, urls: list[str]) -> None:
+        """See that URLs may be asked for."""
+        if self._manager is None:
+            raise self._unasked(urls[0])
+        if self._before is not None:
+            for url in urls:
+                self._before.place(url)
+            return
+        if urls and self._granted.holds_user_data:
+            raise DeniedAccessError(f"fetch {redact(urls[0])!r} after it could read your own files", path=self._granted.script)
+        self._granted.urls([url for url in urls if not self._is_own(url)])
+        for url in () if self._own is None else self._own.urls_to_ask(urls):
+            self._granted.own_url(url)
+        self.asked.update(dict.fromkeys(urls))
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a file of the script's repository is meant."""
+        return bool(own_names(self._own, [name]))
+
+    def _is_remote(self, name: str) -> bool:
+        return is_remote(name) or self._is_own(name)
+
+    def _download(self, names: list[str]) -> list[str]:
+        for name in names:
+            if not self._is_remote(name):
+                self._local(name)
+        if self._before is not None:
+            places = [
+                self._before.place(name) if self._is_remote(name) else self._manager.download([name])[0] for name in names
+            ]
+        else:
+            brought = self._brought(names)
+            others = [name for name in names if name not in brought]
+            found = {**brought, **dict(zip(others, self._manager.download(others) if others else (), strict=True))}
+            places = [found[name] for name in names]
+        return [self._readable(os.fspath(place)) for place in places]
+
+    def _brought(self, names: list[str]) -> dict[str, str]:
+        """Where files of the script's repository are, on the manager's record."""
+        own = own_names(self._own, names)
+        return {} if self._own is None or not own else brought(self._own, own, self._manager)
+
+    def fetched_before(self, script: str) -> FetchedBefore:
+        """All that was asked for, fetched: what a run is given that sees the user's files.
+
+        Args:
+            script: for messages.
+        """
+        with contextlib.suppress(DatasetsCoreError):  # together; what fails is told for each of them
+            self._brought(list(self.asked))
+        return FetchedBefore(script, self.asked, self.fetched_whole, self._manager)
+
+    def _fetch(self, names: list[str]) -> list[str]:
+        return [self._readable(self._whole(name) if self._is_remote(name) else self._local(name)) for name in names]
+
+    def _whole(self, url: str) -> str:
+        return self._before.place(url) if self._before is not None else self.fetched_whole(url)
+
+    def fetched_whole(self, url: str) -> str:
+        """Where the file of a URL is, or that of the script's repository which a name means."""
+        found = self._brought([url]).get(url)
+        if found is not None:
+            return found
+        is_streaming = getattr(self._manager, "is_streaming", False)
+        return str(self._manager.fetch(url) if is_streaming else self._manager.download([url])[0])
+
+    def _locate(self, names: list[str]) -> list[str]:
+        """Where files are that need not be fetched; "" for others."""
+        others = [name for name in names if not self._is_own(name)]
+        for name in others:
+            if not is_remote(name):
+                self._local(name)
+        found = dict(zip(others, self._manager.download(others) if others else (), strict=True))
+        return [self._readable(place) if isinstance(place := found.get(name), str) else "" for name in names]
+
+    def _extract_shown(self, names: list[str]) -> list[str]:
+        """Archives unpacked without what systems and editors left in them, as scripts of TFDS expect."""
+        self._manager.skips_junk = True
+        try:
+            return self._extract(names)
+        finally:
+            self._manager.skips_junk = False
+
+    def _extract(self, names: list[str]) -> list[str]:
+        remote = [name for name in names if self._is_remote(name)]
+        fetched = dict(zip(remote, self._places("download", remote), strict=True)) if remote else {}
+        places = [fetched[name] if name in fetched else self._local(name) for name in names]
+        made: list[str] = self._manager.extract(places)
+        return [self._readable(os.fspath(place)) for place in made]
+
+    def _local(self, name: str) -> str:
+        path = files.local_path(name)
+        full = path if os.path.isabs(path) else os.path.join(self._base_path, path)
+        self._granted.path(full)
+        return full
+
+    def _readable(self, place: str) -> str:
+        """A file where the script may read it; what the user's own manager put elsewhere is copied."""
+        try:
+            self._granted.path(place)
+        except DeniedAccessError:
+            if self._is_blind:  # the user's own: neither that it is there nor its name is told
+                return os.path.join(self._folder, _BY_HAND)
+            if isinstance(self._manager, DownloadManager):
+                raise
+            part = hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+            copy = os.path.join(self._folder, "copied", part, os.path.basename(place))
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            if os.path.isdir(place):
+                shutil.copytree(place, copy, dirs_exist_ok=True)
+            else:
+                shutil.copy2(place, copy)
+            return copy
+        return place
+
+    # -- bytes ---------------------------------------------------------------------------------------------------------
+
+    def _opened(self, url: str) -> dict[str, Any]:
+        if len(self._open) >= _MOST_OPEN:
+            raise DatasetBuildError(f"{self._granted.script} has {_MOST_OPEN} files open. Close them when they are read.")
+        data: BinaryIO
+        if self._before is None and self._own is not None and self._is_own(url):
+            held, data = self._own.opened(url)
+        else:
+            held = self._whole(url) if self._before is not None else self._manager.held(url)
+            data = self._manager.stream(url) if held is None else open(held, "rb")  # noqa: SIM115  # the script closes it
+        self._num_opened += 1
+        self._open[self._num_opened] = data, held is None and not self._granted.has_private
+        return {"handle": self._num_opened, "seekable": data.seekable()}
+
+    def _of_open(self, what: str, question: Mapping[str, Any]) -> dict[str, Any]:
+        number = question.get("handle", 0)
+        if number not in self._open:
+            raise DatasetBuildError(f"{self._granted.script} reads a file that is not open. Open it anew.")
+        data, is_public = self._open[number]
+        if what == "close":
+            del self._open[number]
+            data.close()
+            return {}
+        if is_public and self._granted.has_private:  # each part that is read is asked for, and says what was read elsewhere
+            tried = "read more of a public file after it was given files that are not public"
+            raise DeniedAccessError(tried, path=self._granted.script)
+        if what == "read":
+            size = max(0, min(question.get("size", 0), _MOST_BYTES))
+            return {"data": base64.b64encode(data.read(size)).decode("ascii")}
+        return {"position": data.seek(question.get("offset", 0), question.get("whence", 0))}
+
+    def close(self) -> None:
+        """Close what the script left open."""
+        opened, self._open = self._open, {}
+        for data, _ in opened.values():
+            data.close()
+
+
+def brought(own: OwnFiles, names: list[str], manager: Any) -> dict[str, str]:
+    """Files of a script's repository, where the script may read them, on the record of a manager as if it had fetched them.
+
+    Args:
+        own: fetches them.
+        names: what the script calls them.
+        manager: the manager.
+    """
+    config = getattr(manager, "download_config", None)
+    places = own.bring(names, force=bool(config and config.force_download))
+    if isinstance(manager, DownloadManager):
+        for name, place in places.items():
+            manager.note(name, place, own.record(place, has_checksum=manager.record_checksums))
+    return places
+
+
+def _told(error: DatasetsCoreError) -> dict[str, Any]:
+    """An error as an answer; where the code of the parent lies is no matter of the script's."""
+    head = head_of(error)
+    head["error"]["traceback"] = []
+    return head

@@ -1,0 +1,298 @@
+"""`Children`: the confined processes of one script, started when they are needed, each brought to where the builder stands."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import os
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from datasets_core.config import settings
+from datasets_core.engines.deadline import Deadline
+from datasets_core.errors import ScriptTimeoutError
+from datasets_core.fetch import disk_cache
+from datasets_core.store.manifest import parse_staging
+
+if TYPE_CHECKING:
+    from datasets_core.scripting.sandbox.denials import Denial
+    from datasets_core.scripting.sandbox.process import Confined
+    from datasets_core.scripting.sandbox.protocol import Message
+
+Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Home:
+    """Where the files of a confined script are kept: all below one folder in the downloads.
+
+    Args:
+        folder: the folder.
+
+    >>> Home.of("/c/downloads", "/scripts/reviews").files.startswith("/c/downloads/confined/")
+    True
+    """
+
+    folder: str
+
+    @classmethod
+    def of(cls, downloads: str, identity: str) -> Home:
+        """The place of a script.
+
+        Args:
+            downloads: the folder of downloads.
+            identity: of the script's folder, or of its repository: scripts of one folder share their files.
+        """
+        name = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return cls(os.path.join(downloads, disk_cache.CONFINED, name))
+
+    @property
+    def files(self) -> str:
+        """What was downloaded and unpacked: the script reads all of it."""
+        return os.path.join(self.folder, "files")
+
+    @property
+    def mark(self) -> str:
+        """A file that is there once something not public is among them."""
+        return os.path.join(self.folder, "private")
+
+    def scratch(self, family: str) -> str:
+        """A new folder that a confined process may write; what a killed parent leaves is swept as an unfinished build is.
+
+        Args:
+            family: of a builder, in whatever process.
+        """
+        name = f"script.incomplete-{os.getpid()}-{family}{os.urandom(4).hex()}"
+        try:
+            os.makedirs(self.files, exist_ok=True)
+            scratch = os.path.join(self.folder, name)
+            os.mkdir(scratch, 0o700)
+        except OSError:  # a cache that cannot be written still reads what is in it
+            scratch = os.path.join(tempfile.gettempdir(), f"datasets_core-{name}")
+            os.mkdir(scratch, 0o700)
+        return scratch
+
+    def clear(self, family: str) -> None:
+        """Remove the scratch folders of a family: those of workers that were killed."""
+        from datasets_core.scripting.sandbox.limits import clear
+
+        with contextlib.suppress(FileNotFoundError):
+            for name in os.listdir(self.folder):
+                found = parse_staging(os.path.join(self.folder, name))
+                if found is not None and os.path.basename(found.path).rpartition("-")[2].startswith(family):
+                    clear(found.path)
+
+
+class Children:
+    """Confined processes of one script, by one thread each.
+
+    Args:
+        script: the script, for messages.
+        home: where its files are.
+        readable: what it may read besides them.
+        load: the request that loads it.
+        preload: modules that it imports.
+
+    Attributes:
+        make: the request that makes its builder; None as long as there is none.
+        splits: the request that names its splits, and how its questions are answered again; None as long as they have no name.
+        token: which script it is, and where it stands.
+    """
+
+    def __init__(
+        self, script: str, home: Home, *, readable: tuple[str, ...], load: Mapping[str, Any], preload: tuple[str, ...] = ()
+    ) -> None:
+        self.script, self.home, self.readable = script, home, readable
+        self._load, self._preload = dict(load), preload
+        self.make: dict[str, Any] | None = None
+        self.splits: tuple[dict[str, Any], Answer] | None = None
+        self.denials: list[Denial] = []
+        self.token, self._family = os.urandom(16).hex(), os.urandom(4).hex()
+        self._started_in = 0.0  # seconds that the starts of processes have taken
+        self._idle: list[Confined] = []
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_idle", "_lock", "denials")}
+        return _arrived, (self.token, state)  # processes stay with the one that started them
+
+    def told(self, deadline: Deadline | None) -> dict[str, Any]:
+        """What the script tells of its class."""
+        child = self._started()
+        with self._using(child):
+            return self._ask(child, self._load, deadline, doing="importing it").head
+
+    def made(self, make: dict[str, Any], deadline: Deadline | None) -> dict[str, Any]:
+        """What the script tells of a builder that is made anew."""
+        with self.one(deadline) as child:
+            self.make, self.splits = make, None
+            return self._ask(child, make, deadline, doing="making its builder").head
+
+    def named(self, request: dict[str, Any], answer: Answer, replay: Answer, deadline: Deadline | None) -> dict[str, Any]:
+        """What the script tells of its splits; those of all processes to come, too.
+
+        Args:
+            request: the request.
+            answer: answers what it asks meanwhile.
+            replay: answers the same again.
+            deadline: when it must be done.
+        """
+        self.splits = None
+        with self.one(deadline) as child:
+            found = self._ask(child, request, deadline, answer=answer, doing="naming its splits").head
+        kept, self._idle = self._idle[-1:], self._idle[:-1]
+        self.close()  # those that stand elsewhere
+        self._idle, self.splits, self.token = kept, (request, replay), os.urandom(16).hex()
+        return found
+
+    @contextlib.contextmanager
+    def one(self, deadline: Deadline | None = None) -> Iterator[Confined]:
+        """A process that stands where the builder does, for one thread; used again by the next if nothing fails."""
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        if child is not None:
+            with self._using(child):
+                yield child
+            return
+        child = self._started()
+        with self._using(child):
+            self._ask(child, self._load, deadline, doing="importing it")
+            if self.make is not None:
+                self._ask(child, self.make, deadline, doing="making its builder")
+            if self.splits is not None:
+                request, replay = self.splits
+                self._ask(child, request, deadline, answer=replay, doing="naming its splits")
+            yield child
+
+    @contextlib.contextmanager
+    def _using(self, child: Confined) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            child.kill()
+            raise
+        finally:
+            self.denials += [each for each in child.denials if each not in self.denials]
+        child.denials.clear()
+        with self._lock:
+            self._idle.append(child)
+        _lately.add(self)
+
+    def _started(self) -> Confined:
+        from datasets_core.scripting.sandbox.limits import Cage
+        from datasets_core.scripting.sandbox.process import Confined
+
+        limits, began = settings(), time.monotonic()
+        child = Confined.start(
+            Cage(
+                readable=(*self.readable, self.home.files),
+                scratch=self.home.scratch(self._family),
+                memory_bytes=limits.confined_memory_bytes,
+                cpu_seconds=limits.confined_cpu_seconds,
+                file_bytes=limits.confined_file_bytes,
+                preload=self._preload,
+                script=self.script,
+            )
+        )
+        self._started_in += time.monotonic() - began
+        return child
+
+    def _due(self, deadline: Deadline | None) -> float | None:
+        """When something must be done; the start of processes is no time of the script's."""
+        return None if deadline is None else deadline.at + self._started_in
+
+    def _ask(
+        self,
+        child: Confined,
+        request: Mapping[str, Any],
+        deadline: Deadline | None,
+        *,
+        doing: str,
+        answer: Answer | None = None,
+    ) -> Message:
+        with in_time(self.script, deadline, doing):
+            return child.ask(request, answer, deadline=self._due(deadline), doing=doing)
+
+    def stream(
+        self,
+        request: Mapping[str, Any],
+        deadline: Callable[[], Deadline | None],
+        *,
+        doing: str,
+        answer: Answer | None = None,
+    ) -> Generator[Message]:
+        """The replies to a request, as they come; a process that is not heard to the end is ended.
+
+        Args:
+            request: the request.
+            deadline: tells when the next reply must have come.
+            doing: for messages.
+            answer: answers what is asked meanwhile.
+        """
+        first = deadline()
+        with in_time(self.script, first, doing), self.one(first) as child:
+            yield from child.stream(request, answer, deadline=lambda: self._due(deadline()), doing=doing)
+
+    def close(self) -> None:
+        """End the processes that nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.kill()
+
+    def end(self) -> None:
+        """End the processes, and remove what those of workers left; nobody asks for anything any more."""
+        self.close()
+        self.home.clear(self._family)
+
+
+class _Lately:
+    """Whose processes wait to be used again: those of the last few builders, of however many somebody keeps."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._order: list[weakref.ref[Children]] = []
+
+    def add(self, children: Children) -> None:
+        """Note that a builder has a process that waits, and end those of the builder that has waited longest."""
+        with self._lock:
+            self._order = [each for each in self._order if each() not in (None, children)] + [weakref.ref(children)]
+            over = [each() for each in self._order[:-_MOST_IDLE]]
+            self._order = self._order[-_MOST_IDLE:]
+        for each in over:
+            if each is not None:
+                each.close()
+
+
+_MOST_IDLE = 4
+_lately = _Lately()
+_arrivals: dict[str, Children] = {}  # of the one builder that this worker process makes jobs of
+
+
+def _arrived(token: str, state: dict[str, Any]) -> Children:
+    """What came to another process: one object for all jobs of a builder, so that its confined processes serve them all."""
+    found = _arrivals.get(token)
+    if found is None:
+        found = Children.__new__(Children)
+        found.__dict__.update(state, denials=[], _idle=[], _lock=threading.Lock())
+        for other in _arrivals.values():
+            other.close()
+        _arrivals.clear()
+        _arrivals[token] = found
+    return found
+
+
+@contextlib.contextmanager
+def in_time(script: str, deadline: Deadline | None, doing: str) -> Iterator[None]:
+    """Say of what was not done in time how much time it had."""
+    try:
+        yield
+    except ScriptTimeoutError as error:
+        if deadline is None:
+            raise
+        raise ScriptTimeoutError(script, doing, seconds=deadline.seconds, split=error.split, row=error.row) from None

@@ -1,0 +1,444 @@
+"""What a confined process may take of the machine, and the rights that it gives up: resource limits and capabilities."""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import itertools
+import os
+import platform
+import shutil
+import site
+import struct
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from datasets_core.config import settings
+from datasets_core.scripting.sandbox import kernel
+from datasets_core.scripting.sandbox.kernel import checked, libc
+
+# Which places of this machine a confined script may read: the interpreter, its packages, shared libraries, and time
+# zones.
+
+
+@cache
+def _library_folder() -> str:
+    """The folder of `datasets_core`, wherever in it this module lies."""
+    return os.path.dirname(os.path.abspath(str(sys.modules[__name__.partition(".")[0]].__file__)))
+
+
+@cache
+def root_folder() -> str:
+    """The folder that holds `datasets_core`."""
+    return os.path.dirname(_library_folder())
+
+
+@cache
+def site_folders() -> tuple[str, ...]:
+    """The folders of the standard library and of installed packages.
+
+    A path of `PYTHONPATH` or of a `.pth` file is one where packages were installed into it, as `pip install --target` does;
+    the folder that a program was started in, and the source trees of editable packages, are none.
+    """
+    paths = sysconfig.get_paths()
+    listed = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    listed += [os.path.join(paths["stdlib"], "lib-dynload"), *site.getsitepackages()]
+    if site.ENABLE_USER_SITE:
+        listed.append(site.getusersitepackages())
+    listed += filter(_holds_installed, sys.path)
+    return tuple(dict.fromkeys(os.path.abspath(path) for path in listed if os.path.isdir(path)))
+
+
+def _holds_installed(path: str) -> bool:
+    """Whether an installer has put packages into a folder, which is none that holds much else."""
+    place = os.path.realpath(path) if path else "/"
+    home = os.path.realpath(os.path.expanduser("~"))
+    is_wide = home == place or home.startswith(os.path.join(place, ""))
+    return not is_wide and any(True for _ in glob.iglob(os.path.join(glob.escape(place), "*.dist-info", "METADATA")))
+
+
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+_FACTS = (
+    *("/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", "/etc/mime.types", "/etc/apache2/mime.types"),
+    *("/sys/devices/system/cpu", "/sys/fs/cgroup", "/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory"),
+    *(
+        "/etc/ssl/certs",
+        "/etc/ssl/openssl.cnf",
+        "/etc/pki/tls/certs",
+        "/etc/pki/ca-trust/extracted",
+    ),  # which clients load first
+    *("/dev/random", "/dev/urandom", "/dev/zero"),
+)
+_OWN = ("cgroup", "maps", "stat", "statm", "status")  # of this process; not its environment, nor its descriptors
+
+DEVICES = ("/dev/null", "/dev/full")
+
+
+def readable() -> tuple[str, ...]:
+    """What every confined script may read: code, libraries, and facts about the machine and about itself."""
+    library = _library_folder()
+    places = [library, *site_folders(), *_LIBRARIES, *_FACTS]
+    door = os.path.join(library, "builders", "__init__.py")
+    if os.path.isfile(door) and os.path.isdir(os.path.join(root_folder(), "builders")):
+        places.append(os.path.join(root_folder(), "builders"))  # a checkout keeps them beside the library
+    for prefix in dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)):
+        places += [os.path.join(prefix, name) for name in ("lib", "lib64", "share", "pyvenv.cfg")]
+    places += [os.path.abspath(sys.executable), os.path.realpath(sys.executable)]
+    own = f"/proc/{os.getpid()}"
+    return tuple(dict.fromkeys((*places, *(f"{own}/{name}" for name in _OWN))))
+
+
+# bwrap, where Landlock is missing: a world of its own for one process, in which nothing is but what it may read.
+
+
+_TRY_SECONDS = 20.0
+_NUMBERS = "/dev/zero", "/dev/random", "/dev/urandom"
+
+
+def program() -> str | None:
+    """Where bwrap is, if it is there and works for this user."""
+    found = shutil.which("bwrap")
+    if found is None:
+        return None
+    tried = [found, *_WORLD, "--ro-bind", "/", "/", "--proc", "/proc", sys.executable, "-I", "-S", "-c", ""]
+    try:
+        done = subprocess.run(
+            tried, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_TRY_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found if done.returncode == 0 else None
+
+
+# Everything of its own: processes, network, users, names; and no terminal.
+_WORLD = ("--unshare-all", "--die-with-parent", "--new-session")
+
+
+def command(found: str, words: Sequence[str], *, inputs: Sequence[str], scratch: str) -> list[str]:
+    """The command line that runs `words` in a world of its own.
+
+    What is bound there cannot be written but for the scratch folder; the root of that world cannot either, since it is memory.
+
+    Args:
+        found: bwrap.
+        words: the command line within.
+        inputs: files and folders that it may read, besides the interpreter and installed packages.
+        scratch: the folder that it may write.
+    """
+    line = [found, *_WORLD]
+    places = [path for path in readable() if not path.startswith(("/proc/", "/dev/"))]
+    for path in dict.fromkeys((*places, *inputs, *map(os.path.realpath, inputs))):
+        line += ["--ro-bind-try", path, path]
+    for path in (*DEVICES, *_NUMBERS):
+        line += ["--dev-bind-try", path, path]
+    line += ["--proc", "/proc", "--bind", scratch, scratch, "--remount-ro", "/", "--chdir", scratch, "--"]
+    return [*line, *words]
+
+
+# What this machine offers to confine a script with, and whether that is enough.
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What holds a confined script back.
+
+    Attributes:
+        machine: whose system calls are made; None where none are known.
+        landlock: the ABI of Landlock; 0 without.
+        seccomp: the kernel takes filters of system calls.
+        notices: it can hand refused calls to the parent, which reports them.
+        bwrap: the program that makes a world of its own for a process, where it is there, works, and Landlock is not.
+    """
+
+    machine: str | None
+    landlock: int
+    seccomp: bool
+    notices: bool
+    bwrap: str | None = None
+
+    @property
+    def can_confine(self) -> bool:
+        """Whether a stranger's script may run here."""
+        return not self.reason
+
+    @property
+    def reason(self) -> str:
+        """Why it may not; empty if it may."""
+        if platform.system() != "Linux":
+            return f"{platform.system()} has neither Landlock nor seccomp"
+        if self.machine is None:
+            return f"the system calls of {platform.machine()} are not known here"
+        if not self.seccomp:
+            return "its kernel takes no filters of system calls (seccomp)"
+        if not self.landlock and self.bwrap is None:
+            return f"its kernel ({platform.release()}) has no Landlock, and bwrap is not there or does not work"
+        return ""
+
+    def words(self) -> list[str]:
+        """The layers that hold, for people."""
+        said = ["resource limits", "no capabilities"]
+        if self.landlock:
+            said.append(f"Landlock ABI {self.landlock}")
+        elif self.bwrap:
+            said.append("bwrap")
+        if self.seccomp:
+            said.append("seccomp with notices" if self.notices else "seccomp")
+        return said
+
+
+@cache
+def _found(process: int) -> Layers:
+    version = kernel.abi() if platform.system() == "Linux" else 0
+    return Layers(
+        machine=kernel.machine(),
+        landlock=version,
+        seccomp=kernel.is_available(),
+        notices=kernel.has_notices(),
+        bwrap=None if version else program(),
+    )
+
+
+def layers() -> Layers:
+    """What this machine offers; it is looked up once in each process.
+
+    >>> layers().can_confine in (True, False)
+    True
+    """
+    return _found(os.getpid())
+
+
+_LEAST_MEMORY = 2 << 30
+_KEPT_FREE = 1 << 30
+_MOST_FILES = 1024
+_MORE_TASKS = 4096
+_CAPABILITY_VERSION = 0x20080522
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_BOUNDING_READ, _BOUNDING_DROP, _AMBIENT, _AMBIENT_CLEAR, _DEATH_SIGNAL = 23, 24, 47, 4, 1
+
+
+def memory_bytes() -> int:
+    """The memory that a confined script may take, as the settings say, else half of what the machine has."""
+    chosen = settings().confined_memory_bytes
+    if chosen is not None:
+        return chosen
+    return max(_LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+
+
+def file_bytes(folder: str) -> int:
+    """The size of one file that a confined script may write in `folder`, as the settings say, else what is free there."""
+    chosen = settings().confined_file_bytes
+    return chosen if chosen is not None else free(folder) - kept_free(folder)
+
+
+def free(folder: str) -> int:
+    """What is free on the disk of `folder`, in bytes."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def num_free_files(folder: str) -> int:
+    """How many more files the disk of `folder` can hold, where it counts them; else 0."""
+    return os.statvfs(folder).f_favail
+
+
+def kept_free(folder: str) -> int:
+    """What a confined script must leave free there: 1 GiB, or half of what is free where that is less."""
+    return min(_KEPT_FREE, free(folder) // 2)
+
+
+def num_tasks() -> int:
+    """How many threads the user of this process runs, which the limit on processes counts."""
+    count, user = 0, os.getuid()
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == user:
+                count += len(os.listdir(f"/proc/{name}/task"))
+        except OSError:  # it has ended meanwhile
+            continue
+    return count
+
+
+def limit(*, memory: int, cpu_seconds: int | None, file: int, tasks: int) -> None:
+    """Set the limits of this process, which it cannot raise again.
+
+    Args:
+        memory: bytes that it may take beyond what it has mapped now.
+        cpu_seconds: processor time; it is told at the end of it, and killed a second later.
+        file: size of a file that it writes.
+        tasks: threads that its user runs already.
+    """
+    import resource  # not on every system
+
+    _limit(resource.RLIMIT_AS, _address_space() + memory)
+    if cpu_seconds is not None:
+        _limit(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
+    _limit(resource.RLIMIT_FSIZE, file)
+    _limit(resource.RLIMIT_NOFILE, _MOST_FILES)
+    _limit(resource.RLIMIT_NPROC, tasks + _MORE_TASKS)
+    for none in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE):
+        _limit(none, 0)
+
+
+def _limit(what: int, soft: int, hard: int | None = None) -> None:
+    """The limit, or the one that holds already if it is lower."""
+    import resource
+
+    _, present = resource.getrlimit(what)
+    top = hard if hard is not None else soft
+    top = top if present == resource.RLIM_INFINITY else min(top, present)
+    resource.setrlimit(what, (min(soft, top), top))
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", encoding="utf-8") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def drop_capabilities(machine: str) -> None:
+    """Give up every capability, for good: a root that is left is one in name.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    capability = 0
+    while _prctl(_BOUNDING_READ, capability) >= 0:
+        _prctl(_BOUNDING_DROP, capability)  # only a process that has capabilities can, and must
+        capability += 1
+    _prctl(_AMBIENT, _AMBIENT_CLEAR)
+    header, nothing = struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(24)
+    checked(libc().syscall(_CAPSET[machine], header, nothing), "capset")
+
+
+def die_with(parent: int) -> None:
+    """Let this process be killed when `parent`, which forked it, ends.
+
+    Raises:
+        ProcessLookupError: it has ended already.
+    """
+    _prctl(_DEATH_SIGNAL, 9)
+    if os.getppid() != parent:
+        raise ProcessLookupError("the process that forked this one has ended")
+
+
+def _prctl(option: int, argument: int) -> int:
+    return int(libc().prctl(option, ctypes.c_ulong(argument), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
+
+
+# `Cage`: what a confined process may read, write and take.
+
+
+_ENVIRONMENT = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "LOGNAME": "nobody", "USER": "nobody"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cage:
+    """What a confined process may have.
+
+    Attributes:
+        readable: files and folders that it may read, besides the interpreter and installed packages.
+        scratch: the one folder that it may write, which is its working directory, `HOME` and `TMPDIR`; made if it is missing,
+            and removed with all that it holds when the process has ended.
+        memory_bytes: memory that it may take; None as the settings say.
+        cpu_seconds: processor time that it may take; None as the settings say.
+        file_bytes: size of one file that it may write; None as the settings say.
+        preload: modules that the script imports, which are imported before it is confined if they are well known.
+        script: the script, for messages.
+    """
+
+    readable: tuple[str, ...]
+    scratch: str
+    memory_bytes: int | None = None
+    cpu_seconds: int | None = None
+    file_bytes: int | None = None
+    preload: tuple[str, ...] = ()
+    script: str = "a script"
+
+    @property
+    def memory(self) -> int:
+        """The memory that it may take, in bytes."""
+        return memory_bytes() if self.memory_bytes is None else self.memory_bytes
+
+    @property
+    def cpu(self) -> int | None:
+        """The processor time that it may take, in seconds."""
+        return settings().confined_cpu_seconds if self.cpu_seconds is None else self.cpu_seconds
+
+    def setup(self, found: Layers) -> dict[str, Any]:
+        """What the process is told before it puts the cage on, as plain values.
+
+        Args:
+            found: the layers that hold it.
+        """
+        time_zone = os.environ.get("TZ")
+        return {
+            "scratch": os.path.realpath(self.scratch),
+            "readable": [os.path.realpath(path) for path in self.readable],
+            "environment": _ENVIRONMENT | ({"TZ": time_zone} if time_zone else {}),
+            "memory_bytes": self.memory,
+            "cpu_seconds": self.cpu,
+            "file_bytes": file_bytes(self.scratch) if self.file_bytes is None else self.file_bytes,
+            "machine": found.machine,
+            "landlock": found.landlock,
+            "seccomp": found.seccomp,
+            "notices": found.notices,
+        }
+
+
+# Scratch folders of confined scripts removed, however deep and odd what a script made there is.
+
+
+_DEEP = 10  # levels of the longest names that the longest path has room for, wherever the folder lies
+
+
+def clear(folder: str) -> None:
+    """Remove the folder and all that it holds; nothing, if it is not there.
+
+    A script may have nested folders deeper than a recursion or a path can go, and made them unreadable.  So nothing here is
+    recursive, and a folder that lies too deep is first moved up into `folder`.
+    """
+    if not os.path.lexists(folder):
+        return
+    os.chmod(folder, 0o700)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        here = f"/proc/self/fd/{descriptor}"  # a short name, however deep the folder itself lies
+        _empty(here if os.path.isdir(here) else folder)
+    finally:
+        os.close(descriptor)
+    os.rmdir(folder)
+
+
+def _empty(folder: str) -> None:
+    numbers = itertools.count()
+    pending = [(folder, 0)]
+    emptied: set[str] = set()
+    while pending:
+        place, depth = pending[-1]
+        if place in emptied:
+            if place != folder:
+                os.rmdir(place)
+            emptied.remove(place)
+            pending.pop()
+            continue
+        emptied.add(place)
+        with os.scandir(place) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+                    continue
+                os.chmod(entry.path, 0o700)
+                pending.append((entry.path, depth + 1) if depth < _DEEP else (_moved(entry.path, folder, numbers), 1))
+
+
+def _moved(path: str, folder: str, numbers: itertools.count[int]) -> str:
+    """A folder moved into `folder`, under a name that nothing has there."""
+    while True:
+        moved = os.path.join(folder, f"{next(numbers)}.moved")
+        if not os.path.lexists(moved):
+            os.rename(path, moved)
+            return moved

@@ -1,0 +1,526 @@
+"""`Confined`: the parent's handle of one confined process, which it asks, answers, watches and ends.
+
+What comes from the process is hostile: `pipe` bounds it, and this file sees to its turns.  A process that speaks when it is not
+asked, that says what is no message, or that is not done when its time is over, is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import select
+import signal
+import socket
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Self
+
+from datasets_core.errors import (
+    ConfinementUnavailableError,
+    DatasetDiskError,
+    DatasetsCoreError,
+    DeniedAccessError,
+    ScriptMemoryError,
+    ScriptTimeoutError,
+    WorkerDiedError,
+)
+from datasets_core.files import Overdue, done_by
+from datasets_core.scripting.sandbox import limits
+from datasets_core.scripting.sandbox import limits as bwrap
+from datasets_core.scripting.sandbox.denials import UNNAMED, Denial, Notices, denial_of, raised, shown
+from datasets_core.scripting.sandbox.limits import Cage, Layers, clear, layers
+from datasets_core.scripting.sandbox.protocol import Incoming, Kind, Message, PipeError, packed
+from datasets_core.scripting.sandbox.template import Forked, fork, words
+
+# How a confined process ended that did not answer, as an error.
+
+
+_BY_SIGNAL = 128
+_OUT_OF_MEMORY = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
+
+
+def error_of_end(
+    end: Mapping[str, Any], script: str, *, memory_bytes: int, cpu_seconds: int | None, tail: str
+) -> DatasetsCoreError:
+    """The error that says why a confined process ended before it had answered.
+
+    Args:
+        end: what the template tells of it.
+        script: the script.
+        memory_bytes: memory that it might take.
+        cpu_seconds: processor time that it might take.
+        tail: the last that it printed.
+    """
+    status = end.get("status")
+    said = f" The last that it printed: {tail.strip()[-300:]!r}." if tail.strip() else ""
+    if status is None:
+        return WorkerDiedError(f"The confined process of {script} ended with the process that started it. Run it again.")
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) > _BY_SIGNAL:
+        status = os.WEXITSTATUS(status) - _BY_SIGNAL  # as bwrap tells of the process in it
+    if os.WIFEXITED(status):
+        how = f"ended by itself, with exit status {os.WEXITSTATUS(status)}, before it had answered"
+        return WorkerDiedError(f"The confined process of {script} {how}. Look where the script leaves the process.{said}")
+    number = os.WTERMSIG(status)
+    if number == signal.SIGSYS:
+        return DeniedAccessError("make a system call of another machine (SIGSYS)", path=script)
+    is_late = cpu_seconds is not None and end.get("cpu", 0.0) >= cpu_seconds
+    if number == signal.SIGXCPU or (number == signal.SIGKILL and is_late):
+        how = f"used up its processor time ({end.get('cpu', 0.0):.0f} s)"
+        return WorkerDiedError(f"The confined process of {script} {how}. Raise the setting confined_cpu_seconds.")
+    if any(words in tail for words in _OUT_OF_MEMORY) or (
+        number == signal.SIGKILL and end.get("max_rss", 0) > memory_bytes // 2
+    ):
+        return ScriptMemoryError(script, limit=memory_bytes)
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    if number == signal.SIGKILL:
+        how = "was killed, by somebody else or for want of memory on the machine"
+        return WorkerDiedError(f"The confined process of {script} {how} (SIGKILL). Run it again, with less beside it.")
+    return WorkerDiedError(f"The confined process of {script} crashed ({name}). Look for native code in the script.{said}")
+
+
+# What the parent holds for a confined process, and gives back whatever happens: the process, descriptors, its folder.
+
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Held:
+    """What must be given back when a confined process is not needed any more.
+
+    Attributes:
+        owner: the process that holds it; a fork of that has copies of the descriptors only.
+        descriptors: what is open for it.
+        scratch: its folder.
+        forked: the process.
+        end: how it ended, once it has.
+    """
+
+    owner: int
+    descriptors: list[int]
+    scratch: str
+    forked: Forked | None = None
+    end: dict[str, Any] = field(default_factory=dict)
+
+    def release(self) -> None:
+        """Kill the process, wait for its end, close what is open, and remove its scratch folder."""
+        descriptors, self.descriptors = self.descriptors, []
+        forked, self.forked = self.forked, None
+        for descriptor in descriptors:
+            os.close(descriptor)
+        if self.owner != os.getpid():
+            if forked is not None:
+                os.close(forked.watched)
+            return
+        if forked is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(forked.watched, signal.SIGKILL)
+            readable(forked.watched, None)
+            os.close(forked.watched)
+            self.end = forked.ended()
+        try:
+            clear(self.scratch)
+        except OSError as error:
+            logger.warning("The scratch folder %s of a confined script could not be removed: %s", self.scratch, error)
+
+
+def readable(descriptor: int, seconds: float | None) -> bool:
+    """Whether there is something to read, or a process has ended, within so many seconds; None waits for it."""
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))
+
+
+# What a confined script prints: into the log, harmless and not endless.
+
+
+MAX_BYTES = 64 << 10
+_TAIL_BYTES = 4096
+_AT_ONCE = 256 << 10
+
+
+class Output:
+    """The parent's end of the pipe that standard output and standard error of a confined process go to.
+
+    Args:
+        descriptor: the pipe.
+        script: the script, as the log names it.
+    """
+
+    def __init__(self, descriptor: int, *, script: str) -> None:
+        self.descriptor, self._script = descriptor, script
+        self._line = b""
+        self._shown = 0
+        self._tail = b""
+        os.set_blocking(descriptor, False)
+
+    @property
+    def tail(self) -> str:
+        """The last that was printed."""
+        return shown(self._tail.decode(errors="replace"))
+
+    def drain(self) -> bool:
+        """Take what is there, without waiting; False once nothing more will come."""
+        for _ in range(_AT_ONCE >> 16):
+            try:
+                chunk = os.read(self.descriptor, 1 << 16)
+            except BlockingIOError:
+                return True
+            if not chunk:
+                self._show(self._line)
+                self._line = b""
+                return False
+            self._take(chunk)
+        return True
+
+    def _take(self, chunk: bytes) -> None:
+        self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
+        if self._shown > MAX_BYTES:
+            return
+        *lines, self._line = (self._line + chunk).split(b"\n")
+        if len(self._line) > MAX_BYTES:
+            lines.append(self._line)
+            self._line = b""
+        for line in lines:
+            self._show(line)
+
+    def _show(self, line: bytes) -> None:
+        if self._shown > MAX_BYTES or not line.strip():
+            return
+        self._shown += len(line) + 1
+        if self._shown > MAX_BYTES:
+            logger.info("%s printed more than %d bytes; the rest is left out.", self._script, MAX_BYTES)
+        else:
+            logger.info("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
+
+
+__all__ = ["Cage", "Confined"]
+
+_START_SECONDS = 60.0
+_END_SECONDS = 2.0
+_EXIT_SECONDS = 1.0  # between the end of a pipe and the end of the process that held it
+_LOOK_SECONDS = 1.0  # how often the disk is looked at
+_PIPE_BYTES = 1 << 20
+_MAX_DENIALS = 1000
+_SERVE = "datasets_core.scripting.sandbox.served:serve"
+
+Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
+When = float | None | Callable[[], float | None]
+
+
+class _Ended(Exception):
+    """The process has ended."""
+
+
+class _Told(Exception):
+    """An error that the process told of."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class Confined:
+    """One confined process: `start` makes it, `ask` and `stream` talk to it, `close` or `kill` ends it.
+
+    It is asked one thing at a time, by one thread.  Whatever is raised while it is asked, other than an error that it told of
+    itself, has killed it; so has leaving a `stream` early.  What it was denied is in `denials`: whoever asked shows what no
+    error showed (`denials.warn_of`).
+    """
+
+    def __init__(self, cage: Cage, held: Held, forked: Forked, *, requests: int, replies: int, output: int) -> None:
+        self.cage = cage
+        self.denials: list[Denial] = []
+        self.layers: tuple[str, ...] = ()
+        self._held, self._forked = held, forked
+        self._requests = requests
+        self._incoming = Incoming(replies, max_payload_bytes=cage.memory)
+        self._output = Output(output, script=cage.script)
+        self._notices: Notices | None = None
+        self._looked, self._kept_free = time.monotonic(), limits.kept_free(cage.scratch)
+        self._kept_files = limits.num_free_files(cage.scratch) // 2
+        self._num_known = 0  # denials before the present request
+        self._release = weakref.finalize(self, held.release)
+        os.set_blocking(requests, False)
+        self._waiting = select.poll()
+        self._waiting.register(forked.watched, select.POLLIN)
+        self._waiting.register(output, select.POLLIN)
+
+    @classmethod
+    def start(cls, cage: Cage, *, serve: str = _SERVE, _layers: Layers | None = None) -> Self:
+        """A confined process, with the cage on.
+
+        Args:
+            cage: what it may have.
+            serve: the function that serves requests in it, as `module:name`.
+
+        Raises:
+            ConfinementUnavailableError: this machine cannot confine it.
+        """
+        import fcntl  # not on every system
+
+        found = _layers or layers()
+        if not found.can_confine:
+            raise ConfinementUnavailableError(found.reason)
+        os.makedirs(cage.scratch, mode=0o700, exist_ok=True)
+        its_reads, requests = os.pipe2(os.O_CLOEXEC)
+        replies, its_writes = os.pipe2(os.O_CLOEXEC)
+        output, its_output = os.pipe2(os.O_CLOEXEC)
+        ours, its = socket.socketpair()
+        its_own = (its_reads, its_writes, its_output, its.detach())
+        held = Held(os.getpid(), [requests, replies, output, ours.detach()], cage.scratch)
+        try:
+            try:
+                execute = []
+                if not found.landlock and found.bwrap is not None:
+                    told = words("datasets_core.scripting.sandbox.template", "run_executed", serve=serve)
+                    execute = bwrap.command(found.bwrap, told, inputs=cage.readable, scratch=os.path.realpath(cage.scratch))
+                forked = fork(its_own, scratch=cage.scratch, serve=serve, preload=cage.preload, execute=execute)
+                held.forked = forked
+            finally:
+                for descriptor in its_own:
+                    os.close(descriptor)
+            for descriptor in (requests, replies):
+                with contextlib.suppress(OSError):  # more than this user may take: it only is slower
+                    fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            confined = cls(cage, held, forked, requests=requests, replies=replies, output=output)
+        except BaseException:
+            held.release()
+            raise
+        confined._enter(found)
+        return confined
+
+    def _enter(self, found: Layers) -> None:
+        """Let it put the cage on."""
+        with self._turn():
+            kind, message = self._exchange(self.cage.setup(found), time.monotonic() + _START_SECONDS, "putting the cage on")
+            if kind is not Kind.READY:
+                self._out_of_turn(kind)
+            self.layers = tuple(map(str, message.head.get("layers", ()))) + (() if found.landlock else ("bwrap",))
+            if "notices" in self.layers:
+                self._take_notices(str(found.machine))
+
+    def _take_notices(self, machine: str) -> None:
+        """The descriptor that refused calls come by; it sent it before it said that it is ready."""
+        with socket.socket(fileno=self._held.descriptors.pop()) as ours:
+            ours.setblocking(False)
+            _, (descriptor, *_), _, _ = socket.recv_fds(ours, 16, 1)
+        self._held.descriptors.append(descriptor)
+        self._notices = Notices(descriptor, machine=machine, scratch=self.cage.scratch)
+        self._waiting.register(descriptor, select.POLLIN)
+
+    def ask(
+        self,
+        request: Mapping[str, Any],
+        answer: Answer | None = None,
+        *,
+        deadline: float | None = None,
+        doing: str = "its answer",
+    ) -> Message:
+        """One request, and its one reply.
+
+        Args:
+            request: plain values.
+            answer: called with each question that the process asks meanwhile; gives the answer.
+            deadline: when it must be done, as of `time.monotonic`; it is killed then.
+            doing: what it does, for the error of the deadline.
+
+        Raises:
+            DatasetsCoreError: what the process told of, or how it ended.
+        """
+        (message,) = self._replies(request, answer, deadline, doing, only=Kind.LAST)
+        return message
+
+    def stream(
+        self,
+        request: Mapping[str, Any],
+        answer: Answer | None = None,
+        *,
+        deadline: When = None,
+        doing: str = "its answer",
+    ) -> Iterator[Message]:
+        """One request, and its replies as they come, the last one included.
+
+        Args and errors are those of `ask`; a deadline may be a function, which is asked for that of each reply.  The process is
+        killed if the replies are not taken to their end.
+        """
+        return self._replies(request, answer, deadline, doing)
+
+    def _replies(
+        self, request: Mapping[str, Any], answer: Answer | None, deadline: When, doing: str, only: Kind | None = None
+    ) -> Iterator[Message]:
+        def due() -> float | None:
+            return deadline() if callable(deadline) else deadline
+
+        with self._turn():
+            kind, message = self._exchange(request, due(), doing)
+            while True:
+                if kind is Kind.QUESTION and answer is not None:
+                    self._send(Kind.ANSWER, self._answered(answer, message.head, due(), doing), due())
+                elif kind is Kind.LAST or (kind is Kind.PART and only is None):
+                    yield message
+                    if kind is Kind.LAST:
+                        return
+                else:
+                    self._out_of_turn(kind)
+                kind, message = self._next(due(), doing)
+
+    def _answered(self, answer: Answer, question: dict[str, Any], deadline: float | None, doing: str) -> Mapping[str, Any]:
+        """The answer, unless it takes too long."""
+        began = time.monotonic()
+        try:
+            return done_by(deadline, lambda: answer(question))
+        except Overdue:
+            seconds = round(time.monotonic() - began, 1)
+            raise ScriptTimeoutError(self.cage.script, doing, seconds=seconds) from None
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """A request and all that follows from it: an error that the process told of leaves it alive, any other kills it."""
+        if not self._release.alive:
+            raise WorkerDiedError(f"The confined process of {self.cage.script} has ended, and is asked again. Start another.")
+        try:
+            yield
+        except _Ended:
+            if not readable(self._forked.watched, _EXIT_SECONDS):
+                self.kill()
+                message = f"The confined process of {self.cage.script} closed its pipe, and was stopped. Do not trust it."
+                raise WorkerDiedError(message) from None
+            self.kill()
+            limit, seconds, tail = self.cage.memory, self.cage.cpu, self._output.tail
+            raise error_of_end(self._held.end, self.cage.script, memory_bytes=limit, cpu_seconds=seconds, tail=tail) from None
+        except PipeError as error:
+            self.kill()
+            message = f"The confined process of {self.cage.script} sent {error}, and was stopped. Do not trust it."
+            raise WorkerDiedError(message) from error
+        except _Told as told:
+            raise told.error from None
+        except BaseException:
+            self.kill()
+            raise
+
+    def _exchange(self, request: Mapping[str, Any], deadline: float | None, doing: str) -> tuple[Kind, Message]:
+        self._num_known = len(self.denials)
+        if self._has_spoken():
+            raise PipeError("a message that nobody had asked for")
+        self._send(Kind.REQUEST, request, deadline)
+        return self._next(deadline, doing)
+
+    def _has_spoken(self) -> bool:
+        return not self._incoming.is_empty or self._read() is not None or not self._incoming.is_empty
+
+    def _next(self, deadline: float | None, doing: str) -> tuple[Kind, Message]:
+        """The next message that is no note of a denial."""
+        began = time.monotonic()
+        while True:
+            self._check_disk()
+            if deadline is not None and time.monotonic() >= deadline:
+                raise ScriptTimeoutError(self.cage.script, doing, seconds=round(time.monotonic() - began, 1))
+            found = self._read()
+            if found is None and self._is_over():
+                found = self._read()  # what it said last
+                if found is None:
+                    raise _Ended
+            if found is None:
+                self._wait(self._incoming.descriptor, select.POLLIN, deadline)
+                continue
+            kind, message = found
+            if kind is Kind.FAILURE:
+                raise _Told(self._raised(message))
+            if kind is not Kind.DENIAL:
+                return found
+            self._note(denial_of(message.head))
+
+    def _read(self) -> tuple[Kind, Message] | None:
+        try:
+            return self._incoming.read()
+        except EOFError:
+            raise _Ended from None
+
+    def _note(self, denial: Denial) -> None:
+        if denial not in self.denials and len(self.denials) < _MAX_DENIALS:
+            self.denials.append(denial)
+
+    def _raised(self, message: Message) -> DatasetsCoreError:
+        """The error that it told of; what that shows need not be warned of."""
+        error = raised(message.head, script=self.cage.script)
+        if isinstance(error, ScriptMemoryError):
+            return ScriptMemoryError(self.cage.script, limit=self.cage.memory)
+        if isinstance(error, DeniedAccessError):
+            told = denial_of(vars(error))
+            by_kernel = [each for each in self.denials[self._num_known :] if each.path is None]
+            if told.tried.startswith(UNNAMED) and by_kernel:
+                said = DeniedAccessError(by_kernel[-1].tried, path=told.path, line=told.line)
+                error, said.__notes__, told = said, error.__notes__, by_kernel[-1]
+            self.denials = [each for each in self.denials if each != told]
+        return error
+
+    def _is_over(self) -> bool:
+        return readable(self._forked.watched, 0)
+
+    def _send(self, kind: Kind, head: Mapping[str, Any], deadline: float | None) -> None:
+        rest = memoryview(packed(kind, head))
+        while rest:
+            try:
+                rest = rest[os.write(self._requests, rest) :]
+            except BlockingIOError:
+                if self._is_over():
+                    raise _Ended from None
+                if deadline is not None and time.monotonic() >= deadline:
+                    raise ScriptTimeoutError(self.cage.script, "taking what it is told", seconds=0) from None
+                self._wait(self._requests, select.POLLOUT, deadline)
+            except BrokenPipeError:
+                raise _Ended from None
+
+    def _wait(self, descriptor: int, events: int, deadline: float | None) -> None:
+        """Wait for the pipe, at most until something else is due, and see to what is printed and refused meanwhile."""
+        left = _LOOK_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
+        self._waiting.register(descriptor, events)
+        happened = dict(self._waiting.poll(1000 * min(_LOOK_SECONDS, left)))
+        self._waiting.unregister(descriptor)
+        if self._output.descriptor in happened and not self._output.drain():
+            self._waiting.unregister(self._output.descriptor)
+        if self._notices is not None and self._notices.descriptor in happened:
+            if happened[self._notices.descriptor] & select.POLLIN:
+                denial = self._notices.take()
+                if denial is not None:
+                    self._note(denial)
+            else:
+                self._waiting.unregister(self._notices.descriptor)  # the process has ended
+
+    def _check_disk(self) -> None:
+        """Now and then: many small files fill a disk as well as a large one."""
+        if time.monotonic() - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        free = limits.free(self.cage.scratch)
+        if free < self._kept_free or limits.num_free_files(self.cage.scratch) < self._kept_files:
+            raise DatasetDiskError(self.cage.scratch, "a confined script has filled the disk with files of its own", free=free)
+
+    def _out_of_turn(self, kind: Kind) -> NoReturn:
+        raise PipeError(f"a {kind.name.lower()} out of turn")
+
+    def close(self) -> None:
+        """Let it end by itself, for a moment; then as `kill`."""
+        if self._release.alive and self._held.owner == os.getpid():
+            self._held.descriptors.remove(self._requests)
+            os.close(self._requests)  # the end of what it is asked
+            end = time.monotonic() + _END_SECONDS
+            with contextlib.suppress(_Ended, PipeError, ScriptTimeoutError, _Told):
+                while True:
+                    self._next(end, "ending")
+        self.kill()
+
+    def kill(self) -> None:
+        """End it, and leave nothing of it."""
+        if self._release.alive:
+            self._output.drain()
+        self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,1 +1,0 @@
-"""Rows that answer a question: the nearest vectors, texts, SQL."""

@@ -1,1 +1,0 @@
-"""Fewer rows, or rows in another order."""

@@ -1,0 +1,482 @@
+"""Item handlers: what makes an item of the values of one or more keys, and the handlers of tensors."""
+
+from __future__ import annotations
+
+import math
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, ItemError
+from datasets_core.records.specs.values import RaggedValue, SparseValue
+
+# `LookupTable`: numbers for the names of a vocabulary, or whatever else stands for values.
+
+
+class LookupTable:
+    """A table of values and what stands for them, as `LookupTensor` asks it.
+
+    Args:
+        vocabulary: value → what stands for it; or a list of values, for which their places stand. Texts are their bytes.
+        default_value: what stands for all other values; None makes them an error.
+
+    >>> table = LookupTable(["wren", "owl"])
+    >>> table.lookup(np.array([b"owl", b"rook"], dtype=object)).tolist()
+    [1, -1]
+    >>> LookupTable({0: "wren", 1: "owl"}, default_value="?").lookup(np.array([1, 7])).tolist()
+    [b'owl', b'?']
+    """
+
+    def __init__(self, vocabulary: Mapping[Any, Any] | Iterable[Any], default_value: Any = -1) -> None:
+        if isinstance(vocabulary, str | bytes):
+            raise ArgumentTypeError(f"{vocabulary!r} is no vocabulary. Give a dict, or a list of values.")
+        pairs = vocabulary.items() if isinstance(vocabulary, Mapping) else ((word, k) for k, word in enumerate(vocabulary))
+        self._known = {_plain(word): _plain(number) for word, number in pairs}
+        self._factory = getattr(vocabulary, "default_factory", None)
+        self.default_value = _plain(default_value)
+        kinds = [*self._known.values(), *([] if default_value is None else [self.default_value])]
+        self._dtype: Any = object if any(isinstance(kind, bytes) for kind in kinds) else np.asarray(kinds).dtype
+
+    @classmethod
+    def of(cls, table: Any) -> Any:
+        """What users give as a table: one of these, anything that has `lookup`, or a dict, whose other values are an error.
+
+        A static hash table of TensorFlow, which takes tensors alone, is copied.
+
+        Raises:
+            ArgumentTypeError: none of them, or another table of TensorFlow.
+        """
+        if hasattr(getattr(table, "key_dtype", None), "base_dtype"):
+            return cls._copied(table)
+        if hasattr(table, "lookup"):
+            return table
+        if isinstance(table, Mapping):
+            return cls(table, default_value=None)
+        raise ArgumentTypeError(f"table={table!r} is no table. Give slim.LookupTable({{…}}, default_value=-1), or a dict.")
+
+    @classmethod
+    def _copied(cls, table: Any) -> Any:
+        """A table of TensorFlow as one of these."""
+        parts = [*table.export(), table.default_value] if hasattr(table, "export") and hasattr(table, "default_value") else []
+        if not parts or not all(hasattr(part, "numpy") for part in parts):
+            raise ArgumentTypeError(
+                f"table={table!r} is one of TensorFlow that tells no arrays what it holds. "
+                "Give slim.LookupTable({…}, default_value=-1), or a dict."
+            )
+        keys, values, default = (np.asarray(part.numpy()) for part in parts)
+        made = cls(dict(zip(keys.tolist(), values.tolist(), strict=True)), default.tolist())
+        made._dtype = values.dtype
+        return made
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def lookup(self, values: Any) -> npt.NDArray[Any]:
+        """What stands for each value, in an array of the same shape.
+
+        Args:
+            values: an array.
+
+        Raises:
+            ItemError: a value that the table does not have, and no default.
+        """
+        values = np.asarray(values)
+        found = np.empty(values.shape, self._dtype)
+        known, default = self._known, self.default_value
+        for place, value in np.ndenumerate(values):
+            plain = _plain(value)
+            number = known.get(plain, default)
+            if number is None:
+                number = self._missing(plain)
+            found[place] = number
+        return found
+
+    def _missing(self, value: Any) -> Any:
+        if self._factory is not None:
+            return _plain(self._factory())
+        advice = "Give a table with a default: slim.LookupTable({…}, default_value=-1)"
+        raise ItemError(f"the table has no {value!r}", advice=advice)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value.encode() if isinstance(value, str) else value
+
+
+# Arrays and sparse arrays brought into shapes, by TensorFlow's rules.
+
+
+MOST_ELEMENTS = 1 << 30
+"""Of a dense array that is made of a sparse one: a few bytes of a record could ask for any size."""
+
+
+def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
+    """A shape as whole numbers, at most one of which is -1.
+
+    Args:
+        shape: the sizes.
+        what: how messages name it.
+
+    Raises:
+        ConfigurationError: it is no shape.
+
+    >>> sizes_of([2, np.int64(-1)])
+    (2, -1)
+    """
+    try:
+        sizes = tuple(operator.index(size) for size in shape)
+    except TypeError:
+        raise ConfigurationError(f"{what} {shape!r} is no list of whole numbers. Give one, as [2, -1].") from None
+    if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
+        raise ConfigurationError(f"{what} {list(sizes)} is no shape. Give sizes from 0 on, at most one of them -1.")
+    return sizes
+
+
+def _resolved(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape with a number for its -1, for so many values."""
+    known = math.prod(size for size in shape if size != -1)
+    if -1 in shape:
+        if known and count % known == 0:
+            return tuple(count // known if size == -1 else size for size in shape)
+    elif known == count:
+        return shape
+    values = "1 value" if count == 1 else f"{count:,} values"
+    raise ItemError(f"{values} cannot take the shape {list(shape)}", advice="Mend the record, or give the shape that it has")
+
+
+def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """An array in another shape.
+
+    Args:
+        value: the array.
+        shape: the sizes, as `sizes_of` gives them.
+
+    Raises:
+        ItemError: it has not so many values.
+
+    >>> reshaped(np.arange(4), (2, -1)).tolist()
+    [[0, 1], [2, 3]]
+    """
+    return value.reshape(_resolved(value.size, shape))
+
+
+def sparse_reshaped(value: SparseValue, shape: tuple[int, ...]) -> SparseValue:
+    """A sparse array in another shape: each value keeps its place in the order of rows.
+
+    Args:
+        value: the sparse array.
+        shape: the sizes, as `sizes_of` gives them.
+
+    Raises:
+        ItemError: the array has not so many places.
+
+    >>> sparse_reshaped(SparseValue.of([[0], [3]], [5, 6], [4]), (2, 2)).indices.tolist()
+    [[0, 0], [1, 1]]
+    """
+    old = value.dense_shape.tolist()
+    new = _resolved(math.prod(old), shape)
+    _check_places(value)
+    flat = _flat(value.indices, old)
+    indices = np.empty((len(flat), len(new)), np.int64)
+    for axis in reversed(range(len(new))):
+        indices[:, axis], flat = flat % max(new[axis], 1), flat // max(new[axis], 1)
+    return SparseValue(indices, value.values, np.array(new, np.int64))
+
+
+def dense(value: SparseValue, default_value: Any) -> npt.NDArray[Any]:
+    """A sparse array as a dense one: one whose values fill it from the first place to the last costs nothing.
+
+    Args:
+        value: the sparse array.
+        default_value: what stands where no value does; 0 is no bytes where the values are bytes.
+
+    Raises:
+        ItemError: places outside of the array, not in order or twice; an array too large; a default that does not fit.
+
+    >>> dense(SparseValue.of([[0], [2]], [5, 6], [3]), -1)
+    array([ 5, -1,  6])
+    """
+    shape = value.dense_shape.tolist()
+    count = len(value.values)
+    if shape == [count] and len(value.indices) == count and (value.indices[:, 0] == np.arange(count)).all():
+        return value.values  # what a `VarLenFeature` gives
+    _check_places(value)
+    if math.prod(shape) == count:  # in order, none twice, none outside: every place has its value
+        return value.values.reshape(shape)
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise ItemError(f"a dense array of shape {shape} has more than {MOST_ELEMENTS:,} elements", advice="Keep it sparse")
+    made = np.full(shape, fill_of(default_value, value.values.dtype), value.values.dtype)
+    made[tuple(value.indices.T)] = value.values
+    return made
+
+
+def _check_places(value: SparseValue) -> None:
+    """Refuse places that are not in order, or outside of the array."""
+    indices, shape = value.indices, value.dense_shape
+    if indices.shape != (len(value.values), len(shape)):
+        counts = f"{len(indices):,} places and {len(value.values):,} values in {len(shape)} dimensions"
+        raise ItemError(f"a sparse array has {counts}", advice="Mend the record, so that each value has one place")
+    if not len(indices):
+        return
+    outside = ((indices < 0) | (indices >= shape)).any(axis=1)
+    if outside.any():
+        place = indices[int(outside.argmax())].tolist()
+        raise ItemError(f"a value stands at {place}, outside of the array's shape {shape.tolist()}")
+    flat = _flat(indices, shape.tolist())
+    wrong = np.diff(flat) <= 0
+    if wrong.any():
+        place = indices[int(wrong.argmax()) + 1].tolist()
+        raise ItemError(f"the value at {place} stands behind one whose place is the same or later")
+
+
+def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.int64]:
+    """The places in the order of rows, as one number each."""
+    if math.prod(shape) > np.iinfo(np.int64).max:
+        raise ItemError(f"a sparse array of shape {shape} has more places than can be counted")
+    flat = np.zeros(len(indices), np.int64)
+    for axis, size in enumerate(shape):
+        flat = flat * size + indices[:, axis]
+    return flat
+
+
+def as_sparse(array: npt.NDArray[Any]) -> SparseValue:
+    """An array as a sparse one that has each of its values.
+
+    >>> as_sparse(np.array([[5, 6]])).indices.tolist()
+    [[0, 0], [0, 1]]
+    """
+    indices = np.argwhere(np.ones(array.shape, bool)).astype(np.int64)
+    return SparseValue(indices, array.reshape(-1), np.array(array.shape, np.int64))
+
+
+def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
+    """What fills an array of a dtype: 0, None and no text are what stands for nothing in each.
+
+    Args:
+        default_value: what was asked for.
+        dtype: of the array; objects are bytes.
+
+    Raises:
+        ItemError: the array cannot hold it.
+
+    >>> fill_of("-", np.dtype(object)), fill_of(0, np.dtype(object)), fill_of("", np.dtype("int64"))
+    (b'-', b'', 0)
+    """
+    if isinstance(default_value, np.ndarray | np.generic):
+        default_value = default_value.item()
+    is_nothing = default_value is None or default_value in (0, "", b"")
+    if dtype.hasobject:
+        fill = b"" if is_nothing else default_value.encode() if isinstance(default_value, str) else default_value
+        is_held = isinstance(fill, bytes)
+    else:
+        fill = 0 if is_nothing else default_value
+        is_held = isinstance(fill, bool | int) or (isinstance(fill, float) and dtype.kind == "f")
+    if not is_held:
+        named = "strings" if dtype.hasobject else dtype.name
+        raise ItemError(f"default_value={default_value!r} is no value of an array of {named}", advice="Give one that is")
+    return fill
+
+
+class ItemHandler(ABC):
+    """What makes one item of the parsed values of its keys: derive a class that has `tensors_to_item`.
+
+    Args:
+        keys: the key, or a list of keys, whose values the handler is given.
+
+    >>> class Area(ItemHandler):
+    ...     def tensors_to_item(self, keys_to_tensors):
+    ...         return keys_to_tensors["height"] * keys_to_tensors["width"]
+    >>> area = Area(["height", "width"])
+    >>> area.keys, int(area.tensors_to_item({"height": np.int64(3), "width": np.int64(4)}))
+    (['height', 'width'], 12)
+    """
+
+    def __init__(self, keys: str | Sequence[str]) -> None:
+        self._keys: list[str] = [keys] if isinstance(keys, str) else list(keys)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys whose values `tensors_to_item` is given."""
+        return self._keys
+
+    @abstractmethod
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """The item.
+
+        Args:
+            keys_to_tensors: key → its parsed value: a numpy array, or a `SparseValue` where the length varies.
+
+        Raises:
+            ItemError: the values make no item.
+        """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._keys))})"
+
+
+class ItemHandlerCallback(ItemHandler):
+    """An item that a function makes.
+
+    Args:
+        keys: the key, or a list of keys.
+        func: takes a dict of key → parsed value, and gives the item.
+
+    >>> double = ItemHandlerCallback("size", lambda found: found["size"] * 2)
+    >>> double.tensors_to_item({"size": np.array([1, 2])})
+    array([2, 4])
+    """
+
+    def __init__(self, keys: str | Sequence[str], func: Callable[[dict[str, Any]], Any]) -> None:
+        super().__init__(keys)
+        if not callable(func):
+            raise ArgumentTypeError(f"func={func!r} cannot be called. Give a function of a dict of keys and values.")
+        self._func = func
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        return self._func(dict(keys_to_tensors))
+
+
+class Tensor(ItemHandler):
+    """The value of a key as an array, in another shape where one is given.
+
+    Args:
+        tensor_key: the key.
+        shape_keys: the key that holds the shape, or a list of keys, one for each dimension.
+        shape: the shape; -1 is a dimension that follows from the number of values.
+        default_value: what stands in a dense array where a value of the `VarLenFeature` of a sequence, or of a
+            `SparseFeature`, has nothing. For a missing key the spec of the key has a default of its own.
+
+    Raises:
+        ConfigurationError: `shape_keys` and `shape` together, or a shape that is none.
+
+    >>> Tensor("flat", shape=[2, -1]).tensors_to_item({"flat": np.arange(6)})
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    >>> Tensor("flat", shape_keys="size").tensors_to_item({"flat": np.arange(6), "size": np.array([3, 2])}).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        tensor_key: str,
+        shape_keys: str | Sequence[str] | None = None,
+        shape: Sequence[int] | None = None,
+        default_value: Any = 0,
+    ) -> None:
+        if shape_keys and shape is not None:
+            raise ConfigurationError(f"{type(self).__name__}({tensor_key!r}) takes shape_keys or shape, not both. Give one.")
+        self._tensor_key = tensor_key
+        self._shape_keys = [shape_keys] if isinstance(shape_keys, str) else list(shape_keys or [])
+        self._shape = None if shape is None else sizes_of(shape)
+        self._default_value = default_value
+        super().__init__([tensor_key, *self._shape_keys])
+
+    @property
+    def plain_key(self) -> str | None:
+        """The key whose values the item is as they are, so that nobody needs to ask the handler; else None."""
+        is_plain = type(self) is Tensor and not self._shape_keys and self._shape is None
+        return self._tensor_key if is_plain else None
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        value = keys_to_tensors[self._tensor_key]
+        shape = self._shape
+        if self._shape_keys:
+            parts = [as_dense(keys_to_tensors[key]).reshape(-1) for key in self._shape_keys]
+            shape = sizes_of(np.concatenate(parts), what=f"the shape in {', '.join(map(repr, self._shape_keys))}")
+        if isinstance(value, SparseValue):
+            return dense(value if shape is None else sparse_reshaped(value, shape), self._default_value)
+        return value if shape is None else reshaped(as_dense(value), shape)
+
+
+class LookupTensor(Tensor):
+    """What a table has for the values of a key, as the numbers of labels.
+
+    Args:
+        tensor_key: the key.
+        table: a `slim.LookupTable`, a dict, or anything whose `lookup` takes an array and gives one of the same shape; a
+            `StaticHashTable` of TensorFlow is copied, outside of graphs.
+        shape_keys, shape, default_value: as for `Tensor`.
+
+    Raises:
+        ConfigurationError: as for `Tensor`; or a table that is none.
+
+    >>> LookupTensor("name", LookupTable({"wren": 0, "owl": 1})).tensors_to_item({"name": bytes_array(["owl", "rook"])})
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self,
+        tensor_key: str,
+        table: Any,
+        shape_keys: str | Sequence[str] | None = None,
+        shape: Sequence[int] | None = None,
+        default_value: Any = "",
+    ) -> None:
+        super().__init__(tensor_key, shape_keys, shape, default_value)
+        self._table = LookupTable.of(table)
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        found = self._table.lookup(super().tensors_to_item(keys_to_tensors))
+        return found.numpy() if hasattr(found, "numpy") else found
+
+
+class BackupHandler(ItemHandler):
+    """The item of one handler, or of another where the first gives one without elements.
+
+    Args:
+        handler: the handler that is asked first.
+        backup: the handler that is asked then.
+
+    Raises:
+        ArgumentTypeError: one of them is no `ItemHandler`.
+
+    >>> either = BackupHandler(Tensor("boxes"), Tensor("points"))
+    >>> either.tensors_to_item({"boxes": np.empty(0), "points": np.array([1, 2])})
+    array([1, 2])
+    """
+
+    def __init__(self, handler: ItemHandler, backup: ItemHandler) -> None:
+        for name, given in (("handler", handler), ("backup", backup)):
+            if not isinstance(given, ItemHandler):
+                raise ArgumentTypeError(f"{name}={given!r} is no ItemHandler. Give one, as slim.Tensor('key').")
+        self._handler, self._backup = handler, backup
+        super().__init__([*handler.keys, *backup.keys])
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        item = self._handler.tensors_to_item(keys_to_tensors)
+        return self._backup.tensors_to_item(keys_to_tensors) if _is_empty(item) else item
+
+
+def _is_empty(item: Any) -> bool:
+    if isinstance(item, SparseValue):
+        return not item.dense_shape.all()
+    return not (len(item.values) if isinstance(item, RaggedValue) else np.size(item))
+
+
+def as_dense(value: Any) -> npt.NDArray[Any]:
+    """A parsed value as an array; of a sparse one its values where they fill it."""
+    if isinstance(value, SparseValue):
+        return dense(value, None)
+    return value.values if isinstance(value, RaggedValue) else np.asarray(value)
+
+
+def bytes_array(values: Any) -> npt.NDArray[np.object_]:
+    """Texts or bytes as an array of bytes, of the shape of the lists around them.
+
+    >>> bytes_array(["a", b"b"]), bytes_array("é").shape
+    (array([b'a', b'b'], dtype=object), ())
+    """
+    made = np.array(values, dtype=object)
+    for place, value in np.ndenumerate(made):
+        if isinstance(value, str):
+            made[place] = value.encode()
+    return made

@@ -1,0 +1,545 @@
+"""Item handlers of boxes and points: the keys that hold one coordinate each, put together."""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, ItemError
+from datasets_core.features.media.media import reason_of
+from datasets_core.optional import needed
+from datasets_core.records.specs.values import RaggedValue, SparseValue
+from datasets_core.slim.handlers import ItemHandler, as_dense, as_sparse, dense, reshaped, sizes_of
+
+_SIDES = ("ymin", "xmin", "ymax", "xmax")
+_POINT = ("y", "x")
+
+
+def _full_keys(handler: str, keys: Sequence[str] | None, default: Sequence[str], prefix: str | None) -> list[str]:
+    """The keys with the prefix before each, where there are as many as there should be."""
+    chosen = [keys] if isinstance(keys, str) else list(default if keys is None else keys)
+    if len(chosen) != len(default):
+        raise ConfigurationError(f"{handler} takes {len(default)} keys, not {len(chosen)}: {chosen}. Give {list(default)}.")
+    return [f"{prefix or ''}{key}" for key in chosen]
+
+
+def _together(parts: Iterable[tuple[tuple[int, ...], np.dtype[Any]]], keys: Sequence[str]) -> None:
+    """Refuse coordinates that do not go together: their shapes or types differ."""
+    found = list(parts)
+    if len(set(found)) > 1:
+        named = zip(keys, found, strict=True)
+        told = ", ".join(f"{key!r} {list(shape)} of {_named(dtype)}" for key, (shape, dtype) in named)
+        raise ItemError(f"the coordinates do not go together: {told}")
+
+
+def _named(dtype: np.dtype[Any]) -> str:
+    return "strings" if dtype.hasobject else dtype.name
+
+
+class BoundingBox(ItemHandler):
+    """Boxes, a row for each, in the order ymin, xmin, ymax, xmax.
+
+    Args:
+        keys: the four keys; `["ymin", "xmin", "ymax", "xmax"]` by default.
+        prefix: what stands before each key, as `"image/object/bbox/"`.
+
+    Raises:
+        ConfigurationError: not four keys.
+
+    >>> found = {"ymin": np.array([0.1, 0.2]), "xmin": np.array([0.3, 0.4])}
+    >>> BoundingBox().tensors_to_item(found | {"ymax": np.array([0.5, 0.6]), "xmax": np.array([0.7, 0.8])})
+    array([[0.1, 0.3, 0.5, 0.7],
+           [0.2, 0.4, 0.6, 0.8]])
+    """
+
+    def __init__(self, keys: Sequence[str] | None = None, prefix: str | None = "") -> None:
+        super().__init__(_full_keys("BoundingBox", keys, _SIDES, prefix))
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        sides = [_values(keys_to_tensors[key]) for key in self.keys]
+        _together([(side.shape, side.dtype) for side in sides], self.keys)
+        return np.ascontiguousarray(np.stack(sides).T)
+
+
+def _values(value: Any) -> npt.NDArray[Any]:
+    return value.values if isinstance(value, SparseValue) else as_dense(value)
+
+
+class _CoordinatesSequence(ItemHandler):
+    """What boxes and points of a sequence have in common."""
+
+    def __init__(self, keys: list[str], return_dense: bool, default_value: float) -> None:
+        super().__init__(keys)
+        self._return_dense, self._default_value = return_dense, default_value
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        sides = [_steps(key, keys_to_tensors[key]) for key in self.keys]
+        _together([(tuple(side.dense_shape.tolist()), side.values.dtype) for side in sides], self.keys)
+        shape = [*sides[0].dense_shape.tolist(), len(sides)]
+        if self._return_dense:
+            return np.stack([dense(side, self._default_value) for side in sides], axis=-1)
+        numbers = [np.full((len(side.indices), 1), number) for number, side in enumerate(sides)]
+        indices = np.concatenate([np.hstack([side.indices, number]) for side, number in zip(sides, numbers, strict=True)])
+        values = np.concatenate([side.values for side in sides])
+        order = np.lexsort(indices.T[::-1])
+        return SparseValue(indices[order], values[order], np.array(shape, np.int64))
+
+
+def _steps(key: str, value: Any) -> SparseValue:
+    """The values of a key in the steps of a sequence, as a sparse array of two dimensions."""
+    found = value if isinstance(value, SparseValue) else as_sparse(as_dense(value))
+    if len(found.dense_shape) != 2:
+        advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
+        raise ItemError(f"{key!r} has {len(found.dense_shape)} dimensions, not time and place in it", advice=advice)
+    return found
+
+
+class BoundingBoxSequence(_CoordinatesSequence):
+    """Boxes in each step of a sequence: `[time, boxes, 4]`, in the order ymin, xmin, ymax, xmax.
+
+    Args:
+        keys: the four keys; `["ymin", "xmin", "ymax", "xmax"]` by default.
+        prefix: what stands before each key.
+        return_dense: an array; False gives a `SparseValue`.
+        default_value: what stands in the array in steps with fewer boxes than another has.
+
+    Raises:
+        ConfigurationError: not four keys.
+
+    >>> side = SparseValue.of([[0, 0], [1, 0], [1, 1]], [0.5, 0.25, 0.75], [2, 2])
+    >>> boxes = BoundingBoxSequence().tensors_to_item(dict.fromkeys(["ymin", "xmin", "ymax", "xmax"], side))
+    >>> boxes.shape, boxes[0].tolist()
+    ((2, 2, 4), [[0.5, 0.5, 0.5, 0.5], [-1.0, -1.0, -1.0, -1.0]])
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str] | None = None,
+        prefix: str | None = None,
+        return_dense: bool = True,
+        default_value: float = -1.0,
+    ) -> None:
+        super().__init__(_full_keys("BoundingBoxSequence", keys, _SIDES, prefix), return_dense, default_value)
+
+
+class KeypointsSequence(_CoordinatesSequence):
+    """Points in each step of a sequence: `[time, points, 2]`, in the order y, x.
+
+    Args:
+        keys: the two keys; `["y", "x"]` by default.
+        prefix: what stands before each key.
+        return_dense: an array; False gives a `SparseValue`.
+        default_value: what stands in the array in steps with fewer points than another has.
+
+    Raises:
+        ConfigurationError: not two keys.
+
+    >>> side = SparseValue.of([[0, 0]], [0.5], [1, 1])
+    >>> KeypointsSequence(prefix="eye/").tensors_to_item({"eye/y": side, "eye/x": side}).tolist()
+    [[[0.5, 0.5]]]
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str] | None = None,
+        prefix: str | None = None,
+        return_dense: bool = True,
+        default_value: float = -1.0,
+    ) -> None:
+        super().__init__(_full_keys("KeypointsSequence", keys, _POINT, prefix), return_dense, default_value)
+
+
+class NumBoxesSequence(ItemHandler):
+    """How many boxes each step of a sequence has.
+
+    Args:
+        keys: the keys of the coordinates, of which the first is counted.
+        check_consistency: it is an error if another of them has other counts.
+
+    Raises:
+        ConfigurationError: no keys.
+
+    >>> side = SparseValue.of([[0, 0], [2, 0], [2, 1]], [0.5, 0.25, 0.75], [3, 2])
+    >>> NumBoxesSequence("ymin").tensors_to_item({"ymin": side})
+    array([1, 0, 2])
+    """
+
+    def __init__(self, keys: str | Sequence[str] | None = None, check_consistency: bool = True) -> None:
+        if not keys:
+            raise ConfigurationError("NumBoxesSequence has no keys. Give those of the coordinates, as ['ymin', 'xmin'].")
+        super().__init__(keys)
+        self._check_consistency = check_consistency
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        counts = _counts(self.keys[0], keys_to_tensors[self.keys[0]])
+        for key in self.keys[1:] if self._check_consistency else ():
+            others = _counts(key, keys_to_tensors[key])
+            if not np.array_equal(counts, others):
+                told = f"{self.keys[0]!r} has {_told(counts)} boxes in its steps and {key!r} {_told(others)}"
+                raise ItemError(told, advice="Mend the record, or give check_consistency=False")
+        return counts
+
+
+def _counts(key: str, value: Any) -> npt.NDArray[np.int64]:
+    if isinstance(value, RaggedValue) and len(value.nested_row_splits) == 1:
+        return np.diff(value.row_splits).astype(np.int64)
+    if not isinstance(value, SparseValue) or len(value.dense_shape) != 2:
+        advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
+        raise ItemError(f"{key!r} has no sparse values of two dimensions, by which boxes are counted", advice=advice)
+    counts = np.zeros(int(value.dense_shape[0]), np.int64)
+    np.maximum.at(counts, value.indices[:, 0], value.indices[:, 1] + 1)
+    return counts
+
+
+def _told(counts: npt.NDArray[np.int64]) -> str:
+    shown = counts[:10].tolist()
+    return f"{shown}" if len(counts) <= 10 else f"{str(shown)[:-1]}, …]"
+
+
+# Pictures as arrays of 8 bits, by Pillow: of the formats that TensorFlow decodes, with the channels that it gives.
+
+
+CHANNELS = (0, 1, 3, 4)
+"""How many channels can be asked for; 0 for those that the picture has."""
+_GRAY = (9797, 19234, 3737)  # of red, green and blue, in 1/32768: libpng's, which rounds down
+_FORMATS = {
+    "PNG": (b"\x89PNG\r\n\x1a\n",),
+    "JPEG": (b"\xff\xd8\xff",),
+    "GIF": (b"GIF87a", b"GIF89a"),
+    "BMP": (b"BM",),
+    "WEBP": (b"RIFF",),
+}
+_POSSIBLE = {"JPEG": (0, 1, 3), "GIF": (0, 3), "BMP": (0, 3, 4), "WEBP": (0, 3, 4)}
+_MODES = {0: "", 1: "L", 3: "RGB", 4: "RGBA"}
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = None) -> Pixels:
+    """The pixels of a picture: `[height, width, channels]`; of formats of animations `[frames, height, width, channels]`.
+
+    Args:
+        data: the bytes of its file.
+        channels: one of `CHANNELS`.
+        shape: what the pixels are to be brought into; a picture that has not so many is refused before it is decoded.
+
+    Raises:
+        ItemError: it is no picture, a damaged or a huge one, or not of the shape or the channels.
+        MissingDependencyError: Pillow is not installed.
+
+    >>> try:
+    ...     decode_picture(b"a wren", 3)
+    ... except ItemError as error:
+    ...     print(error)
+    The bytes b'a wren' begin no PNG, JPEG, GIF, BMP or WebP. Mend the record, or give raw images the format 'raw'.
+    """
+    format_ = _format_of(data)
+    if channels not in _POSSIBLE.get(format_, CHANNELS):
+        possible = ", ".join(map(str, _POSSIBLE[format_]))
+        raise ItemError(f"a {format_} has no {channels} channels", advice=f"Give one of {possible} as channels")
+    pillow = needed("PIL.Image", "Decoding images", "datasets_core[vision]")
+    try:
+        if format_ == "BMP" and (gray := _bare_gray(data)) is not None:
+            _check_size(pillow, (gray.shape[1], gray.shape[0]), 1, channels, shape)
+            return _with_channels(gray, channels)
+        with pillow.open(io.BytesIO(data), formats=(format_,)) as image:
+            frames = getattr(image, "n_frames", 1) if format_ in ("GIF", "WEBP") else 1
+            _check_size(pillow, image.size, frames, channels, shape)
+            if format_ in ("GIF", "WEBP"):
+                return _animated(image, frames, channels)
+            return _single(image, data, channels)
+    except (DatasetsCoreError, ImportError, Warning):
+        raise
+    except Exception as error:  # a decoder fails in ways of its own on a damaged file
+        raise ItemError(f"a {format_} cannot be decoded: {reason_of(error)}") from error
+
+
+def _format_of(data: bytes) -> str:
+    found = next((name for name, starts in _FORMATS.items() if data.startswith(starts)), None)
+    if found is None or (found == "WEBP" and data[8:12] != b"WEBP"):
+        shown = f"the bytes {data[:8]!r} begin" if data else "no bytes make"
+        advice = "Mend the record, or give raw images the format 'raw'"
+        raise ItemError(f"{shown} no PNG, JPEG, GIF, BMP or WebP", advice=advice)
+    return found
+
+
+def _check_size(pillow: Any, size: tuple[int, int], frames: int, channels: int, shape: tuple[int, ...] | None) -> None:
+    """Refuse what would take far more memory than a picture does, or does not fit in any case."""
+    width, height = size
+    most = pillow.MAX_IMAGE_PIXELS
+    if most is not None and width * height * frames > 2 * most:
+        advice = "Set PIL.Image.MAX_IMAGE_PIXELS if it is to be decoded"
+        raise ItemError(f"an image of {frames} × {height} × {width} pixels is larger than Pillow takes", advice=advice)
+    if shape is not None and -1 not in shape and channels and width * height * frames * channels != math.prod(shape):
+        told = f"{height} × {width} pixels" + (f" in {frames} frames" if frames > 1 else "")
+        raise ItemError(f"an image of {told} and {channels} channels does not fit the shape {list(shape)}")
+
+
+def _animated(image: Any, frames: int, channels: int) -> Pixels:
+    mode = _MODES[channels] or ("RGBA" if image.format == "WEBP" and image.mode == "RGBA" else "RGB")
+    pixels = []
+    for number in range(frames):
+        image.seek(number)
+        pixels.append(_array(image.convert(mode)))
+    return np.stack(pixels)
+
+
+def _single(image: Any, data: bytes, channels: int) -> Pixels:
+    if image.format in ("JPEG", "MPO") and channels == 1:
+        image.draft("L", image.size)  # the brightness that the file itself holds
+    image.load()
+    if image.mode.startswith("I"):  # 16 bits, of which the upper ones are kept
+        image_array = (np.asarray(image) >> 8).astype(np.uint8)
+        return _with_channels(image_array[..., None], channels)
+    if channels in (0, 4) and image.format == "BMP" and (pixels := _four_bytes(data)) is not None:
+        return pixels
+    if not channels:
+        return _array(image.convert(_own_mode(image, data)))
+    if channels == 1 and image.mode not in ("1", "L", "LA"):
+        return _gray(_array(image.convert("RGB")))
+    return _array(image.convert(_MODES[channels]))
+
+
+def _own_mode(image: Any, data: bytes) -> str:
+    """The mode whose channels are those that the file itself has."""
+    if image.mode in ("1", "L"):
+        return "L"
+    if image.mode == "P":
+        return "RGBA" if "transparency" in image.info else "RGB"
+    if image.mode == "RGBA" and image.format == "PNG" and data[25:26] == b"\x04":  # gray and opacity of 16 bits
+        return "LA"
+    return image.mode if image.mode in ("LA", "RGBA") else "RGB"
+
+
+def _array(image: Any) -> Pixels:
+    pixels: Pixels = np.array(image)
+    return pixels if pixels.ndim == 3 else pixels[..., None]
+
+
+def _with_channels(gray: Pixels, channels: int) -> Pixels:
+    if channels in (0, 1):
+        return gray
+    parts = [gray, gray, gray] if channels == 3 else [gray, gray, gray, np.full_like(gray, 255)]
+    return np.concatenate(parts, axis=2)
+
+
+def _gray(colours: Pixels) -> Pixels:
+    weighted = colours.astype(np.int32) @ np.array(_GRAY, np.int32)
+    return (weighted >> 15).astype(np.uint8)[..., None]
+
+
+def _four_bytes(data: bytes) -> Pixels | None:
+    """The pixels of a BMP of four bytes each, whose last one Pillow does not give; None of any other BMP."""
+    rows = _rows(data, 4)
+    return None if rows is None else np.ascontiguousarray(rows[..., [2, 1, 0, 3]])
+
+
+def _bare_gray(data: bytes) -> Pixels | None:
+    """The pixels of a BMP of a byte each that names no colours for them, which Pillow does not read; None of any other BMP."""
+    rows = _rows(data, 1)
+    is_bare = rows is not None and struct.unpack_from("<I", data, 10)[0] == 14 + struct.unpack_from("<I", data, 14)[0]
+    return np.ascontiguousarray(rows) if is_bare else None
+
+
+def _rows(data: bytes, size: int) -> Pixels | None:
+    """The bytes of a BMP with so many for each pixel, from its upper row on; None of any other BMP."""
+    if len(data) < 34:
+        return None
+    (start,) = struct.unpack_from("<I", data, 10)
+    head, width, height, _, bits, packing = struct.unpack_from("<IiiHHI", data, 14)
+    if head < 40 or bits != 8 * size or packing != 0 or width < 1 or not height:
+        return None
+    padded = -(-width * size // 4) * 4
+    if len(data) < start + abs(height) * padded:
+        return None
+    rows = np.frombuffer(data, np.uint8, abs(height) * padded, start).reshape(abs(height), padded)
+    pixels = rows[:, : width * size].reshape(abs(height), width, size)
+    return pixels[::-1] if height > 0 else pixels
+
+
+# `Image`: the item handler that decodes pictures, and the raw bytes of arrays, by the rules that TensorFlow has for
+# them.
+
+
+_RAW = (b"raw", b"RAW")
+_METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
+
+
+class Image(ItemHandler):
+    """A picture as an array `[height, width, channels]`; of a GIF and a WebP `[frames, height, width, channels]`.
+
+    What a picture is is told by its bytes: PNG, JPEG, GIF, BMP or WebP. Where the format is `raw` or `RAW` the bytes are
+    those of the array itself, little-endian. Pictures have 8 bits a channel, whatever `dtype` they are then converted to,
+    and are not turned as their Exif block says.
+
+    Args:
+        image_key: the key of the bytes; `"image/encoded"` by default.
+        format_key: the key of the format; `"image/format"` by default.
+        shape: the shape of the array, which it must fit; raw bytes without one are an array of one dimension.
+        channels: 1 for gray, 3 for colours, 4 for colours and opacity; 0 for those that the picture has.
+        dtype: of the array: of numpy, its name, or TensorFlow's.
+        repeated: the key holds any number of pictures, all of one size: the array has one more dimension.
+        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`, a hint that is not followed: Pillow is accurate. So the pixels
+            of a JPEG differ by a few levels from those of TensorFlow, which is fast by default.
+
+    Raises:
+        ConfigurationError: an argument that has no meaning.
+
+    >>> from datasets_core import records, slim
+    >>> keys = dict.fromkeys(["image/encoded", "image/format"], slim.FixedLenFeature([], "string"))
+    >>> decoder = slim.TFExampleDecoder(keys, {"image": Image(shape=[2, 2, 3])})
+    >>> data = records.encode_example({"image/encoded": bytes(range(12)), "image/format": b"raw"})
+    >>> decoder.decode(data)[0].tolist()
+    [[[0, 1, 2], [3, 4, 5]], [[6, 7, 8], [9, 10, 11]]]
+    """
+
+    def __init__(
+        self,
+        image_key: str | None = None,
+        format_key: str | None = None,
+        shape: Sequence[int] | None = None,
+        channels: int | None = 3,
+        dtype: Any = np.uint8,
+        repeated: bool = False,
+        dct_method: str = "",
+    ) -> None:
+        self._image_key = image_key or "image/encoded"
+        self._format_key = format_key or "image/format"
+        self._shape = None if shape is None else sizes_of(shape)
+        self._channels = 0 if channels is None else channels
+        self._dtype = _dtype_of(dtype)
+        self._repeated = repeated
+        if self._channels not in CHANNELS:
+            raise ConfigurationError(f"channels={channels!r} is no number of channels. Give one of {CHANNELS}.")
+        if dct_method not in _METHODS:
+            raise ConfigurationError(f"dct_method={dct_method!r} is no method. Give one of {_METHODS}.")
+        super().__init__([self._image_key, self._format_key])
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        images = _strings(self._image_key, keys_to_tensors[self._image_key])
+        kinds = _strings(self._format_key, keys_to_tensors[self._format_key])
+        is_raw = len(kinds) == 1 and kinds[0] in _RAW
+        if self._repeated:
+            return self._stacked([self._decoded(data, is_raw) for data in images])
+        if len(images) != 1:
+            advice = "Give repeated=True" if images else "Give the key a default_value, or leave the record out"
+            raise ItemError(f"{self._image_key!r} has {len(images):,} images, not one", advice=advice)
+        return self._decoded(images[0], is_raw)
+
+    def _decoded(self, data: bytes, is_raw: bool) -> npt.NDArray[Any]:
+        if is_raw:
+            if len(data) % self._dtype.itemsize:
+                raise ItemError(f"raw bytes of length {len(data):,} make no array of {self._dtype.name}")
+            image = np.frombuffer(data, self._dtype.newbyteorder("<")).astype(self._dtype)
+        else:
+            image = decode_picture(data, self._channels, self._shape).astype(self._dtype, copy=False)
+        return image if self._shape is None else reshaped(image, self._shape)
+
+    def _stacked(self, images: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        if not images:
+            if self._shape is None or -1 in self._shape:
+                raise ItemError(
+                    f"{self._image_key!r} has no images, which tells no shape", advice="Give shape=, or leave it out"
+                )
+            return np.empty((0, *self._shape), self._dtype)
+        shapes = list(dict.fromkeys(image.shape for image in images))
+        if len(shapes) > 1:
+            told = " and ".join(str(list(shape)) for shape in shapes[:2])
+            raise ItemError(f"images of shapes {told} make no one array", advice="Decode them by ItemHandlerCallback")
+        return np.stack(images)
+
+
+def _dtype_of(given: Any) -> np.dtype[Any]:
+    try:
+        dtype: np.dtype[Any] = np.dtype(getattr(given, "as_numpy_dtype", given))
+    except TypeError:
+        dtype = np.dtype(object)
+    if dtype.kind not in "biuf" or given is None:
+        raise ConfigurationError(f"dtype={given!r} is no type of pixels. Give one of numpy, such as 'uint8' or 'float32'.")
+    return dtype.newbyteorder("=")
+
+
+def _strings(key: str, value: Any) -> list[bytes]:
+    """The strings of a key, in whatever form its spec gives them."""
+    found = value.values if isinstance(value, SparseValue | RaggedValue) else np.asarray(value)
+    strings = found.reshape(-1).tolist()
+    if not all(isinstance(one, bytes) for one in strings):
+        raise ItemError(f"{key!r} holds no strings", advice="Give it a spec of dtype 'string'")
+    return strings
+
+
+# `SparseTensor`: the item handler that makes a sparse array of the keys that hold places and values.
+
+
+class SparseTensor(ItemHandler):
+    """A sparse array: one key holds the places of its values, another the values.
+
+    Args:
+        indices_key: the key of the places; `"indices"` by default.
+        values_key: the key of the values; `"values"` by default.
+        shape_key: the key that holds the shape; it goes before `shape`.
+        shape: the shape; by default that of the places themselves, which is seldom what is meant.
+        densify: the item is a dense array, whose places must be in order, each once, and inside of the shape.
+        default_value: what stands in the dense array where no value does.
+
+    Raises:
+        ConfigurationError: a shape that is none.
+
+    >>> handler = SparseTensor("place", "weight", shape=[4], densify=True)
+    >>> handler.tensors_to_item({"place": np.array([0, 3]), "weight": np.array([0.5, 2.0])})
+    array([0.5, 0. , 0. , 2. ])
+    """
+
+    def __init__(
+        self,
+        indices_key: str | None = None,
+        values_key: str | None = None,
+        shape_key: str | None = None,
+        shape: Sequence[int] | None = None,
+        densify: bool = False,
+        default_value: Any = 0,
+    ) -> None:
+        self._indices_key = indices_key or "indices"
+        self._values_key = values_key or "values"
+        self._shape_key = shape_key
+        self._shape = sizes_of(shape) if shape is not None and len(shape) else None
+        self._densify = densify
+        self._default_value = default_value
+        super().__init__([self._indices_key, self._values_key, *([shape_key] if shape_key else [])])
+
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+        """See `ItemHandler.tensors_to_item`."""
+        given = keys_to_tensors[self._indices_key]
+        where = given if isinstance(given, SparseValue) else as_sparse(np.atleast_1d(as_dense(given)))
+        values = _flat(keys_to_tensors[self._values_key])
+        if len(where.values) != len(values):
+            counts = f"{len(where.values):,} places and {self._values_key!r} {len(values):,} values"
+            raise ItemError(f"{self._indices_key!r} has {counts}", advice="Mend the record, so that each value has one place")
+        places = np.asarray(where.values)
+        if places.dtype.kind not in "iuf":
+            raise ItemError(f"{self._indices_key!r} holds no numbers", advice="Give the key of the places as indices_key")
+        indices = np.concatenate([where.indices[:, :-1], places.astype(np.int64)[:, None]], axis=1)
+        shape = self._shape_of(keys_to_tensors, where)
+        if len(shape) != indices.shape[1]:
+            raise ItemError(f"a place has {indices.shape[1]} dimensions, and the shape {shape} has {len(shape)}")
+        made = SparseValue(indices, values, np.array(shape, np.int64))
+        return dense(made, self._default_value) if self._densify else made
+
+    def _shape_of(self, found: Mapping[str, Any], where: SparseValue) -> list[int]:
+        if self._shape_key:
+            return list(sizes_of(as_dense(found[self._shape_key]).reshape(-1), what=f"the shape in {self._shape_key!r}"))
+        return list(self._shape) if self._shape is not None else where.dense_shape.tolist()
+
+
+def _flat(value: Any) -> npt.NDArray[Any]:
+    return value.values if isinstance(value, SparseValue | RaggedValue) else np.asarray(value).reshape(-1)

@@ -1,0 +1,527 @@
+"""`MergedUnits`: the samples of several work units at a time, one of each in turn, whatever the threads do that read them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, redact
+from datasets_core.slim.queues import shuffled_places, whole_number
+from datasets_core.slim.readers import Position, SampleBlock, SampleReader, ended, in_words, no_sample, picked, plain, shown_key
+
+# `WorkUnits`: the files that are read, one after the other, epoch behind epoch.
+
+
+class WorkUnits:
+    """Files in the order in which readers take them: a unit is one file of one epoch.
+
+    Args:
+        files: the paths.
+        num_epochs: how often all of them are read; None for ever.
+        seed: of the order, which is another one in each epoch; None for the given order.
+
+    Raises:
+        ConfigurationError: a number of epochs that has no meaning.
+
+    >>> units = WorkUnits(["a", "b"], num_epochs=2)
+    >>> len(units), [units.path(unit) for unit in range(4)]
+    (4, ['a', 'b', 'a', 'b'])
+    """
+
+    def __init__(self, files: Sequence[str], num_epochs: int | None = None, seed: int | None = None) -> None:
+        if num_epochs is not None:
+            num_epochs = whole_number("num_epochs", num_epochs, 1, advice="Give one, or None for passes without end")
+        self.files, self.num_epochs, self.seed = list(files), num_epochs, seed
+        self._orders: dict[int, list[int]] = {}
+
+    def __len__(self) -> int:
+        """How many there are; of those without end a number that nobody reaches."""
+        return len(self.files) * self.num_epochs if self.num_epochs is not None else (1 << 62)
+
+    def place(self, unit: int) -> int:
+        """Which of the files a unit reads."""
+        epoch, place = divmod(unit, len(self.files))
+        if self.seed is None:
+            return place
+        order = self._orders.get(epoch)
+        if order is None:
+            order = shuffled_places(self.seed, epoch, len(self.files))
+            near = {known: other for known, other in self._orders.items() if abs(known - epoch) <= 2}
+            self._orders = {**near, epoch: order}  # another dict: threads look into this one
+        return order[place]
+
+    def path(self, unit: int) -> str:
+        """The file that a unit reads."""
+        return self.files[self.place(unit)]
+
+
+# `UnitThreads`: threads that read work units one after the other, a bounded way ahead of whom they read for.
+
+
+_AHEAD_BYTES = 4 << 20  # for each thread; a block may be larger, and then it is one
+_JOIN_SECONDS = 1.0  # for all threads together: one that a reader of the user's holds up is left behind
+
+
+class _Buffer:
+    """What was read of a unit, and was not taken yet."""
+
+    __slots__ = ("blocks", "error", "is_whole", "weight")
+
+    def __init__(self) -> None:
+        self.blocks: deque[tuple[SampleBlock, float]] = deque()
+        self.weight = 0.0
+        self.is_whole = False
+        self.error: BaseException | None = None
+
+
+class ThreadsClosedError(Exception):
+    """Something was asked for of threads that were closed."""
+
+
+class UnitThreads:
+    """Reads work units: the first ones at once, by a thread each, and each thread that is done takes the next one.
+
+    Nothing is begun before something is asked for.  The threads are daemons and belong to one process: in a forked one
+    `is_lost` is true, and nothing is read any more.
+
+    Args:
+        units: the files.
+        readers: one for each thread.
+        starts: units that were begun before, in their order, each with the position behind which to go on; None for those
+            that are read from their beginning.
+        next_unit: the first unit that nobody has begun.
+        samples_ahead: how many samples may wait in all, of which nobody says how large they are, and one for each thread.
+    """
+
+    def __init__(
+        self,
+        units: WorkUnits,
+        readers: Sequence[SampleReader],
+        starts: dict[int, Position | None],
+        next_unit: int,
+        samples_ahead: int,
+    ) -> None:
+        self._units, self._readers, self._starts = units, readers, starts
+        self._begun = list(starts)[::-1]
+        self._next, self._samples_ahead = next_unit, samples_ahead
+        self._buffers: dict[int, _Buffer] = {}
+        self._lock, self._room, self._arrived = _conditions()
+        self._threads: list[threading.Thread] = []
+        self._weight, self._wanted = 0.0, max(starts, default=-1)
+        self._is_begun, self.is_closed, self.is_lost = False, False, False
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Have locks of this process; the threads are not here."""
+        self._lock, self._room, self._arrived = _conditions()
+        self._threads, self.is_lost = [], self._is_begun
+
+    # -- for whom it reads ---------------------------------------------------------------------------------------------
+
+    def take(self, unit: int, *, waits: bool) -> tuple[list[SampleBlock], bool, BaseException | None]:
+        """What was read of a unit since it was asked for last, whether there may be more, and why there is not.
+
+        Args:
+            unit: which; those that are asked for are at most as many as there are threads.
+            waits: until there is something.
+
+        Raises:
+            ThreadsClosedError: they were closed, also while they were waited for.
+        """
+        with self._lock:
+            self._begin()
+            if unit > self._wanted:
+                self._wanted = unit
+                self._room.notify_all()
+            buffer = self._buffer(unit)
+            while waits and not (buffer.blocks or buffer.is_whole or self.is_closed):
+                self._arrived.wait()
+            if self.is_closed:
+                raise ThreadsClosedError
+            if buffer.blocks:
+                taken = [block for block, _ in buffer.blocks]
+                buffer.blocks.clear()
+                self._weight -= buffer.weight
+                buffer.weight = 0.0
+                self._room.notify_all()
+                return taken, True, None
+            if not buffer.is_whole:
+                return [], True, None
+            del self._buffers[unit]
+        return [], False, buffer.error
+
+    def close(self) -> None:
+        """End the threads, as soon as they are done with what they do."""
+        with self._lock:
+            self.is_closed = True
+            self._buffers.clear()
+            self._room.notify_all()
+            self._arrived.notify_all()
+            threads, self._threads = self._threads, []
+        if threading.current_thread() in threads:  # collected as garbage in one of them
+            return
+        end = time.monotonic() + _JOIN_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _buffer(self, unit: int) -> _Buffer:
+        return self._buffers.setdefault(unit, _Buffer())
+
+    def _begin(self) -> None:
+        if self._is_begun or self.is_closed:
+            return
+        self._is_begun = True
+        most = len(self._starts) + len(self._units) - self._next
+        for reader in self._readers[:most]:
+            thread = threading.Thread(target=self._run, args=(reader,), name="datasets_core-slim", daemon=True)
+            thread.start()
+            self._threads.append(thread)  # an interrupt may come between the two: only what was started can be joined
+
+    # -- in the threads ------------------------------------------------------------------------------------------------
+
+    def _run(self, reader: SampleReader) -> None:
+        while (unit := self._next_unit()) is not None:
+            error = self._failure(reader, unit)
+            with self._lock:
+                if self.is_closed:
+                    return
+                buffer = self._buffer(unit)
+                buffer.error, buffer.is_whole = error, True
+                self._arrived.notify_all()
+            del error
+
+    def _failure(self, reader: SampleReader, unit: int) -> BaseException | None:
+        """Read a unit; why that failed, whatever it is, or None: whoever waits for the unit is told by the caller."""
+        last: list[Position] = []
+        try:
+            try:
+                self._read(reader, unit, last)
+            except DatasetsCoreError as error:
+                return error
+            except BaseException as found:
+                return self._told(reader, redact(str(self._units.path(unit))), last, found)
+        except BaseException as error:  # of what names the file
+            return error
+        return None
+
+    @staticmethod
+    def _told(reader: SampleReader, path: str, last: list[Position], found: BaseException) -> FileFormatError:
+        """The error of somebody else's reader, with the file."""
+        where = f" behind {shown_key(reader, path, last[0])}" if last else ""
+        reason = f"its reader, {type(reader).__name__}, failed{where}: {in_words(found)}"
+        error = FileFormatError(path, reason, advice="Mend the reader, or the file")
+        error.__cause__ = found
+        return error
+
+    def _next_unit(self) -> int | None:
+        """The unit to read next, once there is room for what it holds; None where there is nothing more to do."""
+        with self._lock:
+            while not self.is_closed:
+                if self._begun:
+                    return self._begun.pop()
+                if self._next >= len(self._units):
+                    return None
+                if self._next <= self._wanted or self._weight < len(self._readers):
+                    self._next += 1
+                    return self._next - 1
+                self._room.wait()
+            return None
+
+    def _read(self, reader: SampleReader, unit: int, last: list[Position]) -> None:
+        """Read a unit, as long as somebody wants it."""
+        start = self._starts.get(unit)
+        with ended(reader.blocks(self._units.path(unit), start)) as blocks:
+            for block in blocks:
+                found = block
+                if start is not None:  # the sample that was given last
+                    start, found = None, block.behind()
+                if len(found):
+                    last[:] = [plain(found.positions[-1])]
+                    if not self._put(unit, found):
+                        return
+            if start is not None:
+                raise no_sample(self._units.path(unit), start)
+
+    def _put(self, unit: int, block: SampleBlock) -> bool:
+        weight = block.num_bytes / _AHEAD_BYTES
+        if len(block) == 1 or not block.num_bytes:  # read one by one, where each may be dear, or of unknown size
+            weight = max(weight, len(block) * len(self._readers) / self._samples_ahead)
+        with self._lock:
+            buffer = self._buffer(unit)
+            while buffer.blocks and buffer.weight + weight > 1 and not self.is_closed:
+                self._room.wait()
+            if self.is_closed:
+                return False
+            buffer.blocks.append((block, weight))
+            buffer.weight += weight
+            self._weight += weight
+            self._arrived.notify_all()
+            return True
+
+
+def _conditions() -> tuple[Any, threading.Condition, threading.Condition]:
+    """A lock, which a thread that collects garbage may hold already, and two conditions of it.
+
+    No interrupt comes between taking the lock and the block that it is taken for, as one may with a condition.
+    """
+    lock = threading.RLock()
+    return lock, threading.Condition(lock), threading.Condition(lock)
+
+
+class Origin:
+    """Where the samples of a block are from, without what they hold.
+
+    Attributes:
+        unit: the work unit.
+        path: its file.
+        positions: where each stands in it.
+        first: the number of the first in it.
+    """
+
+    __slots__ = ("_heads", "first", "path", "positions", "unit")
+
+    def __init__(self, unit: int, path: str, block: SampleBlock) -> None:
+        self.unit, self.path, self.positions, self.first = unit, path, block.positions, block.first
+        self._heads: list[Any] | None = None
+
+    @property
+    def heads(self) -> list[Any]:
+        """What the key of each says."""
+        if self._heads is None:  # for all at once: a look into an array takes long
+            self._heads = heads_of(self.positions)
+        return self._heads
+
+
+def heads_of(positions: Any) -> list[Any]:
+    """What keys say of the positions of a block.
+
+    >>> heads_of(np.array([[19, 1], [38, 2]])), heads_of([3, "a", [5, 6]])
+    ([19, 38], [3, 'a', 5])
+    """
+    if isinstance(positions, np.ndarray):
+        heads: list[Any] = (positions if positions.ndim == 1 else positions[:, 0]).tolist()
+        return heads
+    return [position[0] if isinstance(position, list | tuple) else position for position in positions]
+
+
+class Entry(NamedTuple):
+    """A sample on its way: what is to be decoded, and where it is from."""
+
+    payload: Any
+    origin: Origin
+    place: int
+
+    @property
+    def position(self) -> Position:
+        """Where it stands in its file, as JSON has it."""
+        return plain(self.origin.positions[self.place])
+
+    def key(self, reader: SampleReader) -> str:
+        """Its key, as its reader makes it.
+
+        Raises:
+            FileFormatError: it fails at it.
+        """
+        if type(reader).key is SampleReader.key:
+            return f"{self.origin.path}:{self.origin.heads[self.place]}"
+        try:
+            return reader.key(self.origin.path, self.position)
+        except DatasetsCoreError:
+            raise
+        except Exception as error:
+            reason = f"its reader, {type(reader).__name__}, makes no key of sample {self.number}: {in_words(error)}"
+            raise FileFormatError(redact(str(self.origin.path)), reason, advice="Mend the reader") from error
+
+    @property
+    def number(self) -> int:
+        """Its number in its file, from 0."""
+        return self.origin.first + self.place
+
+
+def entries_of(unit: int, path: str, block: SampleBlock) -> list[Entry]:
+    """The samples of a block of a unit.
+
+    >>> [entry.payload for entry in entries_of(0, "a.txt", SampleBlock([b"one", b"two"], [0, 1]))]
+    [b'one', b'two']
+    """
+    return list(map(Entry._make, zip(block.payloads, repeat(Origin(unit, path, block)), range(len(block)), strict=False)))
+
+
+class _Lane:
+    """A unit that is being read, and what is at hand of it."""
+
+    __slots__ = ("at", "last", "ready", "unit")
+
+    def __init__(self, unit: int, last: Position | None = None) -> None:
+        self.unit, self.last = unit, last
+        self.ready: list[Entry] = []
+        self.at = 0
+
+    def state(self) -> list[Any]:
+        """The unit, and where the sample stands that was taken last."""
+        return [self.unit, self.ready[self.at - 1].position if self.at else self.last]
+
+
+@dataclass
+class MergeState:
+    """Where a merge stands.
+
+    Attributes:
+        lanes: the units that are being read, each with where its last sample stands that was taken.
+        turn: the lane whose turn it is.
+        next_unit: the first unit that no lane has.
+        num_taken: samples that were taken.
+        num_units: units that were read to their end.
+    """
+
+    lanes: list[list[Any]] = field(default_factory=list)
+    turn: int = 0
+    next_unit: int = 0
+    num_taken: int = 0
+    num_units: int = 0
+
+
+class MergedUnits:
+    """Samples of as many work units as there are readers, one of each in turn; where one ends, the next unit takes its place.
+
+    So the order follows from the files alone, and a state of it is a few numbers.
+
+    Args:
+        units: the files.
+        make_reader: makes a reader; asked once for each thread.
+        num_readers: how many threads there are.
+        samples_ahead: see `UnitThreads`.
+        state: where to go on.
+    """
+
+    def __init__(
+        self,
+        units: WorkUnits,
+        make_reader: Callable[[], SampleReader],
+        num_readers: int,
+        samples_ahead: int,
+        state: MergeState | None = None,
+    ) -> None:
+        state = state or MergeState()
+        self.units, self._num_readers, self._samples_ahead = units, num_readers, samples_ahead
+        self.readers: Sequence[SampleReader] = [make_reader() for _ in range(min(num_readers, len(units)))]
+        self._lanes = [_Lane(unit, last) for unit, last in state.lanes]
+        self._turn, self._next = state.turn, state.next_unit
+        self.num_taken, self.num_units = state.num_taken, state.num_units
+        self._num_empty = 0
+        self.error: BaseException | None = None
+        if state.next_unit == 0:
+            count = min(num_readers, len(units))
+            self._lanes, self._next = [_Lane(unit) for unit in range(count)], count
+        self.threads = self._new_threads()
+
+    def _new_threads(self) -> UnitThreads:
+        starts = {lane.unit: lane.state()[1] for lane in sorted(self._lanes, key=lambda lane: lane.unit)}
+        return UnitThreads(self.units, self.readers, starts, self._next, self._samples_ahead)
+
+    def state(self) -> MergeState:
+        """Where it stands, behind the samples that were taken."""
+        lanes = [lane.state() for lane in self._lanes]
+        return MergeState(lanes, self._turn, self._next, self.num_taken, self.num_units)
+
+    def renew(self) -> UnitThreads:
+        """Go on in a forked process, where the threads are not: by new ones, from where it stands."""
+        for lane in self._lanes:
+            lane.last, lane.ready, lane.at = lane.state()[1], [], 0
+        self.threads = self._new_threads()
+        return self.threads
+
+    def take(self, least: int, most: int) -> list[Entry]:
+        """See `Arrivals.take`; where fewer than `least` come, `error` says why, if there is a reason but the end."""
+        taken: list[Entry] = []
+        self._take(taken, least, most)
+        self.num_taken += len(taken)
+        return taken
+
+    def _take(self, taken: list[Entry], least: int, most: int) -> None:
+        while len(taken) < most and self._lanes and self.error is None:
+            lanes = self._lanes
+            if self._turn == 0:
+                rounds = min((most - len(taken)) // len(lanes), *(len(lane.ready) - lane.at for lane in lanes))
+                if rounds:
+                    self._take_rounds(taken, rounds)
+                    continue
+            lane = lanes[self._turn]
+            if lane.at < len(lane.ready):
+                taken.append(lane.ready[lane.at])
+                lane.at += 1
+                self._turn = (self._turn + 1) % len(lanes)
+            elif not self._refill(lane, waits=len(taken) < least):
+                return
+
+    def _take_rounds(self, taken: list[Entry], rounds: int) -> None:
+        """Take so many samples of each lane."""
+        lanes = self._lanes
+        if len(lanes) == 1:
+            taken += lanes[0].ready[lanes[0].at : lanes[0].at + rounds]
+        else:
+            mixed: list[Any] = [None] * (rounds * len(lanes))
+            for number, lane in enumerate(lanes):
+                mixed[number :: len(lanes)] = lane.ready[lane.at : lane.at + rounds]
+            taken += mixed
+        for lane in lanes:
+            lane.at += rounds
+
+    def _refill(self, lane: _Lane, *, waits: bool) -> bool:
+        """Get more samples for the lane whose turn it is, or give it the next unit; False where there are none yet."""
+        blocks, is_open, self.error = self.threads.take(lane.unit, waits=waits)
+        if self.error is not None:
+            return False
+        if blocks:
+            lane.last, path = lane.state()[1], self.units.path(lane.unit)
+            lane.ready, lane.at = [entry for block in blocks for entry in entries_of(lane.unit, path, block)], 0
+            self._num_empty = 0
+            return True
+        if is_open:
+            return False
+        self.num_units += 1
+        self._num_empty += 1
+        if self._num_empty > len(self.units.files) + self._num_readers and self.units.num_epochs is None:
+            self.error = ConfigurationError(
+                "The data sources hold no samples, and num_epochs=None asks for passes without end. Give other files."
+            )
+            return False
+        if self._next < len(self.units):
+            self._lanes[self._turn] = _Lane(self._next)
+            self._next += 1
+        else:
+            del self._lanes[self._turn]
+            self._turn %= max(1, len(self._lanes))
+        return True
+
+    def found_again(self, wanted: Iterable[tuple[int, Position]]) -> list[Entry]:
+        """Samples that a state names, read anew: each file once.
+
+        Args:
+            wanted: the unit of each, and where it stands in its file.
+
+        Raises:
+            Exception: whatever its reader raises.
+        """
+        named = [(self.units.place(unit), unit, plain(position)) for unit, position in wanted]
+        files: dict[int, list[Position]] = {}
+        for place, _, position in named:
+            files.setdefault(place, []).append(position)
+        found = {place: picked(self.readers[0], self.units.files[place], positions) for place, positions in files.items()}
+        entries: list[Entry] = []
+        for place, unit, position in named:
+            payload, block, number = found[place][repr(position)]
+            entries.append(Entry(payload, Origin(unit, self.units.files[place], _one(block, number)), 0))
+        return entries
+
+
+def _one(block: SampleBlock, number: int) -> SampleBlock:
+    return SampleBlock((), [plain(block.positions[number])], block.first + number)

@@ -1,0 +1,262 @@
+"""A local folder that is filled beside its place and put there at once: a reader or a crash sees the old one or the new one.
+
+Its owner holds a lock of the system on the folder itself, which is freed when the owner dies: by that the dead are told from
+the living, and no lock file is left beside what users save.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from datasets_core import files
+from datasets_core.errors import ConfigurationError, DatasetDiskError
+from datasets_core.store.manifest import parse_staging, staging_folders, staging_path, temporary_path
+
+logger = logging.getLogger(__name__)
+
+_INSIDE = "saved"  # what the name of a folder begins with that is filled inside its place
+_CANNOT_SWAP = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV, errno.EBUSY, errno.EPERM}
+_LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
+
+
+class StagedFolder:
+    """A new folder for `target`; as a context manager it is gone at the end of the block, whatever became of it.
+
+    Args:
+        target: a local folder, which need not exist.
+
+    Raises:
+        DatasetDiskError: no folder can be made there.
+    """
+
+    def __init__(self, target: str) -> None:
+        self.target = os.path.realpath(files.local_path(target))
+        with files.disk_errors(self.target):
+            parent = os.path.dirname(self.target)
+            _make_folder(parent)
+            self.is_beside = not os.path.ismount(self.target) and os.access(parent, os.W_OK | os.X_OK)
+            if not self.is_beside:
+                _make_folder(self.target)
+            base = self.target if self.is_beside else os.path.join(self.target, _INSIDE)
+            for dead in _dead(base):
+                shutil.rmtree(dead, ignore_errors=True)
+            self._lock: int | None = None
+            self.path = staging_path(base)
+            os.mkdir(self.path)
+            self._lock = _locked(self.path)
+
+    def __enter__(self) -> StagedFolder:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        shutil.rmtree(self.path, ignore_errors=True)  # after a swap it is the old one; what is left, the next one clears
+
+    def take_place(self) -> bool:
+        """Become the folder at `target` by one rename; False, and nothing is done, where the system cannot do that.
+
+        The folder that is there is removed with all that is in it.
+
+        Raises:
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        if not self.is_beside or _is_here(self.target):
+            return False
+        with files.disk_errors(self.target):
+            try:
+                os.rename(self.path, self.target)  # over nothing, or over an empty folder
+                return True
+            except OSError as error:
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY}:
+                    raise
+            self.sync()
+            if not exchange(self.path, self.target):
+                return False
+            files.sync_folder(os.path.dirname(self.target))
+        return True
+
+    def sync(self) -> None:
+        """Have all of it reach the disk, before anything that it replaces goes.
+
+        Where nothing is replaced that is left to the system, as it is for any copy: it takes as long as the copy itself.
+        """
+        with files.disk_errors(self.target):
+            for folder, _, names in os.walk(self.path):
+                for name in names:
+                    files.sync_file(os.path.join(folder, name))
+                files.sync_folder(folder)
+
+
+def exchange(one: str, other: str) -> bool:
+    """Swap two folders of one file system in one step; False where the system or the file system cannot.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     one, other = os.path.join(folder, "one"), os.path.join(folder, "other")
+    ...     os.mkdir(one), os.makedirs(os.path.join(other, "x"))
+    ...     done = exchange(one, other)
+    ...     os.path.isdir(os.path.join(one, "x")) is done
+    (None, None)
+    True
+    """
+    import ctypes  # 3 ms that only the replacement of a folder needs
+
+    system = ctypes.CDLL(None, use_errno=True)
+    first, second = os.fsencode(one), os.fsencode(other)
+    try:
+        if sys.platform == "darwin":
+            failed = system.renamex_np(first, second, _MAC_SWAP)
+        else:
+            failed = system.renameat2(_HERE, first, _HERE, second, _LINUX_EXCHANGE)
+    except AttributeError:  # a system without that call
+        return False
+    if not failed:
+        return True
+    number = ctypes.get_errno()
+    if number in _CANNOT_SWAP:
+        return False
+    raise OSError(number, os.strerror(number), other)
+
+
+def _make_folder(path: str) -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except FileExistsError as error:
+        raise DatasetDiskError(path, f"{error.filename} is no folder") from error
+
+
+def _is_here(folder: str) -> bool:
+    """Whether a process that works in the folder, ours, would find itself in a removed one."""
+    try:
+        here = os.path.realpath(os.getcwd())
+    except FileNotFoundError:
+        return False
+    return here == folder or here.startswith(folder + os.sep)
+
+
+# -- who lives ---------------------------------------------------------------------------------------------------------
+
+
+def _locked(folder: str) -> int | None:
+    """The lock on a folder, held by the descriptor; None where the system has none for folders."""
+    try:
+        import fcntl  # not on every system
+
+        descriptor = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _dead(base: str) -> Iterator[str]:
+    """The folders for `base` that nobody fills any more."""
+    for name in staging_folders(base):
+        found = parse_staging(name.path)
+        if found is None or files.is_alive(found.pid):
+            continue
+        with contextlib.suppress(OSError):
+            lock = _locked(name.path)
+            if lock is not None:
+                os.close(lock)
+                yield name.path
+
+
+# One Arrow file on disk, put at its place as a whole: a reader, or a crash, sees the old one or the new one.
+
+
+FINGERPRINT_KEY = b"datasets_core.fingerprint"
+"""In the schema of a kept result: what it was made of, which also marks it as ours."""
+
+
+def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
+    """See that a result may take the place of what stands at `path`: nothing, an empty file, or a cache of rows or row numbers.
+
+    Args:
+        path: where the result goes.
+        sources: files that its rows are made of, of which only kept results may be replaced.
+
+    Raises:
+        ConfigurationError: another file stands there.
+
+    >>> check_replaceable("/no/such/file.arrow")
+    """
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return
+    schema = _schema_at(path)
+    known = (schema.metadata or {}) if schema is not None else {}
+    if FINGERPRINT_KEY in known:
+        return
+    is_cache = schema is not None and (schema.names == ["indices"] or _has_fingerprint(known.get(b"huggingface")))
+    if not is_cache or path in sources:
+        raise ConfigurationError(
+            f"{path} is no cache file, so that a result must not replace it. Name another file, or remove this one first."
+        )
+
+
+def _schema_at(path: str) -> pa.Schema | None:
+    with contextlib.suppress(pa.ArrowException, OSError, EOFError), pa.OSFile(path, "rb") as source:
+        opened = pa.ipc.open_file if source.read(6) == b"ARROW1" else pa.ipc.open_stream
+        source.seek(0)
+        return opened(source).schema
+    return None
+
+
+def _has_fingerprint(described: bytes | None) -> bool:
+    """Whether another library wrote the file as the result of a transform, which it gives a fingerprint."""
+    try:
+        return "fingerprint" in json.loads(described or b"{}")
+    except ValueError:
+        return False
+
+
+def write_whole(
+    path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, as_stream: bool = False, needed: int | None = None
+) -> None:
+    """Write batches to a local file, whose folder is made if need be.
+
+    Args:
+        path: where it goes.
+        schema: of the batches, whose metadata may differ from it.
+        batches: the rows.
+        as_stream: in Arrow's stream format, instead of its file format.
+        needed: bytes, where they are known, for the error of a full disk.
+
+    Raises:
+        DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "new", "a.arrow")
+    ...     write_whole(path, pa.schema({"a": pa.int8()}), [pa.record_batch({"a": pa.array([1, 2], pa.int8())})])
+    ...     Dataset.from_file(path)["a"][:]
+    [1, 2]
+    """
+    temporary, opened = temporary_path(path), pa.ipc.new_stream if as_stream else pa.ipc.new_file
+    try:
+        with files.disk_errors(path, needed=needed):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with pa.OSFile(temporary, "wb") as sink, opened(sink, schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch if batch.schema.equals(schema, check_metadata=True) else batch.cast(schema))
+            files.sync_file(temporary)
+            os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.unlink(temporary)
+        raise

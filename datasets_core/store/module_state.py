@@ -1,0 +1,231 @@
+"""What code reads of the user's modules, and whether a worker process, which imports them anew, reads the same."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
+
+from datasets_core.engines import Engine
+from datasets_core.engines.deadline import SerialEngine
+from datasets_core.errors import UnhashableError
+from datasets_core.store.fingerprint import Hasher
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+R = TypeVar("R")
+State = dict[tuple[str, str], str]
+"""By module, and by what is read of it, the hash of that; "" for the module itself."""
+
+_IMPORT = "import of "
+_same_here: set[tuple[int, frozenset[tuple[tuple[str, str], str]]]] = set()  # by process: a job may change modules later
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+class ModuleStateError(Exception):
+    """A worker process has other values in the user's modules than the process that started it."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
+def run(engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: Any, verb: str) -> Iterator[tuple[int, R]]:
+    """`engine.run`, but that jobs run in this process where worker processes would read other values of the user's modules.
+
+    Worker processes import modules anew, without what the program has set in them since: a class attribute, a function that
+    was replaced, a context variable.
+
+    Args:
+        engine: runs the jobs.
+        function, jobs: see `Engine.run`.
+        code: functions and objects whose code the jobs call.
+        verb: what the user has called, for the log.
+    """
+    state = {} if _is_here(engine) else state_of(code)
+    if not state:
+        yield from engine.run(function, jobs)
+        return
+    left = set(range(len(jobs)))
+    try:
+        with closing(engine.run(_Checked(function, state), jobs)) as results:  # type: ignore[type-var]
+            for index, result in results:
+                left.discard(index)
+                yield index, result
+        return
+    except ModuleStateError as error:
+        names = ", ".join(error.names)
+    logger.warning(
+        "%s runs in this process alone: what %s reads was changed since its module was imported, and worker processes, which "
+        "import it anew, would not see the change. Pass such values as arguments, or set them in the module itself.",
+        verb,
+        names,
+    )
+    for index in sorted(left):
+        yield index, function(jobs[index])
+
+
+def _is_here(engine: Engine) -> bool:
+    if isinstance(engine, SerialEngine):
+        return True
+    from datasets_core.engines.local import ThreadEngine  # 3 ms that serial work does without
+
+    return isinstance(engine, ThreadEngine)
+
+
+class _Checked:
+    """A function that runs only where the user's modules hold what they hold in the process that made it."""
+
+    def __init__(self, function: Callable[[Any], Any], state: State) -> None:
+        self._function, self._state, self._pid = function, state, os.getpid()
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
+
+    def __call__(self, job: Any) -> Any:
+        asked = os.getpid(), frozenset(self._state.items())
+        if self._pid != os.getpid() and asked not in _same_here:
+            differing = [_shown(key) for key, known in self._state.items() if _hash_of(*key) != known]
+            if differing:
+                raise ModuleStateError(differing)
+            _same_here.add(asked)
+        return self._function(job)
+
+
+def state_of(code: Any) -> State:
+    """What functions and objects read of the user's modules once they are in another process.
+
+    >>> state_of([len, lambda row: row])
+    {}
+    """
+    from datasets_core.engines.local import met_by_pickling
+
+    found: State = {}
+    for key in _read_by(_without_held_modules(met_by_pickling(code))):
+        if key not in found:
+            found[key] = _hash_of(*key)
+    return found
+
+
+def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    from datasets_core.store.code import is_installed
+
+    for value in values:
+        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        if isinstance(value, types.FunctionType) and not _is_imported(value, module):
+            yield from _read_by_code(value)
+        elif isinstance(value, types.ModuleType):
+            if not is_installed(value):
+                yield value.__name__, ""
+        elif isinstance(module, str) and isinstance(name, str) and _is_imported(value, module) and not is_installed(module):
+            yield module, name
+
+
+def _is_imported(value: Any, module: Any) -> bool:
+    """Whether another process gets a function or class by the import of its module, and not as code."""
+    from datasets_core.engines.local import sent_by_value
+    from datasets_core.store.code import is_found_by_name
+
+    if not isinstance(module, str) or module in ("__main__", "__mp_main__") or not is_found_by_name(value, module):
+        return False
+    return not any(f"{module}.".startswith(f"{sent.__name__}.") for sent in sent_by_value())
+
+
+def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
+    """What a function that travels as code reads of modules: by their names, and by its own imports."""
+    from datasets_core.store.code import codes, is_installed, reach_of
+
+    reach = reach_of(function.__code__)
+    for cell in function.__closure__ or ():
+        if isinstance(module := _cell(cell), types.ModuleType):
+            yield from _read_of(module, {name for code in codes(function.__code__) for name in code.co_names})
+    for path in reach.paths:
+        found, rest = function.__globals__.get(path[0]), list(path[1:])
+        if not isinstance(found, types.ModuleType):
+            continue
+        while rest and isinstance(inner := getattr(found, rest[0], None), types.ModuleType):
+            found = inner
+            rest.pop(0)
+        if not is_installed(found):
+            yield found.__name__, rest[0] if rest else ""
+        elif rest and _is_replaced(getattr(found, rest[0], None)):
+            yield found.__name__, rest[0]
+    if reach.imports and not reach.is_open:
+        from datasets_core.store.code import imported_sources
+
+        try:
+            sources = imported_sources(reach.imports, function.__globals__.get("__package__"))
+        except UnhashableError:  # a file imports what only its run decides
+            sources = {}
+        yield from ((_IMPORT + name, "") for name in sources)
+
+
+def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What code that holds a module in a variable may read of it, by the names of attributes that it reads of anything."""
+    from datasets_core.store.code import is_installed
+
+    for name in names:
+        value = getattr(module, name, None)
+        if isinstance(value, types.ModuleType):
+            yield from _read_of(value, [other for other in names if other != name])
+        elif not is_installed(module) or _is_replaced(value):
+            yield module.__name__, name
+
+
+def _is_replaced(value: Any) -> bool:
+    """Whether an attribute of an installed module is the user's function or class, or a plain value, which may be set."""
+    from datasets_core.store.code import is_installed
+
+    if isinstance(value, (types.FunctionType, type)):
+        return not is_installed(value.__module__)
+    return isinstance(value, _PLAIN)
+
+
+def _hash_of(module: str, name: str) -> str:
+    """The hash of an attribute of a module in this process; "" where there is none."""
+    if module.startswith(_IMPORT):
+        return _hash_of_import(module.removeprefix(_IMPORT))
+    try:
+        found: Any = sys.modules.get(module) or importlib.import_module(module)
+        for part in name.split(".") if name else ():
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return ""
+    return Hasher.hash_what_can_be(found)
+
+
+def _hash_of_import(module: str) -> str:
+    """The hash of what a loaded module holds otherwise than its file says."""
+    from datasets_core.store.code import changed_since
+
+    loaded = sys.modules.get(module)
+    path = getattr(loaded, "__file__", None)
+    if loaded is None or (path is not None and not path.endswith(".py")):
+        return ""
+    changed: Mapping[str, Any] = vars(loaded) if path is None else changed_since(loaded, path)
+    parts = {name: part for name, part in sorted(changed.items()) if not name.startswith("__")}
+    return Hasher.hash_what_can_be(parts) if parts else ""
+
+
+def _shown(key: tuple[str, str]) -> str:
+    return ".".join(part for part in key if part).removeprefix(_IMPORT)
+
+
+def _without_held_modules(values: Sequence[Any]) -> list[Any]:
+    """The values without modules in variables of functions, whose code says what they read of them."""
+    from datasets_core.store.code import codes
+
+    held: set[int] = set()
+    for function in values:
+        if isinstance(function, types.FunctionType):
+            held.update(id(_cell(cell)) for cell in function.__closure__ or ())
+            held.update(id(function.__globals__.get(name)) for code in codes(function.__code__) for name in code.co_names)
+    return [value for value in values if id(value) not in held or not isinstance(value, types.ModuleType)]
+
+
+def _cell(cell: types.CellType) -> Any:
+    return cell.cell_contents if cell != types.CellType() else None

@@ -1,0 +1,1 @@
+"""Rows by number: views, columns and formats over a table of shards."""

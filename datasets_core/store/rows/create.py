@@ -1,0 +1,349 @@
+"""Tables made of Python values: of columns, of rows, of a buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import (
+    ArgumentTypeError,
+    CastError,
+    CellCastError,
+    ConfigurationError,
+    DamagedShardError,
+    DatasetGenerationError,
+    DatasetsCoreError,
+)
+from datasets_core.features.arrow import merge_schemas
+from datasets_core.features.codec import RowEncoder
+from datasets_core.features.inference import infer_or_json
+from datasets_core.features.schema import Features
+from datasets_core.features.values import is_tensor, tensor_array
+
+if TYPE_CHECKING:
+    from datasets_core.store.chunks import Chunks
+
+_ARROW_MAGIC = b"ARROW1"
+_DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError)
+
+
+def columns_table(mapping: Mapping[str, Any], features: Features | None, on_mixed_types: str | None) -> pa.Table:
+    """The table of columns; each a list or any iterable, a numpy array, or an Arrow array.
+
+    Raises:
+        CastError: columns of different lengths, or values that share no type or do not fit their feature.
+    """
+    from datasets_core.features.cast import cast_table
+
+    if not isinstance(mapping, Mapping):
+        raise ArgumentTypeError(f"from_dict() takes a dict of columns, found {type(mapping).__name__}. Use from_list for rows.")
+    check_mixed(on_mixed_types)
+    tables = {name: _column_table(name, values, features, on_mixed_types) for name, values in mapping.items()}
+    lengths = {name: table.num_rows for name, table in tables.items()}
+    if len(set(lengths.values())) > 1:
+        first = next(iter(lengths))
+        odd = next(name for name in lengths if lengths[name] != lengths[first])
+        raise CastError(
+            f"Column {odd!r} has {lengths[odd]} values, and column {first!r} has {lengths[first]}. "
+            "Give columns of the same length."
+        )
+    schema = pa.schema([table.schema.field(0) for table in tables.values()])
+    table = pa.Table.from_arrays([table.column(0) for table in tables.values()], schema=schema)
+    if features is not None:
+        return cast_table(table, features, what="The columns")
+    kinds = Features()
+    for each in tables.values():
+        kinds.update(Features.from_arrow_schema(each.schema))
+    return table.replace_schema_metadata(kinds.arrow_schema.metadata)
+
+
+def _column_table(name: str, values: Any, features: Features | None, on_mixed_types: str | None) -> pa.Table:
+    """One column as a table, since a feature is kept in a schema."""
+    if features is not None and name not in features:
+        raise CastError(f"Column {name!r} is not in the features. Add it there, or leave it out of the columns.")
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return pa.table([values], names=[name])
+    if is_tensor(type(values)):
+        values = tensor_array(values)
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf" and features is None:
+        return pa.table([pa.array(values.copy())], names=[name])  # the caller may change the array later
+    try:
+        rows = [{name: value} for value in values]
+    except TypeError:
+        raise ArgumentTypeError(f"Column {name!r} is {values!r}, not a list of values. Give a list or an array.") from None
+    kinds = None if features is None else Features({name: features[name]})
+    if not rows and kinds is None:
+        return pa.table([pa.nulls(0)], names=[name])
+    if kinds is not None or on_mixed_types is None:
+        return pa.Table.from_batches([RowEncoder(kinds).encode(rows)])
+    return pa.table([infer_or_json([row[name] for row in rows])], names=[name])
+
+
+def rows_table(rows: Iterable[Mapping[str, Any]], features: Features | None, on_mixed_types: str | None) -> pa.Table:
+    """The table of rows; a key that a row lacks is null.
+
+    Raises:
+        CastError: values that share no type or do not fit their feature, with column and row.
+    """
+    if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        raise ArgumentTypeError(f"from_list() takes a list of dicts, found {type(rows).__name__}. Use from_dict for columns.")
+    check_mixed(on_mixed_types)
+    listed = list(rows)
+    if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
+        names = list(dict.fromkeys(name for row in listed for name in row))
+        return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
+    if features is None:
+        return pa.Table.from_batches([RowEncoder(None).encode(listed)])
+    return pa.Table.from_batches([RowEncoder(features).encode(listed)], features.arrow_schema)
+
+
+def check_mixed(on_mixed_types: str | None) -> None:
+    """Refuse what is no way to keep values that share no type.
+
+    Raises:
+        ConfigurationError: neither None nor 'use_json'.
+    """
+    if on_mixed_types not in (None, "use_json"):
+        raise ConfigurationError(f"on_mixed_types={on_mixed_types!r} is unknown. Give None (an error) or 'use_json'.")
+
+
+def buffer_table(buffer: Any) -> pa.Table:
+    """The table of an Arrow file or stream in memory.
+
+    Raises:
+        DamagedShardError: the bytes are cut, damaged or something else.
+    """
+    try:
+        data = pa.py_buffer(buffer)
+        is_file = data.slice(0, len(_ARROW_MAGIC)).to_pybytes() == _ARROW_MAGIC if data.size > len(_ARROW_MAGIC) else False
+        reader = pa.ipc.open_file(data) if is_file else pa.ipc.open_stream(data)
+        table = reader.read_all()
+        table.validate(full=True)
+    except _DAMAGE as error:
+        advice = "Give the bytes of an Arrow file or of an Arrow stream"
+        raise DamagedShardError("The buffer", f"it holds no Arrow table ({error})", advice=advice) from error
+    return table
+
+
+# The rows of a generator as record batches, in bounded memory, with errors that name the row.
+
+
+T = TypeVar("T")
+
+_MOST_ROWS = 10_000
+_BATCH_BYTES = 8 << 20
+
+
+def check_callable(generator: object) -> None:
+    """See that there is something to call.
+
+    Raises:
+        ArgumentTypeError: it is no function.
+    """
+    if not callable(generator):
+        raise ArgumentTypeError(
+            f"from_generator() takes a function that yields dicts, found {type(generator).__name__}. Give the function itself."
+        )
+
+
+def named_arguments(gen_kwargs: object) -> dict[str, Any]:
+    """The arguments of a generator.
+
+    Raises:
+        ArgumentTypeError: they are no dict.
+    """
+    if gen_kwargs is None:
+        return {}
+    if not isinstance(gen_kwargs, Mapping):
+        raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
+    return dict(gen_kwargs)
+
+
+def failed_at(row: int, error: Exception) -> DatasetGenerationError:
+    """The error of a generator that failed while it made a row."""
+    return DatasetGenerationError(
+        f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What makes the rows."""
+
+    generator: Callable[..., Iterable[Mapping[str, Any]]]
+    kwargs: Mapping[str, Any]
+    features: Features | None
+    split: str
+    as_json: bool = True
+    version: str = "0.0.0"
+
+    def started(self) -> Iterator[Mapping[str, Any]]:
+        """The rows, from the first.
+
+        Raises:
+            ArgumentTypeError: the generator is none, or gives nothing to iterate.
+        """
+        check_callable(self.generator)
+        made = self.generator(**self.kwargs)
+        if not isinstance(made, Iterable):
+            raise ArgumentTypeError(f"The generator gave {type(made).__name__}, which holds no rows. Let it yield dicts.")
+        return iter(made)
+
+
+def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
+    """The arguments of each part: its share of every list, in order.
+
+    >>> divided({"files": ["a", "b"], "sep": ","}, 2)
+    [{'files': ['a'], 'sep': ','}, {'files': ['b'], 'sep': ','}]
+
+    Raises:
+        ConfigurationError: lists of different lengths.
+    """
+    lists = {name: value for name, value in kwargs.items() if isinstance(value, list)}
+    if num_parts == 1 or not lists:
+        return [dict(kwargs)]
+    lengths = {name: len(value) for name, value in lists.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise ConfigurationError(
+            f"The lists in gen_kwargs have different lengths ({shown}), so num_proc cannot divide them. "
+            "Give lists of one length; use tuples for what is not to be divided."
+        )
+    total = next(iter(lengths.values()))
+    count = max(1, min(num_parts, total))
+    borders = [total * part // count for part in range(count + 1)]
+    return [
+        {name: value[start:stop] if name in lists else value for name, value in kwargs.items()}
+        for start, stop in pairwise(borders)
+    ]
+
+
+def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T]) -> T:
+    """What `make` makes of the batches; of copied rows in a second run, where the generator changes rows it has yielded."""
+    from datasets_core.store.chunks import ChangedRowsError
+
+    rows = _Rows(recipe, copies=any(isinstance(value, Iterator) for value in recipe.kwargs.values()))
+    try:
+        return make(_batches(rows))
+    except ChangedRowsError:
+        return make(_batches(rows.again()))
+
+
+def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
+    """The rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
+    encoder = RowEncoder(rows.recipe.features, as_json=rows.recipe.as_json)
+    schema: pa.Schema | None = None
+    first = 0
+    while chunk := rows.next():
+        try:
+            batch = encoder.encode(chunk)
+        except CellCastError as error:
+            raise _renumbered(error, first, rows.recipe) from error
+        if schema is None:
+            schema = batch.schema
+        elif not (rows.recipe.as_json or batch.schema.equals(schema)):
+            schema = _merged(schema, batch.schema, chunk, first)
+        rows.measured(batch.nbytes, len(chunk))
+        yield batch
+        first += len(chunk)
+
+
+class _Rows:
+    """The rows of a generator, some at a time, with errors that name the row.
+
+    Args:
+        recipe: what makes the rows.
+        copies: every row is copied as it comes.
+        first: the row that a run before began with, if there was one.
+    """
+
+    def __init__(self, recipe: Recipe, *, copies: bool, first: Mapping[str, Any] | None = None) -> None:
+        self.recipe = recipe
+        self._copies, self._first = copies, first
+        self._chunks: Chunks | None = None
+        self._done = 0
+
+    def again(self) -> _Rows:
+        """The same rows from a second run, copied as they come."""
+        return _Rows(self.recipe, copies=True, first=self._first)
+
+    def next(self) -> list[Mapping[str, Any]]:
+        """The next rows; none at the end.
+
+        Raises:
+            DatasetGenerationError: the generator failed.
+            ChangedRowsError: it changed rows that it had yielded, and they were not copied.
+        """
+        from datasets_core.store.chunks import ChangedRowsError, Chunks
+
+        try:
+            if self._chunks is None:
+                started = self.recipe.started()
+                self._chunks = Chunks(started, max_rows=_MOST_ROWS, max_bytes=_BATCH_BYTES, copies=self._copies, are_rows=True)
+            chunk = self._chunks.take()
+        except (DatasetsCoreError, ChangedRowsError):
+            self._compare_first()
+            raise
+        except Exception as error:
+            row = self._done + (0 if self._chunks is None else len(self._chunks.taken))
+            raise failed_at(row, error) from error
+        self._compare_first()
+        self._done += len(chunk)
+        return chunk
+
+    def measured(self, num_bytes: int, rows: int) -> None:
+        """The last rows took that many bytes, by which the next are measured."""
+        if self._chunks is not None:
+            self._chunks.measured(num_bytes, rows)
+
+    def _compare_first(self) -> None:
+        """Refuse a second run that does not begin as the first: what was yielded before would be lost."""
+        from datasets_core.store.chunks import copied, unchanged
+
+        if self._done or self._chunks is None:
+            return
+        found = self._chunks.taken[0] if self._chunks.taken else None
+        if self._first is None:
+            self._first = copied(found, with_objects=False)
+        elif not unchanged(self._first, found):
+            raise DatasetGenerationError(
+                "The generator changes rows after it has yielded them, and a second run does not begin with the same row. "
+                "Yield a new dict with new values for every row."
+            )
+
+
+def _renumbered(error: CellCastError, first: int, recipe: Recipe) -> CellCastError:
+    row = None if error.row is None else error.row + first
+    return CellCastError(
+        error.column, error.reason, row=row, what="The generator", advice=error.advice or _advice(error.column, recipe)
+    )
+
+
+def _advice(column: str, recipe: Recipe) -> str | None:
+    if recipe.features is not None:
+        return None
+    if not recipe.as_json:
+        return "Yield values of one kind, or pass on_mixed_types='use_json'"
+    name = column.partition(".")[0].removesuffix("[]")
+    return f"Yield values of one kind, or give the column a feature, such as Features({{{name!r}: Json()}})"
+
+
+def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], first: int) -> pa.Schema:
+    try:
+        return merge_schemas(schema, other)
+    except CastError as error:
+        encoder = RowEncoder(None)
+        for number, row in enumerate(rows, first):
+            try:
+                merge_schemas(schema, encoder.encode([row]).schema)
+            except CastError as cause:
+                raise CastError(
+                    f"Row {number} of the generator does not fit the rows before it. {cause} "
+                    "Yield values of one kind, or pass on_mixed_types='use_json'."
+                ) from error
+        raise

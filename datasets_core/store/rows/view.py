@@ -1,0 +1,657 @@
+"""`RowView`: the rows of a table in the order of an index, read one by one, in runs, or gathered.
+
+Rows in the order of the table are read by batch (`RowReader.dicts`); rows anywhere by functions that are
+kept for each piece of the table that was touched.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CastError, MediaError, RowIndexError
+from datasets_core.features.base import FeatureType
+from datasets_core.features.formats.formats import Kit, NumpyKit, kit, of_python
+from datasets_core.features.formats.python import RowReader, dict_rows
+from datasets_core.store.pieces import Ints
+from datasets_core.store.table import RowTable
+
+if TYPE_CHECKING:
+    from datasets_core.features.formats.arrays import Array
+
+# `RowBlock`: rows of one batch of tensors, taken apart only where someone looks at a row.
+
+
+class Row(dict[str, Any]):
+    """A row of a `RowBlock`: a dict, of a type of its own so that torch's `default_collate` knows it."""
+
+    __slots__ = ()
+
+
+class RowBlock(Sequence[dict[str, Any]]):
+    """The rows of a batch, as a sequence of dicts.
+
+    torch's `default_collate` makes of it the batch that it came from, without a look at the rows.
+
+    Args:
+        columns: the batch: for each column a tensor or a list, one entry for each row.
+        num_rows: how many rows there are.
+
+    >>> RowBlock({"a": [1, 2]}, 2)[1]
+    {'a': 2}
+    """
+
+    def __init__(self, columns: dict[str, Any], num_rows: int) -> None:
+        self.columns, self._num_rows = columns, num_rows
+        if "torch" in sys.modules:
+            _teach_torch()
+
+    def __len__(self) -> int:
+        return self._num_rows
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        columns = [list(values.unbind(0) if hasattr(values, "unbind") else values) for values in self.columns.values()]
+        if not columns:
+            return (Row() for _ in range(self._num_rows))
+        return (Row(zip(self.columns, values, strict=True)) for values in zip(*columns, strict=True))
+
+    @overload
+    def __getitem__(self, key: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        if isinstance(key, slice):
+            return list(self)[key]
+        if not -self._num_rows <= key < self._num_rows:
+            raise IndexError(key)
+        return Row((name, values[key]) for name, values in self.columns.items())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == other if isinstance(other, list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RowBlock, (self.columns, self._num_rows)
+
+
+def _teach_torch() -> None:
+    """Enter `Row` into the table of `default_collate`, which torch keeps for other packages' types to be added to."""
+    from torch.utils.data._utils.collate import default_collate_fn_map
+
+    default_collate_fn_map.setdefault(Row, _collated)
+
+
+def _collated(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> dict[str, Any]:
+    from torch import Tensor
+    from torch.utils.data._utils.collate import collate
+
+    if not isinstance(batch, RowBlock):
+        return {name: collate([row[name] for row in batch], collate_fn_map=collate_fn_map) for name in batch[0]}
+    return {
+        name: values if isinstance(values, Tensor) else collate(list(values), collate_fn_map=collate_fn_map)
+        for name, values in batch.columns.items()
+    }
+
+
+T = TypeVar("T")
+PlainRow = dict[str, Any]
+
+_FIRST_ROWS, _MOST_ROWS = 16, 1000  # of a block: the first row comes at once, the others cheaply
+_BLOCK_BYTES = 1 << 20  # of a block, so that large rows do not pile up: they stay in the processor's cache
+_GATHER_ROWS, _GATHER_PIECE = 200, 50  # from so many rows on, and so many more for each piece, a gather by Arrow is cheaper
+# (measured: 180 us, 60 us a piece and 0.4 us a row against 1.6 us a row; both cost more where values are nested)
+_FEW_ROWS = 8  # up to here reading row by row costs less than making arrays (measured: 1 us a row, 9 us for the arrays)
+_MOST_PIECES = 8192  # whose reading functions are kept
+_MOST_DECODED = 8  # the same for pieces that take memory while they are held
+
+
+class RowView:
+    """Reads rows by their number in the view.
+
+    Args:
+        table: where the rows are.
+        index: for each row of the view, its row in the table; None: the same.
+        reader: for the table's schema.
+    """
+
+    def __init__(self, table: RowTable, index: Ints | None, reader: RowReader) -> None:
+        self.table, self.index, self.reader = table, index, reader
+        self.num_rows = table.num_rows if index is None else len(index)
+        self._starts: list[int] = table.starts.tolist()
+        self._tuples: dict[int, Callable[[int], tuple[Any, ...]]] = {}
+        self._openers: dict[int, Callable[[int], PlainRow]] = {}
+        self._tables: dict[int, pa.Table] = {}
+        self._decoded = 0
+        self.row = self._row_function()
+        """Row `i` as a dict, counted from the end if negative; RowIndexError where there is none."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RowView, (self.table, self.index, self.reader)
+
+    # -- one row -------------------------------------------------------------------------------------------------------
+
+    def _row_function(self) -> Callable[[int], PlainRow]:
+        """The function behind `row`: what it needs is bound to names of its own, which is a third of its time."""
+        size, index, starts, openers, open_piece = self.num_rows, self.index, self._starts, self._openers, self._opener
+
+        def row(i: int) -> PlainRow:
+            if i < 0:
+                i += size
+            if not 0 <= i < size:
+                raise RowIndexError(i if i >= 0 else i - size, size=size)
+            if index is not None:
+                i = index.item(i)
+            k = bisect_right(starts, i) - 1
+            opener = openers.get(k) or open_piece(k)
+            return opener(i - starts[k])
+
+        def placed(i: int) -> PlainRow:
+            try:
+                return row(i)
+            except MediaError as error:
+                raise error.at(row=i if i >= 0 else i + size) from error.__cause__
+
+        return placed if self.reader.decodes else row
+
+    def _placed(self, read: Callable[[], T], rows: Iterable[int]) -> T:
+        """What `read` gives; where a medium among `rows` cannot be shown, the error tells which row it is in."""
+        try:
+            return read()
+        except MediaError:
+            for row in rows:
+                self.row(int(row))
+            raise
+
+    def _opener(self, k: int) -> Callable[[int], PlainRow]:
+        """Reads rows of piece `k`."""
+        opener = self._openers.get(k)
+        if opener is None:
+            self._make_room(k)
+            opener = self._openers[k] = self.reader.opener(self.table.piece(k))
+        return opener
+
+    def _values(self, k: int) -> Callable[[int], tuple[Any, ...]]:
+        """Reads rows of piece `k` as tuples."""
+        values = self._tuples.get(k)
+        if values is None:
+            self._make_room(k)
+            values = self._tuples[k] = self.reader.values(self.table.piece(k))
+        return values
+
+    def _make_room(self, k: int) -> None:
+        """Forget the pieces that were opened, if there are too many to open another one."""
+        is_decoded = not self.table.is_mapped(k)
+        kept = len(self._openers) + len(self._tuples)
+        if kept >= _MOST_PIECES or (is_decoded and self._decoded >= _MOST_DECODED):
+            self._tuples.clear()
+            self._openers.clear()
+            self._decoded = 0
+        self._decoded += is_decoded
+
+    # -- runs of rows --------------------------------------------------------------------------------------------------
+
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[PlainRow]:
+        """The rows from `start` to `stop` one by one, read ahead by blocks that are bounded in rows and bytes."""
+        stop = self.num_rows if stop is None else stop
+        if self.index is None:
+            for first, last in self.borders(start, stop):
+                k, offset = self.table.locate(first)
+                block = self.table.piece(k).slice(offset, last - first)
+                yield from self._placed(partial(self.reader.dicts, block), range(first, last))
+            return
+        for first, last in self.borders(start, stop):
+            yield from self._placed(partial(self._dicts_at, self.index[first:last]), range(first, last))
+
+    def borders(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
+        """First row and row behind the last of blocks to read ahead: of one piece each, where there is no index."""
+        stop = self.num_rows if stop is None else stop
+        step = _FIRST_ROWS
+        while start < stop:
+            k = self._piece_of(start if self.index is None else self.index.item(start))
+            end = min(stop, start + min(step, self._block_rows(k)))
+            if self.index is None:
+                end = min(end, self._starts[k] + self.table.piece(k).num_rows)
+            yield start, end
+            start, step = end, min(step * 4, _MOST_ROWS)
+
+    def _piece_of(self, row: int) -> int:
+        return bisect_right(self._starts, row) - 1
+
+    def _block_rows(self, k: int) -> int:
+        """How many rows such as those of piece `k` make a block."""
+        piece = self.table.piece(k)
+        num_bytes: int = piece.nbytes
+        return max(1, min(_MOST_ROWS, _BLOCK_BYTES * int(piece.num_rows) // max(1, num_bytes)))
+
+    def columns(self, start: int, stop: int) -> dict[str, list[Any]]:
+        """The rows from `start` to `stop` as columns."""
+        return self._placed(partial(self._run, start, stop), range(start, stop))
+
+    def _run(self, start: int, stop: int) -> dict[str, list[Any]]:
+        if self.index is not None:
+            return self._columns_at(self.index[start:stop])
+        if 0 < stop - start <= _FEW_ROWS and self.reader.is_quick:
+            return self._columns_at(np.arange(start, stop, dtype=np.int64))
+        return self._listed(self.table.batches(start=start, stop=stop))
+
+    def _listed(self, batches: Iterator[pa.RecordBatch] | list[pa.RecordBatch]) -> dict[str, list[Any]]:
+        whole: dict[str, list[Any]] | None = None
+        for batch in batches:
+            columns = self.reader.columns(batch)
+            if whole is None:
+                whole = columns
+            else:
+                for name, values in columns.items():
+                    whole[name].extend(values)
+        return {name: [] for name in self.reader.names} if whole is None else whole
+
+    def slice(self, start: int, stop: int) -> pa.Table:
+        """The rows from `start` to `stop` as an Arrow table, without a copy where there is no index."""
+        if self.index is not None:
+            return self._gather(self.index[start:stop])
+        if start < stop:
+            k = bisect_right(self._starts, start) - 1
+            piece, offset = self._piece_table(k), start - self._starts[k]
+            if offset + stop - start <= piece.num_rows:
+                return piece.slice(offset, stop - start)
+        return pa.Table.from_batches(self.table.batches(start=start, stop=stop), self.table.schema)
+
+    def _piece_table(self, k: int) -> pa.Table:
+        """Piece `k` as a table, which is sliced five times faster than a table is made of slices."""
+        table = self._tables.get(k)
+        if table is None:
+            table = pa.Table.from_batches([self.table.piece(k)], self.table.schema)
+            if self.table.is_mapped(k):  # else it would be held
+                self._tables[k] = table
+        return table
+
+    def stored(self, name: str) -> pa.ChunkedArray:
+        """One column as it is stored."""
+        return self.slice(0, self.num_rows).column(name)
+
+    # -- rows anywhere -------------------------------------------------------------------------------------------------
+
+    def columns_at(self, rows: range | Ints) -> dict[str, list[Any]]:
+        """Rows by number, each from 0 and existing, as columns."""
+        if isinstance(rows, range) and rows.step == 1:
+            return self.columns(rows.start, rows.stop)
+        return self._placed(lambda: self._columns_at(self.of_table(rows)), rows)
+
+    def rows_at(self, rows: range | Ints) -> list[PlainRow]:
+        """Rows by number, each from 0 and existing, as dicts."""
+        if isinstance(rows, range) and rows.step == 1:
+            return list(self.rows(rows.start, rows.stop))
+        return self._placed(lambda: self._dicts_at(self.of_table(rows)), rows)
+
+    def table_at(self, rows: range | Ints) -> pa.Table:
+        """Rows by number, each from 0 and existing, as an Arrow table."""
+        if isinstance(rows, range) and rows.step == 1:
+            return self.slice(rows.start, rows.stop)
+        return self._gather(self.of_table(rows))
+
+    def of_table(self, rows: range | Ints) -> Ints:
+        """The rows of the table behind rows of the view."""
+        if isinstance(rows, range):
+            rows = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
+        return rows if self.index is None else self.index[rows]
+
+    def _columns_at(self, rows: Ints) -> dict[str, list[Any]]:
+        pieces, offsets = self._located(rows)
+        touched = set(pieces)
+        if self._is_large(len(rows), len(touched)):
+            return self._listed(self._gather(rows).to_batches())
+        values = {k: self._values(k) for k in touched}
+        columns = zip(*[values[k](i) for k, i in zip(pieces, offsets, strict=True)], strict=True)
+        return dict(zip(self.reader.names, map(list, columns), strict=True))
+
+    def _dicts_at(self, rows: Ints) -> list[PlainRow]:
+        pieces, offsets = self._located(rows)
+        touched = set(pieces)
+        if self._is_large(len(rows), len(touched)):
+            return [row for batch in self._gather(rows).to_batches() for row in self.reader.dicts(batch)]
+        openers = {k: self._opener(k) for k in touched}
+        return [openers[k](i) for k, i in zip(pieces, offsets, strict=True)]
+
+    def _is_large(self, rows: int, pieces: int) -> bool:
+        """Whether one gather of Arrow costs less than reading row by row."""
+        if not self.reader.can_gather:
+            return not rows
+        return not rows or not self.reader.is_quick or rows >= _GATHER_ROWS + _GATHER_PIECE * pieces
+
+    def _gather(self, rows: Ints) -> pa.Table:
+        if self.reader.can_gather or not len(rows):
+            return self.table.take(rows)
+        pieces, offsets = self._located(rows)
+        batches = [self.table.piece(k).slice(i, 1) for k, i in zip(pieces, offsets, strict=True)]
+        return pa.Table.from_batches([pa.concat_batches(batches)])
+
+    def _located(self, rows: Ints) -> tuple[list[int], list[int]]:
+        if len(rows) <= _FEW_ROWS:
+            starts, numbers = self._starts, rows.tolist()
+            few = [bisect_right(starts, row) - 1 for row in numbers]
+            return few, [row - starts[k] for k, row in zip(few, numbers, strict=True)]
+        pieces = np.searchsorted(self.table.starts, rows, side="right") - 1
+        return pieces.tolist(), (rows - self.table.starts[pieces]).tolist()
+
+
+# `ArrayRows`: rows as numpy arrays or tensors, block by block, from views of the memory that the columns stand in.
+
+
+_ROWS_PER_PIECE = 4  # so many single rows cost as much as a gather from one piece
+
+
+class _Column:
+    """How one column becomes arrays; what depends on its type alone is decided here."""
+
+    def __init__(self, view: RowView, name: str, feature: FeatureType, made_by: Kit) -> None:
+        from datasets_core.features.formats.arrays import cells, extractor, flat, is_text, shapes_of, texts
+
+        type_, shapes = view.table.schema.field(name).type, shapes_of(feature)
+        self.name, self._kit = name, made_by
+        self._decode = view.reader.column_reader(name) if name in view.reader.decodes else None
+        is_number = pa.types.is_integer(type_) or pa.types.is_floating(type_)
+        casting, cell_casting = made_by.casting, made_by.cell_casting if is_number else made_by.casting
+        has_texts = isinstance(made_by, NumpyKit) and is_text(type_)
+        self._extract = texts if has_texts else extractor(type_, shapes, casting)
+        self._cells = cells(type_, shapes, cell_casting, np.nan)
+        self.flat = None
+        if self._decode is None and (casting.has_clocks or not _holds_clocks(type_)):
+            self.flat = flat(type_, shapes)
+        self._targets = {"i": casting.integers, "u": casting.integers, "f": casting.floats}
+        self._cell_targets = {"i": cell_casting.integers, "u": cell_casting.integers, "f": cell_casting.floats}
+
+    def batch(self, found: Any) -> Any:
+        """The column of a batch, of a view or an Arrow array."""
+        return self._kit.batch(self.values(found))
+
+    def values(self, found: Any) -> Array:
+        """The same before the framework takes it."""
+        from datasets_core.features.formats.arrays import cast, stacked
+
+        if isinstance(found, np.ndarray):
+            target = self._targets.get(found.dtype.kind)
+            return found if target is None or found.dtype == target else cast(found, np.dtype(target))
+        if isinstance(found, pa.ChunkedArray):  # more bytes than the offsets of one array reach
+            return stacked([row for chunk in found.chunks for row in self.values(chunk)])
+        try:
+            if self._decode is not None:
+                return stacked([of_python(value, self._kit) for value in self._decode(found)])
+            return self._extract(found)
+        except CastError as error:
+            raise CastError(f"Column {self.name!r}: {error}") from error
+
+    def rows(self, found: Any) -> list[Any]:
+        """One value for each row, of a view or an Arrow array."""
+        from datasets_core.features.formats.arrays import cast
+
+        if isinstance(found, pa.ChunkedArray):
+            return [row for chunk in found.chunks for row in self.rows(chunk)]
+        if isinstance(found, np.ndarray):
+            target = self._cell_targets.get(found.dtype.kind)
+            return self._kit.rows(found if target is None or found.dtype == target else cast(found, np.dtype(target)))
+        try:
+            if self._decode is not None:
+                return [self._kit.cell(of_python(value, self._kit)) for value in self._decode(found)]
+            return [self._kit.cell(value) for value in self._cells(found)]
+        except CastError as error:
+            raise CastError(f"Column {self.name!r}: {error}") from error
+
+
+def _holds_clocks(type_: pa.DataType) -> bool:
+    while pa.types.is_nested(type_) and type_.num_fields == 1:
+        type_ = type_.field(0).type
+    return bool(pa.types.is_temporal(type_))
+
+
+class ArrayRows:
+    """Reads rows in the format of a framework; see `Formatter`.
+
+    A column of fixed width without nulls is seen as one array for each piece of the table, made once: batches are slices
+    of it, and rows anywhere a gather from it.  Other columns are made anew from Arrow for each batch.
+
+    Args:
+        view: the rows.
+        features: of the columns of the view.
+        framework: its name.
+        kwargs: for the framework.
+
+    Raises:
+        ConfigurationError: a dtype or device that the framework does not have.
+    """
+
+    def __init__(self, view: RowView, features: Mapping[str, FeatureType], framework: str, kwargs: Mapping[str, Any]) -> None:
+        self._view, self._kit, self._made_of = view, kit(framework, kwargs), (view, features, framework, kwargs)
+        self._columns = [_Column(view, name, features[name], self._kit) for name in view.reader.names]
+        self._dicts = dict_rows(view.reader.names)
+        self._flat: dict[int, list[Array | None]] = {}
+        self._rest: dict[tuple[str, ...], RowView] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ArrayRows, self._made_of
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return self._view.num_rows
+
+    def row(self, i: int) -> Any:
+        """See `Formatter.row`."""
+        try:
+            return self._row(i)
+        except MediaError as error:
+            raise error.at(row=i) from error.__cause__
+
+    def _row(self, i: int) -> dict[str, Any]:
+        view = self._view
+        k, offset = view.table.locate(i if view.index is None else view.index.item(i))
+        return {
+            column.name: column.rows(found)[0]
+            for column, found in zip(self._columns, self._run(k, offset, offset + 1), strict=True)
+        }
+
+    def rows(self) -> Iterator[Any]:
+        """See `Formatter.rows`."""
+        for start, stop in self._view.borders():
+            found = self._found(range(start, stop))
+            try:
+                columns = [column.rows(part) for column, part in zip(self._columns, found, strict=True)]
+            except MediaError:
+                self._show_each(range(start, stop))
+                raise
+            yield from self._dicts(stop - start, columns)
+
+    def rows_at(self, rows: range | Ints) -> Any:
+        """See `Formatter.rows_at`; what a batch holds, taken apart."""
+        batch = self.columns_at(rows)
+        if isinstance(self._kit, NumpyKit):
+            return self._dicts(len(rows), [list(values) for values in batch.values()])
+        return RowBlock(batch, len(rows))
+
+    def columns_at(self, rows: range | Ints) -> dict[str, Any]:
+        """See `Formatter.columns_at`."""
+        found = self._found(rows)
+        try:
+            return {column.name: column.batch(part) for column, part in zip(self._columns, found, strict=True)}
+        except MediaError:
+            self._show_each(rows)
+            raise
+
+    def _show_each(self, rows: range | Ints) -> None:
+        """Rows one by one, up to the one whose medium cannot be shown: its error names it."""
+        for row in rows:
+            self.row(int(row))
+
+    def stored(self, name: str) -> pa.ChunkedArray:
+        """See `Formatter.stored`."""
+        return self._view.stored(name)
+
+    # -- the memory behind ---------------------------------------------------------------------------------------------
+
+    def _found(self, rows: range | Ints) -> list[Array | pa.Array]:
+        """The rows of each column, as a view or a gather of views, or as an Arrow array."""
+        view = self._view
+        if isinstance(rows, range) and rows.step == 1 and view.index is None and len(rows):
+            k, offset = view.table.locate(rows.start)
+            if offset + len(rows) <= view.table.piece(k).num_rows:
+                return self._run(k, offset, offset + len(rows))
+        numbers = view.of_table(rows)
+        pieces = np.searchsorted(view.table.starts, numbers, side="right") - 1
+        touched = np.flatnonzero(np.bincount(pieces)).tolist()  # `np.unique` would import numpy.ma: 15 ms
+        flat_pieces = [self._flat_of(k) for k in touched]
+        gather = self._gather(numbers, pieces, touched)
+        found: list[Any] = []
+        for j in range(len(self._columns)):
+            parts = [arrays[j] for arrays in flat_pieces]
+            known = [part for part in parts if part is not None]
+            is_flat = bool(parts) and len(known) == len(parts) and len({(part.dtype, part.shape[1:]) for part in known}) == 1
+            found.append(gather(known) if is_flat else None)
+        rest = tuple(column.name for column, values in zip(self._columns, found, strict=True) if values is None)
+        if rest:
+            table = self._rest_view(rest).table_at(numbers)
+            arrays = iter(_one_array(table.column(name)) for name in rest)
+            found = [next(arrays) if values is None else values for values in found]
+        return found
+
+    def _run(self, k: int, start: int, stop: int) -> list[Array | pa.Array]:
+        piece = self._view.table.piece(k)
+        return [
+            piece.column(j).slice(start, stop - start) if array is None else array[start:stop]
+            for j, array in enumerate(self._flat_of(k))
+        ]
+
+    def _flat_of(self, k: int) -> list[Array | None]:
+        """The columns of piece `k` that are views of its memory."""
+        arrays = self._flat.get(k)
+        if arrays is None:
+            piece = self._view.table.piece(k)
+            arrays = [None if column.flat is None else column.flat(piece.column(j)) for j, column in enumerate(self._columns)]
+            if self._view.table.is_mapped(k):  # else it would be held
+                self._flat[k] = arrays
+        return arrays
+
+    def _gather(self, rows: Ints, pieces: Ints, touched: list[int]) -> Callable[[list[Array]], Array]:
+        starts = self._view.table.starts
+        if len(touched) == 1:
+            offsets = rows - starts[touched[0]]
+            return lambda arrays: arrays[0][offsets]
+        if len(touched) * _ROWS_PER_PIECE > len(rows):
+            places = list(zip(np.searchsorted(touched, pieces).tolist(), (rows - starts[pieces]).tolist(), strict=True))
+            return lambda arrays: _filled(arrays[0], [arrays[k][i] for k, i in places])
+        parts = [(chosen, rows[chosen] - starts[k]) for k in touched for chosen in [np.flatnonzero(pieces == k)]]
+
+        def gather(arrays: list[Array]) -> Array:
+            made = np.empty((len(rows), *arrays[0].shape[1:]), arrays[0].dtype)
+            for array, (chosen, offsets) in zip(arrays, parts, strict=True):
+                made[chosen] = array[offsets]
+            return made
+
+        return gather
+
+    def _rest_view(self, names: tuple[str, ...]) -> RowView:
+        """The rows of the table, with these columns alone."""
+        found = self._rest.get(names)
+        if found is None:
+            table = self._view.table
+            table = table if names == self._view.reader.names else table.select(names)
+            found = self._rest[names] = RowView(table, None, type(self._view.reader)(table.schema))
+        return found
+
+
+def _filled(like: Array, rows: list[Any]) -> Array:
+    made = np.empty((len(rows), *like.shape[1:]), like.dtype)
+    made[:] = rows
+    return made
+
+
+def _one_array(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    try:
+        return column.combine_chunks()
+    except pa.ArrowInvalid:
+        return column
+
+
+# The rows of a table in bounded blocks: views of its pieces where there is no index, gathered where there is one.
+
+
+_BLOCK_ROWS = 1 << 16
+_READ_BYTES = 16 << 20
+_SMALL_ROWS, _SMALL_BYTES = 1 << 12, 1 << 20  # a piece below both is joined with its neighbours: kernels cost 5 us a call
+
+
+def blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
+    """The rows that `index` names (None: all), in order, as record batches that are bounded in rows and bytes.
+
+    Without an index each is a view of a piece, whole.
+    """
+    if index is None:
+        yield from table.batches()
+        return
+    for gathered in table.batches_at(index):
+        step = max(1, min(_BLOCK_ROWS, _READ_BYTES * gathered.num_rows // max(1, gathered.nbytes)))
+        for start in range(0, gathered.num_rows, step):
+            yield gathered.slice(start, step)
+
+
+def joined_blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
+    """The same rows for computing: small batches are copied together, and large ones are divided."""
+    small: list[pa.RecordBatch] = []
+    rows = num_bytes = 0
+    for block in blocks(table, index):
+        size = block.nbytes
+        if block.num_rows < _SMALL_ROWS and size < _SMALL_BYTES:
+            small.append(block)
+            rows, num_bytes = rows + block.num_rows, num_bytes + size
+            if rows < _BLOCK_ROWS and num_bytes < _READ_BYTES:
+                continue
+            block = None  # it is among the small ones
+        if small:
+            yield from _together(small)
+            small, rows, num_bytes = [], 0, 0
+        if block is not None:
+            step = max(1, min(_BLOCK_ROWS, _READ_BYTES * block.num_rows // max(1, size)))
+            for start in range(0, block.num_rows, step):
+                yield block.slice(start, step)
+    if small:
+        yield from _together(small)
+
+
+def _together(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    if len(batches) == 1:
+        return batches
+    try:
+        together: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
+        return together
+    except pa.ArrowException:  # types that pyarrow does not concatenate
+        return batches
+
+
+def stream(table: RowTable, index: Ints | None, schema: pa.Schema) -> pa.RecordBatchReader:
+    """The rows as a stream of record batches that are made as they are asked for.
+
+    Args:
+        schema: of the batches: that of the table, with the metadata that the batches are to carry.
+    """
+    return pa.RecordBatchReader.from_batches(schema, _described(table, index, schema))
+
+
+def _described(table: RowTable, index: Ints | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for block in blocks(table, index):
+        yield block if block.schema.equals(schema, check_metadata=True) else _with_schema(block, schema)
+
+
+def _with_schema(block: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    if not len(schema):
+        return block.replace_schema_metadata(schema.metadata)
+    return pa.RecordBatch.from_arrays(block.columns, schema=schema)

@@ -1,0 +1,317 @@
+"""`RowsOfStreams`: where a stream begins that is made of several: one after the other, side by side, or taking turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
+from typing import Any, Protocol, Self, TypeAlias
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.schema import Features, joined_features
+from datasets_core.store.fingerprint import Hasher
+from datasets_core.stream.nodes.columns import Aligned, Selected
+from datasets_core.stream.nodes.jobs import ask_together, is_fetched
+from datasets_core.stream.nodes.mix import Concat, Mixed, Zip
+from datasets_core.stream.nodes.node import Node
+from datasets_core.stream.nodes.positions import files_of
+from datasets_core.stream.order.mixture import Stopping, Weights, turns_of
+from datasets_core.stream.plan import Plan
+from datasets_core.stream.steps import ChangeColumns, row_by_row
+
+Form: TypeAlias = "tuple[tuple[str, ...], Features | None]"
+"""The columns that several streams have together, and their features where all tell them."""
+
+
+class Joining(Protocol):
+    """How several streams become one."""
+
+    @property
+    def text(self) -> str:
+        """What becomes of them, in short."""
+        ...
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All that decides about the rows, to be hashed."""
+        ...
+
+    def features(self, each: Sequence[Features]) -> Features:
+        """The features of all together."""
+        ...
+
+    def names(self, each: Sequence[Sequence[str]]) -> list[str]:
+        """The columns of all together."""
+        ...
+
+    def node(self, nodes: Sequence[Node], form: Aligned, epoch: int) -> Node:
+        """The rows of all, in this form."""
+        ...
+
+    def num_shards(self, each: Sequence[int]) -> int:
+        """Into how many parts the rows divide where those of each divide into so many."""
+        ...
+
+
+class _Rows:
+    """What joinings have in common that give the rows of each as they are."""
+
+    def features(self, each: Sequence[Features]) -> Features:
+        """See `Joining.features`."""
+        return joined_features(each)
+
+    def names(self, each: Sequence[Sequence[str]]) -> list[str]:
+        """See `Joining.names`."""
+        return list(dict.fromkeys(name for names in each for name in names))
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(_Rows):
+    """One after the other."""
+
+    @property
+    def text(self) -> str:
+        """See `Joining.text`."""
+        return "concatenated"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Joining.parts`."""
+        return ()
+
+    def node(self, nodes: Sequence[Node], form: Aligned, epoch: int) -> Node:
+        """See `Joining.node`."""
+        return Concat(tuple(row_by_row(node, form) for node in nodes))
+
+    def num_shards(self, each: Sequence[int]) -> int:
+        """See `Joining.num_shards`."""
+        return sum(each)
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture(_Rows):
+    """Taking turns.
+
+    Attributes:
+        weights: how often each comes; None: one after the other.
+        seed: decides about the order.
+        stopping: when the rows end.
+    """
+
+    weights: Weights | None
+    seed: int
+    stopping: Stopping
+
+    @property
+    def text(self) -> str:
+        """See `Joining.text`."""
+        return f"interleaved({self.stopping})"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Joining.parts`."""
+        weights = sorted(self.weights.items()) if isinstance(self.weights, dict) else self.weights
+        return weights, self.seed if weights else None, self.stopping.value
+
+    def node(self, nodes: Sequence[Node], form: Aligned, epoch: int) -> Node:
+        """See `Joining.node`."""
+        turns = turns_of(self.weights, len(nodes), self.seed, epoch)
+        return Mixed(tuple(row_by_row(node, form) for node in nodes), turns, self.stopping, epoch)
+
+    def num_shards(self, each: Sequence[int]) -> int:
+        """See `Joining.num_shards`."""
+        return min(each)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Side by side."""
+
+    @property
+    def text(self) -> str:
+        """See `Joining.text`."""
+        return "side by side"
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Joining.parts`."""
+        return ()
+
+    def features(self, each: Sequence[Features]) -> Features:
+        """See `Joining.features`."""
+        self.names([list(features) for features in each])
+        return Features({name: feature for features in each for name, feature in features.items()})
+
+    def names(self, each: Sequence[Sequence[str]]) -> list[str]:
+        """See `Joining.names`.
+
+        Raises:
+            ConfigurationError: a column that two have.
+        """
+        homes: dict[str, int] = {}
+        for number, names in enumerate(each):
+            for name in names:
+                if name in homes:
+                    raise ConfigurationError(
+                        f"Column {name!r} is in dataset {homes[name]} and in dataset {number}. Rename one of them."
+                    )
+                homes[name] = number
+        return list(homes)
+
+    def node(self, nodes: Sequence[Node], form: Aligned, epoch: int) -> Node:
+        """See `Joining.node`."""
+        return row_by_row(Zip(tuple(nodes), epoch), form)
+
+    def num_shards(self, each: Sequence[int]) -> int:
+        """See `Joining.num_shards`."""
+        return 1
+
+
+@dataclass(frozen=True)
+class RowsOfStreams:
+    """The rows of several streams; see `Source`.
+
+    Attributes:
+        plans: the streams.
+        joining: how they become one.
+    """
+
+    plans: tuple[Plan, ...]
+    joining: Joining
+    _forms: list[Form] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def features(self) -> Features | None:
+        """See `Source.features`."""
+        return self._together([plan.features for plan in self.plans])
+
+    def told_features(self) -> Features | None:
+        """See `Source.told_features`."""
+        return self._forms[0][1] if self._forms else self._together(self._told())
+
+    def _told(self) -> list[Features | None]:
+        ask_together([plan.told_features for plan in self.plans if is_fetched(plan.source)])
+        return [plan.told_features() for plan in self.plans]
+
+    def _together(self, each: Sequence[Features | None]) -> Features | None:
+        known = [features for features in each if features is not None]
+        return self.joining.features(known) if len(known) == len(each) else None
+
+    def _form(self) -> Form:
+        """The columns of all, for which one row is read of those that nobody tells."""
+        if not self._forms:
+            each = self._told()
+            features = self._together(each)
+            names = [_first_names(plan) if found is None else list(found) for plan, found in zip(self.plans, each, strict=True)]
+            self._forms.append((tuple(self.joining.names(names)), features))
+        return self._forms[0]
+
+    @property
+    def paths(self) -> MediaPaths:
+        """See `Source.paths`."""
+        return reduce(or_, [plan.source.paths for plan in self.plans])
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """See `Source.changes_by_epoch`."""
+        return any(plan.changes_by_epoch for plan in self.plans)
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """See `Source.drawn_seed`: the first of the streams that drew one."""
+        return next((seed for plan in self.plans if (seed := plan.source.drawn_seed) is not None), None)
+
+    def with_seed(self, seed: int) -> Self:
+        """See `Source.with_seed`; each stream that drew a seed gets one of its own that follows from this one."""
+        plans = []
+        for plan in self.plans:
+            is_drawn = plan.source.drawn_seed is not None
+            plans.append(plan.with_seed(seed) if is_drawn else plan)
+            seed += is_drawn
+        return replace(self, plans=tuple(plans), _forms=self._forms)
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """See `RowsByPlace.projected`: each stream is told which of its columns are wanted."""
+        plans = []
+        for plan in self.plans:
+            told = plan.told_features()
+            if told is None:
+                return None
+            own = tuple(name for name in told if name in names)
+            chosen = ChangeColumns(Selected(own), f"select_columns({list(own)})")
+            plans.append(plan if len(own) == len(told) else plan.then(chosen))
+        return replace(self, plans=tuple(plans), _forms=[])
+
+    def signed(self) -> list[Any]:
+        """See `Source.signed`."""
+        signatures = [plan.signature() for plan in self.plans]
+        return [f"{len(self.plans)} streams {self.joining.text}", Hasher.hash((signatures, self.joining.parts))]
+
+    def labelled(self, label: str) -> Self:
+        """See `Plan.labelled`."""
+        plans = [plan.labelled(f"{label}.{number}") for number, plan in enumerate(self.plans)]
+        return replace(self, plans=tuple(plans), _forms=self._forms)
+
+    def file_names(self) -> list[str]:
+        """The files of all streams that have some."""
+        return [name for plan in self.plans for name in files_of(plan.source)]
+
+    def indexes(self) -> list[Any]:
+        """See `Plan.indexes`."""
+        return [index for plan in self.plans for index in plan.indexes()]
+
+    def root(self, epoch: int) -> Node:
+        """See `Source.root`."""
+        names, features = self._form()
+        form = Aligned(names, features, self.paths)
+        return self.joining.node([plan.by_files().node(epoch) for plan in self.plans], form, epoch)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_forms": []}
+
+
+def rows_of_streams(plans: Sequence[Plan], joining: Joining) -> Plan:
+    """Several streams as one plan.
+
+    Raises:
+        CastError: a column that has different types.
+        ConfigurationError: the streams do not fit together.
+    """
+    sources = [plan.source for plan in plans]
+    numbers = [next(k for k, other in enumerate(sources) if other is source) for source in sources]  # the same rows, one name
+    source = RowsOfStreams(tuple(plan.labelled(f"stream {k}") for plan, k in zip(plans, numbers, strict=True)), joining)
+    source = source if source.drawn_seed is None else source.with_seed(source.drawn_seed)
+    joining.features([plan.features or Features({}) for plan in plans])  # complains of what is known not to fit
+    return Plan(source, (), joining.num_shards([plan.num_shards for plan in plans]))
+
+
+def _first_names(plan: Plan) -> list[str]:
+    """The columns of the first rows."""
+    node = plan.node(0)
+    delivery = next(iter(node.blocks(node.start)), None)
+    return [] if delivery is None else delivery.block.names
+
+
+# `resharded`: a plan whose rows divide into as many parts as they lie in blocks, such as the row groups of Parquet
+# files.
+
+
+def resharded(plan: Plan) -> Plan:
+    """The same rows in more shards, where they lie in blocks that can be read alone; all files may have to tell.
+
+    >>> from datasets_core import IterableDataset
+    >>> resharded(IterableDataset.from_dict({"a": [1, 2]})._plan).num_shards
+    1
+    """
+    source = plan.source
+    if isinstance(source, RowsOfStreams):
+        plans = tuple(map(resharded, source.plans))
+        shards = source.joining.num_shards([each.num_shards for each in plans])
+        return replace(plan, source=replace(source, plans=plans), num_shards=max(plan.num_shards, shards))
+    rows = plan.node(0).bottom.placed
+    blocks = None if rows is None else rows.structure()
+    if blocks is None or not blocks.is_indexed:
+        return plan
+    return replace(plan, num_shards=max(plan.num_shards, len(blocks.rows)))

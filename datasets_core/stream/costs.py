@@ -1,0 +1,321 @@
+"""`Explanation`: what reading a stream takes, before it is read: requests, bytes, memory, time, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from datasets_core.fetch.ranges.file import merged
+from datasets_core.meta.row_blocks import Ints, RowBlocks
+from datasets_core.stream.sources.blocks import RowsOfBlocks
+from datasets_core.stream.sources.tables import RowsOfTable
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What it takes to read some rows; None where it is not known.
+
+    Attributes:
+        rows: of the source that are read.
+        blocks: that are decoded: row groups, record batches.
+        requests: to servers, at most: neighbours are asked for together; those for footers are not counted.
+        num_bytes: that are fetched, or read from the disk.
+        decoded_bytes: of the blocks in memory.
+        seconds: until all is there.
+    """
+
+    rows: int | None = None
+    blocks: int | None = None
+    requests: int | None = None
+    num_bytes: int | None = None
+    decoded_bytes: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LargeBlock:
+    """A block that does not fit into the memory of a stream.
+
+    Attributes:
+        file: its file, as messages name it.
+        block: its number in the file.
+        rows: of the block.
+        decoded_bytes: of the block.
+    """
+
+    file: str
+    block: int
+    rows: int
+    decoded_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankReading:
+    """What one rank reads.
+
+    Attributes:
+        rank: its number.
+        reading: what it takes.
+    """
+
+    rank: int
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is known of a stream before it is read; `print` shows it.
+
+    Attributes:
+        source: what the rows are read from, in words.
+        steps: what is done to them.
+        num_files: how many files there are.
+        num_blocks: how many blocks: row groups, record batches.
+        num_rows: how many rows the stream gives; None where only reading tells.
+        is_local: nothing is fetched.
+        footers: what it took to learn this.
+        all: what reading all rows takes.
+        first: what the first `batch_size` rows take.
+        batch_size: rows of a batch.
+        window_bytes: decoded bytes that a shuffle holds at once, at most; 0 without one.
+        memory_bytes: decoded bytes that are held at once, at most, as estimated.
+        memory_budget: the setting `stream_memory_bytes`.
+        latency: seconds of a small request, as it was measured; None where none was made.
+        bandwidth: bytes a second that the seconds are estimated with.
+        large_blocks: those that do not fit into the memory of a stream.
+        ranks: what each of `world_size` ranks reads.
+        imbalance: by how much the rank that reads most exceeds the mean, as a share of it; None with one rank, or unknown.
+        unknown: what is not known, in words.
+        advice: what to do, in words.
+    """
+
+    source: str
+    steps: tuple[str, ...] = ()
+    num_files: int | None = None
+    num_blocks: int | None = None
+    num_rows: int | None = None
+    is_local: bool = True
+    footers: Reading = Reading()
+    all: Reading = Reading()
+    first: Reading = Reading()
+    batch_size: int = 1
+    window_bytes: int | None = 0
+    memory_bytes: int | None = None
+    memory_budget: int = 0
+    latency: float | None = None
+    bandwidth: float | None = None
+    large_blocks: tuple[LargeBlock, ...] = ()
+    ranks: tuple[RankReading, ...] = ()
+    imbalance: float | None = None
+    unknown: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [self.source]
+        if self.steps:
+            lines.append(f"  steps         {' → '.join(self.steps)}")
+        rows = "rows: only reading tells" if self.num_rows is None else counted(self.num_rows, "row")
+        blocks = [] if self.num_blocks is None else [counted(self.num_blocks, "block")]
+        files = [] if not self.num_files else [counted(self.num_files, "file")]
+        lines.append(f"  what there is {', '.join([rows, *files, *blocks])}")
+        if self.footers.requests:
+            lines.append(f"  footers       {_shown(self.footers)}")
+        lines.append(f"  all           {_shown(self.all)}")
+        lines.append(f"  first batch   {_shown(self.first)}  ({counted(self.batch_size, 'row')})")
+        lines.append(f"  memory        {self._memory()}")
+        if self.latency is not None or self.bandwidth is not None:
+            measured = "" if self.latency is None else f"{self.latency * 1000:.0f} ms a request as measured"
+            assumed = "" if self.bandwidth is None else f"at {sized(self.bandwidth)}/s"
+            lines.append(f"  estimated     {', '.join(filter(None, [measured, assumed]))}")
+        lines += [f"  rank {each.rank:<8} {_shown(each.reading)}" for each in self.ranks[:_SHOWN]]
+        if len(self.ranks) > _SHOWN:
+            lines.append(f"  … {len(self.ranks)} ranks in all")
+        if self.imbalance is not None:
+            lines.append(f"  imbalance     the rank that reads most reads {self.imbalance:.0%} more than the mean")
+        lines += [f"  not known     {text}" for text in self.unknown]
+        lines += [f"  advice        {text}" for text in self.advice]
+        return "\n".join(lines)
+
+    def _memory(self) -> str:
+        budget = f"of {sized(self.memory_budget)} for what is read ahead and kept"
+        if self.memory_bytes is None:
+            return f"not known, {budget}"
+        window = f", {sized(self.window_bytes)} in a window of the shuffle" if self.window_bytes else ""
+        return f"{sized(self.memory_bytes)} decoded{window}, {budget}"
+
+
+def _shown(reading: Reading) -> str:
+    parts = [
+        None if reading.rows is None else counted(reading.rows, "row"),
+        None if reading.requests is None else counted(reading.requests, "request"),
+        None if reading.num_bytes is None else sized(reading.num_bytes),
+        None if reading.decoded_bytes is None else f"{sized(reading.decoded_bytes)} decoded",
+        None if reading.seconds is None else f"about {_lasting(reading.seconds)}",
+    ]
+    return ", ".join(filter(None, parts)) or "not known"
+
+
+def _lasting(seconds: float) -> str:
+    if seconds < 1:
+        return f"{max(1, round(seconds * 1000))} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "file"), counted(20000, "row")
+    ('1 file', '20,000 rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def sized(num_bytes: float) -> str:
+    """Bytes, in the unit that suits.
+
+    >>> sized(999), sized(64 << 20), sized(3.2e9)
+    ('999 B', '67.1 MB', '3.2 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if num_bytes < 1000 or unit == "TB":
+            return f"{num_bytes:.0f} {unit}" if unit == "B" or num_bytes >= 100 else f"{num_bytes:.1f} {unit}"
+        num_bytes /= 1000
+    raise AssertionError
+
+
+# `BlockCosts`: what the blocks of rows cost that are read: requests, bytes, memory, as footers tell.
+
+
+_MOST_BLOCKS = 512  # whose footers are looked at
+_MOST_LARGE = 100
+
+
+@dataclass(frozen=True)
+class BlockCosts:
+    """What blocks cost.
+
+    Attributes:
+        source: the rows.
+        blocks: in which they lie; None: anywhere in memory.
+        runs: for each part of a source of files its index, its first block, and how many there are.
+    """
+
+    source: Any
+    blocks: RowBlocks | None
+    runs: tuple[tuple[Any, int, int], ...] = ()
+
+    @classmethod
+    def of(cls, source: Any, blocks: RowBlocks | None) -> BlockCosts:
+        """That of some rows."""
+        runs = []
+        for part in source.parts if isinstance(source, RowsOfBlocks) else ():
+            run = part.run()
+            first, last = np.searchsorted(part.index.ends, [run.start, run.stop - 1], side="right").tolist()
+            runs.append((part.index, first, last + 1 - first if len(run) else 0))
+        return cls(source, blocks, tuple(runs))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether nothing is fetched."""
+        return all(file.is_local for index, _, _ in self.runs for file in index.files[:1])
+
+    @property
+    def num_files(self) -> int | None:
+        """How many files there are."""
+        return None if self.blocks is None else self.blocks.num_files
+
+    @property
+    def num_blocks(self) -> int | None:
+        """How many blocks there are that are read alone."""
+        return len(self.blocks.rows) if self.blocks is not None and self.blocks.is_indexed else None
+
+    @property
+    def text(self) -> str:
+        """What it is, in words."""
+        if self.runs:
+            return f"A stream of {counted(self.blocks.num_files if self.blocks else 0, 'file')}" + (
+                ", here" if self.is_local else ", elsewhere"
+            )
+        if isinstance(self.source, RowsOfTable):
+            files = len(self.source.table.files)
+            return "A stream of a dataset " + (f"in {counted(files, 'file')} on this disk" if files else "in memory")
+        return "A stream of files on this disk"
+
+    def owners(self, places: Ints) -> Ints:
+        """The numbers of the blocks in which rows lie, each once, in the order in which they are needed."""
+        if self.blocks is None or not len(self.blocks.rows):
+            return np.zeros(0, np.int64)
+        found = np.searchsorted(self.blocks.ends, places, side="right")
+        numbers, firsts = np.unique(found, return_index=True)
+        ordered: Ints = numbers[np.argsort(firsts)]
+        return ordered
+
+    def reading(self, numbers: Ints) -> Reading:
+        """What reading some blocks takes."""
+        blocks = self.blocks
+        if blocks is None:
+            return self._of_table()
+        rows, sizes = blocks.rows[numbers], blocks.sizes[numbers]
+        if not self.runs or not len(numbers):
+            size = int(sizes.sum())
+            known = size if (sizes > 0).all() else None
+            return Reading(int(rows.sum()), len(numbers), 0, known, known)
+        some = numbers[np.linspace(0, len(numbers) - 1, min(len(numbers), _MOST_BLOCKS)).astype(np.int64)]
+        costs = np.array([self._cost(number) for number in some.tolist()], np.float64)
+        scale = float(sizes.sum()) / max(1.0, float(blocks.sizes[some].sum()))
+        requests, read, whole = (round(each) for each in (costs.sum(axis=0) * scale).tolist())
+        decoded = int(int(sizes.sum()) * (read / whole if whole else 1))
+        return Reading(int(rows.sum()), len(numbers), 0 if self.is_local else requests, read, decoded)
+
+    def _of_table(self) -> Reading:
+        if not isinstance(self.source, RowsOfTable):
+            return Reading(requests=0)
+        table, rows = self.source.table, self.source.num_rows
+        size = table.num_bytes if table.is_all_mapped else None
+        known = None if size is None else size * rows // max(1, table.num_rows)
+        return Reading(rows, None, 0, known, known)
+
+    def _cost(self, number: int) -> tuple[int, int, int]:
+        """Requests and bytes of a block, and its bytes with all columns."""
+        index, block = self._placed(number)
+        file, inside = index.file_of(block), index.number_of(block)
+        wanted = self.source.columns
+        every = file.needed(inside, None)
+        names = None if wanted is None else [name for name in index.schema_of(block).names if name in wanted]
+        needed = every if names is None else file.needed(inside, names)
+        return len(merged(needed)), _length(needed), _length(every)
+
+    def _placed(self, number: int) -> tuple[Any, int]:
+        for index, first, count in self.runs:
+            if number < count:
+                return index, first + number
+            number -= count
+        raise IndexError(number)
+
+    def large(self, budget: int) -> Iterator[LargeBlock]:
+        """The blocks that are larger than the memory of a stream."""
+        if self.blocks is None or not self.runs:
+            return
+        for number in np.flatnonzero(self.blocks.sizes > budget)[:_MOST_LARGE].tolist():
+            index, block = self._placed(number)
+            rows, size = index.size_of(block)
+            yield LargeBlock(index.file_of(block).name, index.number_of(block), rows, size)
+
+    def largest(self) -> int:
+        """Decoded bytes of the largest block."""
+        return int(self.blocks.sizes.max()) if self.num_blocks and self.blocks is not None else 0
+
+    def mean_bytes(self) -> int:
+        """Decoded bytes of a block in the mean."""
+        return int(self.blocks.sizes.sum()) // len(self.blocks.rows) if self.num_blocks and self.blocks is not None else 0
+
+
+def _length(ranges: Sequence[tuple[int, int]]) -> int:
+    return sum(stop - start for start, stop in ranges)

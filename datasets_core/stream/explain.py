@@ -1,0 +1,424 @@
+"""How a stream is explained: what its footers and its order tell of the blocks, bytes and requests that reading it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from datasets_core.config import settings
+from datasets_core.meta.row_blocks import Ints
+from datasets_core.stream.combine import RowsOfStreams
+from datasets_core.stream.costs import BlockCosts, Explanation, RankReading, Reading, counted, sized
+from datasets_core.stream.nodes.jobs import RowsOfJobs
+from datasets_core.stream.nodes.ordered import Ordered
+from datasets_core.stream.order.layers import ENDLESS, even_run, run_of
+from datasets_core.stream.order.shuffle import LANES, ShuffledBlocks
+from datasets_core.stream.plan import Plan, RankLanes, projected
+from datasets_core.stream.sources.blocks import RowsOfBlocks
+from datasets_core.stream.steps import Shuffle, Step
+
+# What an explanation of a stream advises: sentences with numbers, and what to do.
+
+
+_LARGE_BATCH = 32 << 20  # bytes that a first batch may take without a word
+_SMALL_BLOCK, _MANY_BLOCKS = 256 << 10, 1000
+_GOOD_BLOCK = 64 << 20
+_UNEVEN = 0.15
+_SLOW_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What advice needs besides the explanation.
+
+    Attributes:
+        shuffle: the last step that mixes rows.
+        largest: decoded bytes of the largest block; 0 where there are none.
+        mean: decoded bytes of a block in the mean.
+        num_parts: how many files are read from their beginning; 0 of rows by blocks.
+        world_size: among how many ranks the rows are divided.
+        lanes: in how many lanes.
+    """
+
+    shuffle: Shuffle | None
+    largest: int
+    mean: int
+    num_parts: int = 0
+    world_size: int = 1
+    lanes: int = LANES
+
+
+def advice_of(found: Explanation, facts: Facts) -> Iterator[str]:
+    """What there is to say.
+
+    Args:
+        found: the explanation.
+        facts: what else is known.
+    """
+    yield from _of_large_blocks(found, facts)
+    yield from _of_first_batch(found, facts)
+    yield from _of_small_blocks(found, facts)
+    yield from _of_ranks(found)
+    yield from _of_parts(facts)
+
+
+def _of_large_blocks(found: Explanation, facts: Facts) -> Iterator[str]:
+    budget = found.memory_budget
+    if found.large_blocks:
+        many = counted(len(found.large_blocks), "block")
+        yield (
+            f"{many} of up to {sized(facts.largest)} do not fit into the {sized(budget)} of stream_memory_bytes: they are "
+            "decoded piece by piece. Raise the setting, read fewer columns, or rewrite the files with row groups of "
+            f"{sized(_GOOD_BLOCK)}."
+        )
+    if facts.shuffle is not None and facts.largest > facts.shuffle.window_bytes:
+        window, most = facts.shuffle.window_bytes, 16 * facts.largest
+        yield (
+            f"Row groups of {sized(facts.largest)} do not fit into a shuffle's window of {sized(window)}: they are cut, and "
+            f"each is mixed with no others. Use shuffle(window_bytes={most}) to mix 16 of them in {sized(most)} of memory, or "
+            f"rewrite the files with row groups of {sized(max(1, window // 16))}."
+        )
+    if found.window_bytes and found.window_bytes > budget > 0:
+        yield (
+            f"A window of the shuffle holds {sized(found.window_bytes)}, and stream_memory_bytes allows {sized(budget)}: "
+            f"blocks are fetched more than once. Use window_bytes={budget // 2}, or raise the setting."
+        )
+
+
+def _of_first_batch(found: Explanation, facts: Facts) -> Iterator[str]:
+    size = found.first.num_bytes or 0
+    if found.is_local or size <= _LARGE_BATCH:
+        return
+    seconds = found.first.seconds
+    waits = f", about {seconds:.1f} s" if seconds is not None and seconds > _SLOW_SECONDS else ""
+    yield (
+        f"The first {counted(found.batch_size, 'row')} take {sized(size)}{waits}, since a block has {sized(facts.mean)} in the "
+        "mean. Read fewer columns (columns= or select_columns), or rewrite the files with smaller row groups."
+    )
+
+
+def _of_small_blocks(found: Explanation, facts: Facts) -> Iterator[str]:
+    requests = found.all.requests or 0
+    if found.is_local or not 0 < facts.mean < _SMALL_BLOCK or requests < _MANY_BLOCKS:
+        return
+    yield (
+        f"{requests:,} requests for blocks of {sized(facts.mean)} in the mean: the time goes to requests. Load it without "
+        f"streaming=True, or rewrite the files with row groups of {sized(_GOOD_BLOCK)}."
+    )
+
+
+def _of_ranks(found: Explanation) -> Iterator[str]:
+    if found.imbalance is not None and found.imbalance > _UNEVEN:
+        yield (
+            f"Of {len(found.ranks)} ranks the one that reads most reads {found.imbalance:.0%} more than the mean: there are "
+            f"{counted(found.num_blocks or 0, 'block')}. Rewrite the files with smaller row groups, or use fewer ranks."
+        )
+    total = sum(each.reading.num_bytes or 0 for each in found.ranks)
+    if found.ranks and not found.is_local and found.all.num_bytes and total > 2 * found.all.num_bytes:
+        yield (
+            f"All ranks together read {sized(total)} for {sized(found.all.num_bytes)} of rows, since lanes share blocks. "
+            "Rewrite the files with smaller row groups, or give split_dataset_by_node fewer lanes."
+        )
+
+
+def _of_parts(facts: Facts) -> Iterator[str]:
+    parts, world = facts.num_parts, facts.world_size
+    if parts and world > 1 and parts < facts.lanes:
+        yield (
+            f"{counted(parts, 'file')} for {facts.lanes} lanes of {world} ranks: a file is read by several ranks, which leave "
+            f"rows out. Give {facts.lanes} files or more, or Parquet files, of which any row group can be read alone."
+        )
+    if parts and facts.shuffle is not None and parts < 16:
+        yield (
+            f"Rows of {counted(parts, 'file')} mix with the {facts.shuffle.size:,} rows around them alone. Use a larger "
+            "buffer_size, more files, or Parquet files, whose row groups come from anywhere."
+        )
+
+
+_REMOTE_BANDWIDTH, _LOCAL_BANDWIDTH = 50e6, 500e6  # bytes a second, where nobody measured
+_MOST_PLACES = 1 << 18  # that are looked up to see which blocks are read
+_MOST_AT_A_TIME = 32  # footers that are asked for at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be explained.
+
+    Attributes:
+        batch_size: rows of a batch.
+        world_size: among how many ranks the rows are divided.
+        lanes: in how many lanes.
+        bandwidth: bytes a second; None: a guess.
+    """
+
+    batch_size: int
+    world_size: int = 1
+    lanes: int = LANES
+    bandwidth: float | None = None
+
+
+def explained(plan: Plan, asked: Asked) -> Explanation:
+    """What reading the rows of a plan takes; footers are asked, rows are not."""
+    source, steps = projected(plan.source, plan.steps)
+    text = tuple(step.text for step in plan.steps)
+    if isinstance(source, RowsOfStreams):
+        return _of_streams(plan, source, text, asked)
+    if isinstance(source, RowsOfJobs):
+        return _of_jobs(source, steps, text, asked)
+    begun, unknown = time.perf_counter(), _unknown_files(source)
+    blocks = getattr(source, "blocks", None)
+    seconds = time.perf_counter() - begun
+    reader = BlockCosts.of(source, blocks)
+    whole = Plan(source, steps, plan.num_shards)
+    head = _Head.of(whole, asked.lanes)
+    latency = _latency(source, unknown, seconds)
+    budget = settings().stream_memory_bytes
+    bandwidth = asked.bandwidth or (_LOCAL_BANDWIDTH if reader.is_local else _REMOTE_BANDWIDTH)
+    timed = _timed(latency, bandwidth, reader.is_local)
+    first = timed(reader.reading(reader.owners(head.first_places(asked.batch_size))))
+    split = head.split
+    world = max(asked.world_size, 1 if split is None else split.world_size)
+    divided = head if world == 1 else _Head.of(whole, asked.lanes, is_divided=True)
+    ranks = tuple(RankReading(rank, timed(reading)) for rank, reading in enumerate(_ranks(reader, divided, world, asked.lanes)))
+    everything = ranks[split.rank].reading if split is not None else timed(reader.reading(_all_owners(reader, head)))
+    window = _window_bytes(head, reader)
+    found = Explanation(
+        source=reader.text,
+        steps=text,
+        num_files=reader.num_files,
+        num_blocks=reader.num_blocks,
+        num_rows=head.num_rows,
+        is_local=reader.is_local,
+        footers=Reading(requests=0 if reader.is_local else unknown, seconds=seconds),
+        all=everything,
+        first=first,
+        batch_size=asked.batch_size,
+        window_bytes=window,
+        memory_bytes=_memory(reader, window, everything),
+        memory_budget=budget,
+        latency=latency,
+        bandwidth=bandwidth,
+        large_blocks=tuple(reader.large(budget)),
+        ranks=ranks if world > 1 else (),
+        imbalance=_imbalance(ranks) if world > 1 else None,
+        unknown=head.unknown,
+    )
+    facts = Facts(head.shuffle, reader.largest(), reader.mean_bytes())
+    return replace(found, advice=tuple(advice_of(found, facts)))
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The rows as far as arithmetic tells where they stand.
+
+    Attributes:
+        rows: their order; with lanes, where the stream is divided.
+        num_rows: how many the stream gives in the end; None where only reading tells.
+        shuffle: the last step that mixes rows.
+        split: the step that divides them among ranks.
+        unknown: what is not known, in words.
+    """
+
+    rows: Ordered
+    num_rows: int | None
+    shuffle: Shuffle | None
+    split: RankLanes | None
+    unknown: tuple[str, ...]
+
+    @classmethod
+    def of(cls, plan: Plan, lanes: int, *, is_divided: bool = False) -> _Head:
+        """That of a plan; divided, as it is where the rows are divided among ranks."""
+        root = Ordered(plan.source, (), 0)  # type: ignore[arg-type]
+        split = plan.split
+        shuffle = next((step for step in reversed(plan.steps) if isinstance(step, Shuffle)), None)
+        lanes = split.lanes if split is not None else lanes if is_divided else 1
+        unknown = []
+        for step in plan.steps:
+            if isinstance(step, RankLanes):
+                continue
+            above = step.on(root, 0, lanes if step is shuffle else 1).placed
+            if above is None:
+                unknown.append(f"how many rows come behind {step.text}: the figures are those of the rows before it")
+                break
+            root = above
+        rows = plan.num_rows
+        if rows is not None and rows >= ENDLESS:
+            rows, unknown = None, [*unknown, "when the rows end, which they never do: the figures are those of one round"]
+        return cls(root, rows, shuffle, split, tuple(unknown))
+
+    def first_places(self, count: int) -> Ints:
+        """Where the first rows stand."""
+        return self.rows.places(run_of(0, self.rows.reach(count)))
+
+    def some_places(self, run: range) -> Ints:
+        """Where some rows stand, evenly spread over a run of them."""
+        step = max(1, -(-len(run) // _MOST_PLACES))
+        return self.rows.places(np.arange(run.start, run.stop, step, dtype=np.int64)) if len(run) else np.zeros(0, np.int64)
+
+
+def _all_owners(reader: BlockCosts, head: _Head) -> Ints:
+    if reader.blocks is None:
+        return np.zeros(0, np.int64)
+    count = head.rows.num_rows
+    if count >= reader.blocks.num_rows and all(isinstance(layer, ShuffledBlocks) for layer in head.rows.orders):
+        return np.arange(len(reader.blocks.rows), dtype=np.int64)
+    if count > reader.blocks.num_rows:  # rows that are repeated are read again, which caches may spare
+        count = reader.blocks.num_rows
+    return reader.owners(head.some_places(range(count)))
+
+
+def _ranks(reader: BlockCosts, head: _Head, world_size: int, lanes: int) -> list[Reading]:
+    """What each rank reads, whose lanes are every `world_size`-th."""
+    if world_size < 2 or reader.blocks is None:
+        return []
+    lanes = lanes if head.split is None else head.split.lanes
+    total = min(head.rows.num_rows, reader.blocks.num_rows)  # rows that are repeated are in the same blocks
+    found = []
+    for rank in range(world_size):
+        runs = [even_run(total, lanes, lane) for lane in range(rank, lanes, world_size)]
+        places = [head.some_places(run) for run in runs]
+        owners = [reader.owners(each) for each in places]
+        numbers = np.unique(np.concatenate([np.zeros(0, np.int64), *owners]))
+        found.append(replace(reader.reading(numbers), rows=sum(map(len, runs))))
+    return found
+
+
+def _imbalance(ranks: Sequence[RankReading]) -> float | None:
+    sizes = [each.reading.num_bytes for each in ranks if each.reading.num_bytes is not None]
+    if len(sizes) < len(ranks) or not sum(sizes):
+        return None
+    return max(sizes) / (sum(sizes) / len(sizes)) - 1
+
+
+def _window_bytes(head: _Head, reader: BlockCosts) -> int | None:
+    """Decoded bytes of the largest window of the last shuffle; 0 without one."""
+    layer = next((layer for layer in reversed(head.rows.orders) if isinstance(layer, ShuffledBlocks)), None)
+    if layer is not None:
+        sizes, rows = layer.blocks.sizes, layer.num_rows
+        most = int(np.diff(layer.window_starts(0)).max()) if rows else 0
+        return most * int(sizes.sum()) // max(1, rows) * layer.lanes
+    if head.shuffle is None:
+        return 0
+    if reader.blocks is None or not reader.blocks.num_rows:
+        return None
+    return head.shuffle.size * int(reader.blocks.sizes.sum()) // reader.blocks.num_rows
+
+
+def _memory(reader: BlockCosts, window: int | None, everything: Reading) -> int | None:
+    """Decoded bytes that are held at once: those of a window, or of a block, of the columns that are read."""
+    if window is None or not reader.num_blocks:
+        return window or None
+    whole = int(reader.blocks.sizes.sum()) if reader.blocks is not None else 0
+    share = 1.0
+    if everything.decoded_bytes and everything.blocks and reader.num_blocks == everything.blocks and whole:
+        share = everything.decoded_bytes / whole
+    return int(max(window, reader.largest()) * share)
+
+
+# -- time --------------------------------------------------------------------------------------------------------------
+
+
+def _unknown_files(source: Any) -> int:
+    """How many footers are still to be asked for."""
+    if not isinstance(source, RowsOfBlocks):
+        return 0
+    indexes = {id(part.index): part.index for part in source.parts}
+    return sum(index.num_unknown_files for index in indexes.values())
+
+
+def _latency(source: Any, asked: int, seconds: float) -> float | None:
+    """Seconds of a request: as the footers took, or one that is made for this."""
+    if not isinstance(source, RowsOfBlocks):
+        return None
+    file = next((file for part in source.parts for file in part.index.files), None)
+    if file is None or file.is_local:
+        return None
+    probe: Callable[[], float] | None = getattr(file, "probe", None)
+    if probe is not None:
+        return probe()
+    return seconds / -(-asked // _MOST_AT_A_TIME) if asked else None
+
+
+def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[[Reading], Reading]:
+    threads = settings().stream_threads
+
+    def timed(reading: Reading) -> Reading:
+        if reading.num_bytes is None:
+            return reading
+        waits = 0.0 if is_local else (latency or 0.0) * -(-(reading.requests or 0) // threads)
+        if not is_local and latency is None:
+            return reading
+        return replace(reading, seconds=waits + reading.num_bytes / bandwidth)
+
+    return timed
+
+
+# -- rows that nobody has counted --------------------------------------------------------------------------------------
+
+
+def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: Asked) -> Explanation:
+    """What is known of rows that are made while they are read: how many parts there are, and hardly more."""
+    shuffle = next((step for step in reversed(steps) if isinstance(step, Shuffle)), None)
+    asked_of: list[Callable[[], int | None] | None] = [getattr(job, "num_rows", None) for job in source.jobs]
+    counts = [None if count is None else count() for count in asked_of]
+    known = [count for count in counts if count is not None]
+    found = Explanation(
+        source=f"A stream of {counted(len(source.jobs), 'part')}, read from the beginning",
+        steps=text,
+        num_files=len(source.jobs),
+        num_rows=sum(known) if known and len(known) == len(counts) and not steps else None,
+        is_local=False,
+        batch_size=asked.batch_size,
+        window_bytes=None if shuffle else 0,
+        memory_budget=settings().stream_memory_bytes,
+        bandwidth=asked.bandwidth,
+        unknown=("rows, bytes and requests: these files have no footers that tell", "what each rank reads")[
+            : 2 if asked.world_size > 1 else 1
+        ],
+    )
+    return replace(found, advice=tuple(advice_of(found, Facts(shuffle, 0, 0, len(source.jobs), asked.world_size, asked.lanes))))
+
+
+def _of_streams(plan: Plan, source: RowsOfStreams, text: tuple[str, ...], asked: Asked) -> Explanation:
+    """Several streams: what all of them take together."""
+    each = [explained(plan, asked) for plan in source.plans]
+    return Explanation(
+        source=f"{counted(len(each), 'stream')} together:\n" + "\n".join(f"    {one.source}" for one in each),
+        steps=text,
+        num_files=_sum([one.num_files for one in each]),
+        num_blocks=_sum([one.num_blocks for one in each]),
+        num_rows=plan.num_rows,
+        is_local=all(one.is_local for one in each),
+        footers=_together([one.footers for one in each]),
+        all=_together([one.all for one in each]),
+        first=_together([one.first for one in each]),
+        batch_size=asked.batch_size,
+        memory_bytes=_sum([one.memory_bytes for one in each]),
+        memory_budget=settings().stream_memory_bytes,
+        latency=max((one.latency for one in each if one.latency is not None), default=None),
+        bandwidth=min((one.bandwidth for one in each if one.bandwidth is not None), default=None),
+        large_blocks=tuple(block for one in each for block in one.large_blocks),
+        unknown=tuple(dict.fromkeys(text for one in each for text in one.unknown)),
+        advice=tuple(dict.fromkeys(text for one in each for text in one.advice)),
+    )
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _together(readings: Sequence[Reading]) -> Reading:
+    seconds = [each.seconds for each in readings if each.seconds is not None]
+    return Reading(
+        rows=_sum([each.rows for each in readings]),
+        blocks=_sum([each.blocks for each in readings]),
+        requests=_sum([each.requests for each in readings]),
+        num_bytes=_sum([each.num_bytes for each in readings]),
+        decoded_bytes=_sum([each.decoded_bytes for each in readings]),
+        seconds=sum(seconds) if len(seconds) == len(readings) else None,
+    )

@@ -1,0 +1,1 @@
+"""Streams to files, folders and the Hub."""

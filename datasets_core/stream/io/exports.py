@@ -1,0 +1,387 @@
+"""Streams written to files, in bounded memory: what was written before a crash is not read again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import IO, Any, Self, TypeAlias
+
+from datasets_core.features.schema import Features
+from datasets_core.meta.splits import NamedSplit, Split
+from datasets_core.stream.io.push import StreamPushing
+from datasets_core.stream.iteration import Streamed
+
+
+class StreamExports(StreamPushing):
+    """A stream and the files that it is written to.
+
+    Each method writes row after row, from where the stream stands, into a hidden folder beside the target, `.<name>.writing`
+    (for a URL, into the cache), with a journal of what is finished.  A write that was cut short, by a crash or an error, goes
+    on there when the same call is made again for the same rows, and ends with the same bytes; for other rows or options it
+    begins anew.  The target is there when all is written.
+
+    More than one file is written into a folder (`"out/"`) or to a path with a number (`"out/part-{index:05d}.parquet"`).
+    """
+
+    def to_parquet(
+        self,
+        path_or_buf: str | os.PathLike[str] | IO[bytes],
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        *,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        **parquet_writer_kwargs: Any,
+    ) -> int:
+        """Write the rows as Parquet, with the features in the files: the bytes of the rows in Arrow's layout.
+
+        A single file cannot be gone on with itself: until it is finished its rows stand beside it, as Arrow.
+
+        Args:
+            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
+            batch_size: rows of a row group; None makes groups of about 32 MB.
+            storage_options: for the file system of a URL.
+            max_shard_size: bytes of rows of a file, about; for folders and numbered paths `max_shard_bytes` of the settings.
+            num_shards: number of files, each a run of the rows; where these can be cut unseen.
+            parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`.
+
+        Raises:
+            CastError: Parquet has no such type, or a value is of another type than those of the first rows.
+            ConfigurationError: the rows have no end; numbered files of another write stand there.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_parquet(file)
+        16
+        """
+        from datasets_core.stream.io.files import WriteRequest, write_parquet  # 15 ms that reading does without
+
+        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, parquet_writer_kwargs)
+        return write_parquet(self, request)
+
+    def to_json(
+        self,
+        path_or_buf: str | os.PathLike[str] | IO[bytes],
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        *,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        **to_json_kwargs: Any,
+    ) -> int:
+        """Write the rows as JSON lines, or as a list of records (`lines=False`): the number of bytes of the text.
+
+        Args:
+            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
+            batch_size: rows that are turned into text at once.
+            storage_options: for the file system of a URL.
+            max_shard_size, num_shards: see `to_parquet`; of text.
+            to_json_kwargs: see `Dataset.to_json`.
+
+        Raises:
+            MissingDependencyError: the options need pandas, which is not installed.
+            CastError: a value is of another type than those of the first rows.
+            ConfigurationError: options that need all rows at once; as for `to_parquet`.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> IterableDataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
+        (19, b'{"a":1}\\n{"a":null}\\n')
+        """
+        from datasets_core.stream.io.files import WriteRequest, write_json  # 15 ms that reading does without
+
+        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, to_json_kwargs)
+        return write_json(self, request)
+
+    def to_csv(
+        self,
+        path_or_buf: str | os.PathLike[str] | IO[bytes],
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        *,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        **to_csv_kwargs: Any,
+    ) -> int:
+        """Write the rows as csv: the number of bytes of the text.
+
+        Args:
+            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
+            batch_size: rows that are turned into text at once.
+            storage_options: for the file system of a URL.
+            max_shard_size, num_shards: see `to_parquet`; of text.
+            to_csv_kwargs: see `Dataset.to_csv`.
+
+        Raises:
+            MissingDependencyError: the options or columns need pandas, which is not installed.
+            CastError: a value is of another type than those of the first rows.
+            ConfigurationError: as for `to_parquet`.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_csv(file), file.getvalue()
+        (6, b'a\\n1\\n2\\n')
+        """
+        from datasets_core.stream.io.files import WriteRequest, write_csv  # 15 ms that reading does without
+
+        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, to_csv_kwargs)
+        return write_csv(self, request)
+
+    def to_tfrecord(
+        self,
+        path_or_buf: str | os.PathLike[str] | IO[bytes],
+        compression: str | None = None,
+        num_shards: int | None = None,
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        *,
+        max_shard_size: int | str | None = None,
+    ) -> int:
+        """Write the rows as TFRecord files of `tf.train.Example`s: the bytes of the records with their frames.
+
+        What becomes of columns, and how files are named, is as for `Dataset.to_tfrecord`.
+
+        Args:
+            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
+            compression: "GZIP" or "ZLIB", "" for none; None goes by the path: `.gz` is gzip.
+            num_shards: number of files, each a run of the rows; where these can be cut unseen.
+            batch_size: rows that are read at once.
+            storage_options: for the file system of a URL.
+            max_shard_size: bytes of a file, about, before it is compressed; for folders and numbered paths
+                `max_shard_bytes` of the settings.
+
+        Raises:
+            CastError: TFRecord files have no form of a column or a value; names column and row.
+            ConfigurationError: as for `to_parquet`.
+            MediaError: a file that a medium names cannot be read.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
+        (60, 60)
+        """
+        options = {"compression": compression}
+        from datasets_core.stream.io.files import WriteRequest, write_tfrecord  # 15 ms that reading does without
+
+        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, options)
+        return write_tfrecord(self, request)
+
+    def save_to_disk(
+        self,
+        dataset_path: str | os.PathLike[str],
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Save the rows to a folder, which `load_from_disk` opens as a `Dataset`.
+
+        Args:
+            dataset_path: local folder or URL.
+            max_shard_size: bytes of rows of a file, about; None: `max_shard_bytes` of the settings.
+            num_shards: number of files, each a run of the rows; where these can be cut unseen.
+            storage_options: for the file system of a URL.
+
+        Raises:
+            CastError: a value is of another type than those of the first rows.
+            ConfigurationError: the rows have no end; a built dataset stands there.
+            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     IterableDataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+        ...     Dataset.load_from_disk(folder)["a"][:]
+        [1, 2]
+        """
+        from datasets_core.stream.io.files import save_streams  # 15 ms that reading does without
+
+        save_streams({"": self}, dataset_path, max_shard_size, {"": num_shards}, storage_options, group=False)
+
+
+# Streams made of files and frames.
+
+
+Path: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = "Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]]"
+
+
+class StreamMaking(Streamed):
+    """What a stream is made of: files of a format, which are read where they are, and nothing is built."""
+
+    @classmethod
+    def from_csv(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> Self:
+        """The rows of csv files.
+
+        Args:
+            path_or_paths: paths, globs or URLs; by split, where no split is given, they become an `IterableDatasetDict`.
+            split: the split that the rows are of; "train" if None.
+            features: what the columns are to be; None: what the values say.
+            keep_in_memory: has no effect.
+            kwargs: options of the format, such as `sep=`, and of `load_dataset`, such as `storage_options=`.
+
+        Raises:
+            DataFilesNotFoundError: no such file.
+            DatasetBuildError: while reading: a file is not what its format promises.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.csv")
+        ...     _ = path.write_text("a,b\\n1,x\\n")
+        ...     list(IterableDataset.from_csv(path))
+        [{'a': 1, 'b': 'x'}]
+        """
+        return cls._streamed("csv", path_or_paths, split, features, kwargs)
+
+    @classmethod
+    def from_json(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        field: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """The rows of JSON files: lines, lists of objects, or (`field`) what stands at a key of one object; see `from_csv`.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.json")
+        ...     _ = path.write_text('{"rows": [{"a": 1}]}')
+        ...     list(IterableDataset.from_json(path, field="rows"))
+        [{'a': 1}]
+        """
+        return cls._streamed("json", path_or_paths, split, features, {**kwargs, **({} if field is None else {"field": field})})
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        columns: list[str] | None = None,
+        filters: Any = None,
+        fragment_scan_options: Any = None,
+        on_bad_files: str = "error",
+        **kwargs: Any,
+    ) -> Self:
+        """The rows of Parquet files; of the others than `columns` and `filters` say nothing is read; see `from_csv`.
+
+        Args:
+            path_or_paths, split, features, keep_in_memory, kwargs: see `from_csv`.
+            columns: the columns that are read.
+            filters: which rows are meant: an expression of `pyarrow.dataset`, or tuples such as `[("a", ">", 1)]`.
+            fragment_scan_options: see `pyarrow.dataset.ParquetFragmentScanOptions`.
+            on_bad_files: "error", "warn" or "skip".
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.parquet")
+        ...     _ = Dataset.from_dict({"a": [1, 2], "b": [3, 4]}).to_parquet(path)
+        ...     list(IterableDataset.from_parquet(path, columns=["b"]))
+        [{'b': 3}, {'b': 4}]
+        """
+        given = {
+            "columns": columns,
+            "filters": filters,
+            "fragment_scan_options": fragment_scan_options,
+            "on_bad_files": None if on_bad_files == "error" else on_bad_files,
+        }
+        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
+        return cls._streamed("parquet", path_or_paths, split, features, options)
+
+    @classmethod
+    def from_text(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        keep_linebreaks: bool = False,
+        sample_by: str = "line",
+        **kwargs: Any,
+    ) -> Self:
+        """The lines of text files; by `sample_by` their paragraphs, or whole documents; see `from_csv`.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_text("one\\ntwo\\n")
+        ...     list(IterableDataset.from_text(path))
+        [{'text': 'one'}, {'text': 'two'}]
+        """
+        options = {**kwargs, "keep_linebreaks": keep_linebreaks, "sample_by": sample_by}
+        return cls._streamed("text", path_or_paths, split, features, options)
+
+    @classmethod
+    def from_tfrecord(
+        cls,
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        spec: Mapping[str, Any] | None = None,
+        columns: list[str] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """The records of TFRecord files, by `spec` or `features` if one is given; see `from_csv`.
+
+        >>> import os, tempfile
+        >>> from datasets_core.records import TFRecordWriter, encode_example
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.tfrecord")
+        ...     with TFRecordWriter(path) as writer:
+        ...         writer.write(encode_example({"label": 7, "image": b"..."}))
+        ...     list(IterableDataset.from_tfrecord(path, columns=["label"]))
+        [{'label': 7}]
+        """
+        given = {"spec": spec, "columns": columns}
+        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
+        return cls._streamed("tfrecord", path_or_paths, split, features, options)
+
+    def to_sql(self, name: str, con: Any, batch_size: int | None = None, **sql_writer_kwargs: Any) -> int:
+        """Write the rows into a table of a database, in bounded memory: the number of rows; see `Dataset.to_sql`.
+
+        Args:
+            name: the table.
+            con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which takes SQLAlchemy).
+            batch_size: rows that are written at once.
+            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` is False unless given.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+            ConfigurationError: the table exists, unless `if_exists="append"` or `"replace"` is given; or the database refuses;
+                or the rows have no end.
+            CastError: a nested column holds what JSON cannot, such as bytes; or a value is of another type than its column.
+
+        >>> import sqlite3
+        >>> connection = sqlite3.connect(":memory:")
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_sql("numbers", connection)
+        2
+        >>> connection.close()
+        """
+        from datasets_core.stream.io.files import write_stream_sql  # 10 ms that reading does without
+
+        return write_stream_sql(self, name, con, batch_size, sql_writer_kwargs)
+
+    @classmethod
+    def _streamed(
+        cls, kind: str, paths: Paths, split: NamedSplit | str | None, features: Features | None, options: Mapping[str, Any]
+    ) -> Self:
+        name = None if split is None and isinstance(paths, Mapping) else str(split or Split.TRAIN)
+        files = {str(key): value for key, value in paths.items()} if isinstance(paths, Mapping) else {name: paths}
+        from datasets_core.io.tables import rows_of_files  # 10 ms that other streams do without
+
+        stream: Self = rows_of_files(kind, data_files=files, split=name, features=features, streaming=True, **options)
+        return stream

@@ -1,0 +1,352 @@
+"""The rows of a stream as the Parquet files of a push, written while they come: how many there are shows at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.engines import get_engine
+from datasets_core.errors import CellCastError, ConfigurationError, MediaError
+from datasets_core.features.base import Value
+from datasets_core.features.cast import cast_table
+from datasets_core.features.media.media import embed_table, has_media
+from datasets_core.features.schema import Features
+from datasets_core.io.push_parquet import GROUP_BYTES, ShardFile, num_bits, write_shards
+from datasets_core.io.push_target import LocalShard, PushTarget, ShardLimits, same_features, target_of
+from datasets_core.progress import progress
+from datasets_core.store import module_state
+from datasets_core.store.rows.indices import parse_size
+from datasets_core.stream.nodes.block import ArrowBlock, Block, Kinds, encoded, joined, of_dicts
+from datasets_core.stream.order.layers import ENDLESS
+from datasets_core.stream.plan import Plan
+from datasets_core.stream.transforms import Transforming
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub.client import CommitInfo
+
+
+# Streams pushed to the Hub: written and uploaded file by file, while their rows come.
+
+
+class StreamPushing(Transforming):
+    """A stream and the repository that it is pushed to."""
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        config_name: str = "default",
+        set_default: bool | None = None,
+        split: str | None = None,
+        data_dir: str | None = None,
+        commit_message: str | None = None,
+        commit_description: str | None = None,
+        private: bool | None = None,
+        token: str | bool | None = None,
+        revision: str | None = None,
+        create_pr: bool | None = False,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        embed_external_files: bool = True,
+        num_proc: int | None = None,
+    ) -> CommitInfo:
+        """Push the rows to a dataset repository of the Hub, as one split of a config, by one commit.
+
+        The rows are read once, from the beginning, written file by file and uploaded; neither memory nor disk has to hold them
+        all.  What becomes of the repository, and the other arguments: see `Dataset.push_to_hub`.  Where the types of columns
+        are not known, they are those of the first thousand rows, which are read for that before.
+
+        Args:
+            repo_id: `org/name`, or `name` for one of the user's own.
+            max_shard_size: bytes of a file in memory: the next one is begun there.  None: a file for each shard of the stream,
+                and more where one is larger than the setting `max_shard_bytes`.
+            num_shards: number of files; where neither the number of rows is known nor that many shards, rows go to them in
+                turn.
+            num_proc: processes, each of which writes the files of one shard of the stream at a time.
+
+        Raises:
+            CellCastError: a value is of another type than those of the first rows; names split, row and column.
+            ConfigurationError: the rows have no end, or as for `Dataset.push_to_hub`.
+        """
+        target = target_of(locals())
+        name = str(self.split or "train") if split is None else str(split)
+        files = {name: num_shards}
+        return push_streams({name: self}, target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
+
+
+def push_streams(
+    streams: Mapping[str, Transforming],
+    target: Callable[..., PushTarget],
+    max_shard_size: int | str | None,
+    num_shards: Mapping[str, Any],
+    *,
+    embeds: bool,
+    num_proc: int | None,
+) -> CommitInfo:
+    """Push streams as splits of one config; see `IterableDataset.push_to_hub`.
+
+    Args:
+        streams: by split.
+        target: makes the target of the splits that it is told.
+        max_shard_size: bytes of a file.
+        num_shards: number of files of each split; None leaves it to the stream.
+        embeds: whether files that media name go into the rows.
+        num_proc: processes that write.
+    """
+    from datasets_core.io.push import push
+    from datasets_core.io.push_card import card_writer  # 15 ms, with pyarrow.parquet
+    from datasets_core.io.push_target import shard_limits
+
+    place = target(splits=[*streams])
+    size = parse_size(max_shard_size)
+    limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in streams}
+    known = next((found for stream in streams.values() if (found := stream._plan.features) is not None), None)
+    rows = {
+        name: StreamRows.of(stream._plan, stream.epoch, name, embeds=embeds, features=known) for name, stream in streams.items()
+    }
+    features = same_features({name: each.features for name, each in rows.items()})
+    shards = {name: shards_of_stream(each, limits[name]) for name, each in rows.items()}
+    return push(place, shards, card_writer(place, features), is_stream=True)
+
+
+_HEAD_ROWS, _MOST_HEAD_ROWS = 1000, 10_000  # that tell the types of columns: more where the first are all null
+_HEAD_BYTES, _MOST_HEAD_BYTES = 32 << 20, 256 << 20  # or fewer rows, that take so much
+_DEALT_BYTES = 512 << 20  # of rows that wait in memory where several files are written at once
+_EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20
+_GIVE_TYPES = "The types are those of the first rows; give features, by map(features=…) or cast(…)"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRows:
+    """Rows of a stream that are to be written.
+
+    Attributes:
+        plan: where they come from.
+        epoch: of the stream.
+        features: of the columns.
+        split: whose rows they are.
+        embeds: whether the files that media name go into the rows.
+        is_told: whether the features are the stream's own, and not those of its first rows.
+    """
+
+    plan: Plan
+    epoch: int
+    features: Features
+    split: str
+    embeds: bool
+    is_told: bool = True
+
+    @classmethod
+    def of(cls, plan: Plan, epoch: int, split: str, *, embeds: bool, features: Features | None = None) -> StreamRows:
+        """The rows of a plan, of whose first ones the types are taken where nobody tells them.
+
+        Args:
+            plan: where they come from.
+            epoch: of the stream.
+            split: whose rows they are.
+            embeds: whether the files that media name go into the rows.
+            features: of the columns, where the plan does not know them.
+
+        Raises:
+            ConfigurationError: the rows have no end, or there are none that tell their types.
+        """
+        count = plan.num_rows
+        if count is not None and count >= ENDLESS:
+            raise ConfigurationError(f"The rows of split {split!r} have no end. Take as many as you want: take(n).")
+        told = plan.features or features
+        found = told or _features_of_head(plan, epoch, split)
+        return cls(plan, epoch, found, split, embeds and any(map(has_media, found.values())), told is not None)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, with the bytes of their files.
+
+        Raises:
+            CellCastError: a value is of another type than its column; names split, row and column.
+        """
+        kinds = Kinds(self.features, self.plan.source.paths)
+        row = 0
+        with _naming(self.split):
+            for block in _blocks(self.plan, self.epoch):
+                for batch in self._in_parts(self.encoded(block, kinds, row), row, kinds):
+                    yield batch
+                    row += batch.num_rows
+
+    def encoded(self, block: Block, kinds: Kinds, row: int) -> pa.RecordBatch:
+        """Rows of the stream, of which the first is number `row`, with the types of the features.
+
+        Raises:
+            CellCastError: a value is of another type than its column; names split, row and column.
+        """
+        try:
+            if not isinstance(block, ArrowBlock):
+                return encoded(block.rows(), kinds).batch
+            if block.kinds.features == self.features:
+                return block.batch
+            return cast_table(block.batch, self.features, what=f"Split {self.split!r}")
+        except CellCastError as error:
+            number = row + (error.row or 0)
+            advice = error.advice if self.is_told else _GIVE_TYPES
+            what = f"Split {self.split!r}"
+            raise CellCastError(error.column, error.reason, row=number, what=what, advice=advice) from error
+
+    def _in_parts(self, batch: pa.RecordBatch, row: int, kinds: Kinds) -> Iterator[pa.RecordBatch]:
+        """The rows as they are, or with the bytes of files, some after the other."""
+        step = 1
+        while self.embeds and batch.num_rows:
+            table = pa.Table.from_batches([batch.slice(0, step)])
+            try:
+                table = embed_table(table, self.features, paths=kinds.paths)
+            except MediaError as error:
+                raise error.at(row=row + (error.row or 0)) from error.__cause__
+            yield from table.to_batches()
+            batch, row = batch.slice(step), row + table.num_rows
+            size = max(1, num_bits(table) // 8)
+            step = max(1, min(_EMBEDDED_ROWS, 2 * step, _EMBEDDED_BYTES * table.num_rows // size))
+        if not self.embeds:
+            yield batch
+
+
+def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
+    """The types that the first rows have."""
+    blocks: list[Block] = []
+    rows = size = 0
+    enough = 1  # twice as many each time
+    with _naming(split):
+        for block in _blocks(plan, epoch):
+            blocks.append(block)
+            rows, size = rows + block.num_rows, size + _size(block)
+            if rows >= enough * _HEAD_ROWS or size >= enough * _HEAD_BYTES:
+                found = _features_of(blocks)
+                if rows >= _MOST_HEAD_ROWS or size >= _MOST_HEAD_BYTES or Value("null") not in found.values():
+                    return found
+                enough *= 2
+        if rows:
+            return _features_of(blocks)
+    raise ConfigurationError(f"Split {split!r} has no rows, and so no types of columns. Give features, or leave the split out.")
+
+
+def _size(block: Block) -> int:
+    """About how many bytes the rows take in memory."""
+    if isinstance(block, ArrowBlock):
+        return int(block.batch.nbytes)
+    return sum(map(_value_size, (value for row in block.rows() for value in row.values())))
+
+
+def _value_size(value: object) -> int:
+    if isinstance(value, (bytes, str)):
+        return len(value)
+    if isinstance(value, dict):  # of media, with their bytes
+        return sum(map(_value_size, value.values()))
+    if isinstance(value, (list, tuple)):
+        return len(value) * _value_size(value[0]) if value else 0
+    return int(getattr(value, "nbytes", 8))
+
+
+def _blocks(plan: Plan, epoch: int) -> Iterator[Block]:
+    node = plan.node(epoch)
+    for delivery in node.blocks(node.start):
+        yield delivery.block
+
+
+@contextmanager
+def _naming(split: str) -> Iterator[None]:
+    """Have errors, whatever a function of the user raises, say in which split they came."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"This happened in split {split!r}.")
+        raise
+
+
+def _features_of(blocks: list[Block]) -> Features:
+    block = joined(blocks)
+    return (block if isinstance(block, ArrowBlock) else of_dicts(block.rows())).kinds.features
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def shards_of_stream(rows: StreamRows, limits: ShardLimits) -> Callable[[str], Iterator[LocalShard]]:
+    """What writes the rows into files, one after the other, in the folder that it is given.
+
+    A stream of several shards makes a file of each, and more where they are large.  In several processes each writes the
+    files of one of them at a time.
+
+    Args:
+        rows: of one split.
+        limits: into how many files they go.
+    """
+    return partial(_written, rows, limits)
+
+
+def _written(rows: StreamRows, limits: ShardLimits, folder: str) -> Iterator[LocalShard]:
+    with progress(f"Writing {rows.split} as Parquet", total=rows.plan.num_rows) as bar:
+        for shard in _files(rows, limits, folder):
+            bar.update(shard.num_rows)
+            yield shard
+
+
+def _files(rows: StreamRows, limits: ShardLimits, folder: str) -> Iterator[LocalShard]:
+    count = limits.num_shards or (rows.plan.num_shards if limits.max_bytes is None or limits.num_proc else 1)
+    if not rows.plan.divides(count):
+        if limits.num_shards is not None:
+            yield from _dealt(rows, limits.num_shards, folder)
+            return
+        count = 1
+    size = None if limits.num_shards else limits.shard_bytes
+    parts = [replace(rows, plan=rows.plan.sharded(count, part, is_contiguous=True)) for part in range(count)]
+    parts = parts if count > 1 else [rows]
+    if (limits.num_proc or 1) == 1:
+        for number, part in enumerate(parts):
+            yield from _of_part(folder, size, (number, part))
+        return
+    waiting: dict[int, list[LocalShard]] = {}
+    wanted = 0
+    engine, work = get_engine(num_proc=limits.num_proc), partial(_all_of_part, folder, size)
+    for number, made in module_state.run(engine, work, list(enumerate(parts)), rows.plan, verb="push_to_hub()"):
+        waiting[number] = made
+        while wanted in waiting:
+            yield from waiting.pop(wanted)
+            wanted += 1
+
+
+def _all_of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]) -> list[LocalShard]:
+    return list(_of_part(folder, max_bytes, job))
+
+
+def _of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]) -> Iterator[LocalShard]:
+    number, rows = job
+    name = partial(_name, folder, rows.split, number)
+    for shard in write_shards(rows.batches(), rows.features, name, max_bytes):
+        yield _local(shard, rows.split)
+
+
+def _name(folder: str, split: str, part: int, number: int) -> str:
+    return os.path.join(folder, f"{split}-{part:05d}-{number:05d}.parquet")
+
+
+def _local(shard: ShardFile, split: str) -> LocalShard:
+    return LocalShard(shard.path, split, shard.num_rows, shard.num_bits // 8)
+
+
+def _dealt(rows: StreamRows, count: int, folder: str) -> Iterator[LocalShard]:
+    """The rows dealt to so many files in turn: who does not know their number cannot cut them into runs."""
+    group = max(1 << 20, min(GROUP_BYTES, _DEALT_BYTES // count))
+    names = (_name(folder, rows.split, 0, number) for number in range(count))
+    with ExitStack() as opened:
+        shards = [opened.enter_context(ShardFile(name, rows.features, group_bytes=group)) for name in names]
+        seen = 0
+        for batch in rows.batches():
+            for number, shard in enumerate(shards):
+                places = np.arange((number - seen) % count, batch.num_rows, count)
+                if len(places):
+                    shard.add(batch.take(pa.array(places)))
+            seen += batch.num_rows
+    for shard in shards:
+        yield _local(shard, rows.split)

@@ -1,0 +1,384 @@
+"""`StreamWrite`: rows of a stream into the files of a journal's folder, from wherever an earlier run of the write came to."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import IO, Any
+
+import pyarrow as pa
+
+from datasets_core import files
+from datasets_core.errors import CellCastError, ConfigurationError, MediaError
+from datasets_core.features.media.media import embed_table, has_media
+from datasets_core.features.schema import Features
+from datasets_core.io.sinks import Sink
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.commit import WriteJournal, holds
+from datasets_core.store.rows.indices import at_least_one
+from datasets_core.store.rows.rows import Tabled
+from datasets_core.stream.io.push import StreamRows
+from datasets_core.stream.iteration import Streamed, Walk
+from datasets_core.stream.nodes.block import Block, Kinds
+from datasets_core.stream.nodes.node import Delivery, Node, State, part
+
+# `StreamBatches`: the rows of a stream as record batches of one schema, with the state of the stream behind each.
+
+
+_ROWS, _MEDIA_ROWS = 1000, 100
+
+
+class StreamBatches:
+    """The rows of a stream, some at a time: the same ones whenever they are read, also from a state on.
+
+    Args:
+        stream: whose rows they are; it stays where it stands.
+        batch_size: rows of a batch; None: a thousand, or a hundred where there are media.
+        embeds: the bytes of local files that media name come with the rows.
+        told: the `signature` of an earlier reading: of the same rows it says the features, so that none is read for them.
+
+    Raises:
+        ConfigurationError: the rows have no end, or there are none that tell their types.
+    """
+
+    def __init__(self, stream: Streamed, batch_size: int | None = None, *, embeds: bool = False, told: Any = None) -> None:
+        self._stream = copy.copy(stream)
+        split = str(stream.split or "train")
+        features = stream.features or _features_told(stream, told)
+        self._rows = StreamRows.of(stream._plan, stream.epoch, split, embeds=False, features=features)
+        self._kinds = Kinds(self._rows.features, stream._plan.source.paths)
+        has_files = any(map(has_media, self._rows.features.values()))
+        self._embeds = embeds and has_files
+        self.size = (_MEDIA_ROWS if has_files else _ROWS) if batch_size is None else batch_size
+
+    def like(self, stream: Streamed) -> StreamBatches:
+        """The rows of a part of the stream, in batches of the same size, with the same features."""
+        other = copy.copy(self)
+        other._stream = copy.copy(stream)
+        other._rows = replace(self._rows, plan=stream._plan)
+        return other
+
+    @property
+    def features(self) -> Features:
+        """Of the columns; where the stream does not tell, those of its first rows."""
+        return self._rows.features
+
+    @property
+    def num_rows(self) -> int | None:
+        """How many there are, where that is known."""
+        return self._stream._plan.num_rows
+
+    @property
+    def sample(self) -> Tabled:
+        """No rows, with the columns that are meant."""
+        return self.tabled(pa.RecordBatch.from_pylist([], schema=self.features.arrow_schema))
+
+    def tabled(self, batch: pa.RecordBatch) -> Tabled:
+        """Rows as those of a dataset."""
+        return Tabled(batch, DatasetInfo(features=self.features))
+
+    def signature(self) -> list[Any]:
+        """What tells these rows from others, as plain JSON: the plan, the place where they begin, and their columns.
+
+        Rows of a function without a lasting identity are never told to be the same.
+        """
+        state = self._stream.state_dict()
+        is_known = all(step[1] for step in state["plan"])
+        return [state, self.size, self.features.to_dict(), *([] if is_known else [os.urandom(8).hex()])]
+
+    def behind(self, state: dict[str, Any] | None, row: int) -> Iterator[tuple[pa.RecordBatch, Callable[[], dict[str, Any]]]]:
+        """The rows behind a state, some at a time, each time with what gives the state behind them.
+
+        How many come at once depends on how long they take; but some end at each multiple of `size`, whenever they are read.
+
+        Args:
+            state: of this stream; None: from where the stream stands.
+            row: the number of the first of them.
+
+        Raises:
+            CellCastError: a value is of another type than its column; names split, row and column.
+        """
+        stream = copy.copy(self._stream)
+        if state is not None:
+            stream.load_state_dict(state)
+        blocks = stream._begin(Walk(_shows_blocks, partial(_pieces, self.size, row)))
+        for block in blocks:
+            batch = self._rows.encoded(block, self._kinds, row)
+            if self._embeds:
+                table = pa.Table.from_batches([batch])
+                table = embed_table(table, self.features, paths=self._kinds.paths, remote_files=False)
+                (batch,) = table.combine_chunks().to_batches()
+            yield batch, blocks.state_dict
+            row += batch.num_rows
+
+
+def _features_told(stream: Streamed, told: Any) -> Features | None:
+    if not isinstance(told, list) or len(told) != 3 or told[0] != stream.state_dict():
+        return None
+    return Features.from_dict(told[2])
+
+
+def _pieces(size: int, row: int, node: Node, state: State) -> Iterator[Delivery]:
+    """Deliveries that end at each multiple of `size`; the first row has the number `row`."""
+    for delivery in node.blocks(state):
+        begin, rows = 0, delivery.block.num_rows
+        while begin < rows:
+            end = min(rows, begin + size - row % size)
+            yield part(delivery, begin, end)
+            begin, row = end, row + end - begin
+
+
+def _shows_blocks() -> Callable[[Delivery], tuple[list[Block], Callable[[int], State]]]:
+    return lambda delivery: ([delivery.block], partial(_always, delivery.after(delivery.block.num_rows - 1)))
+
+
+def _always(state: State, _: int) -> State:
+    return state
+
+
+_SETTLED_BYTES, _SETTLED_SECONDS = 32 << 20, 2.0  # after which the journal notes where a growing file stands
+_Opener = Callable[[IO[bytes], Callable[[int], str] | None, Sequence[Mapping[str, Any]]], Sink]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A finished file.
+
+    Attributes:
+        number: of it.
+        name: in the folder of the journal.
+        num_bytes: as its form counts them.
+        facts: what else is known of it.
+    """
+
+    number: int
+    name: str
+    num_bytes: int
+    facts: Mapping[str, Any]
+
+
+def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamBatches]:
+    """The rows in so many parts, each a run of them.
+
+    Raises:
+        ConfigurationError: how many rows there are is not known, nor are there parts.
+    """
+    number = at_least_one("num_shards", count)
+    plan = stream._plan
+    if not plan.divides(number):
+        raise ConfigurationError(
+            f"num_shards={number} parts cannot be cut before the rows are counted. Give max_shard_size= instead, or a stream "
+            "whose rows are known: before filter() and the like."
+        )
+    if number == 1:
+        return [whole]
+    return [whole.like(stream._like(plan.sharded(number, index, is_contiguous=True))) for index in range(number)]
+
+
+@contextlib.contextmanager
+def numbered(first: int) -> Iterator[None]:
+    """Have errors of a value name its row in the stream.
+
+    Args:
+        first: the number of the row from which the errors count.
+    """
+    try:
+        yield
+    except CellCastError as error:
+        row = first + (error.row or 0)
+        raise CellCastError(error.column, error.reason, row=row, what=error.what, advice=error.advice) from error.__cause__
+    except MediaError as error:
+        raise error.at(row=first + (error.row or 0)) from error.__cause__
+
+
+class StreamWrite:
+    """One write.
+
+    Args:
+        journal: of it, and the folder of the files.
+        opened: opens a file of its form; see `FileForm.sink`.
+        tell: is told how many rows were written.
+        is_growing: a file that was begun is gone on with where it was noted last; else parts beside it hold its rows.
+        has_parts: a file is gone on with at all; else it is written anew.
+    """
+
+    def __init__(
+        self, journal: WriteJournal, opened: _Opener, tell: Callable[[int], object], *, is_growing: bool, has_parts: bool
+    ) -> None:
+        self._journal, self._opened, self._tell = journal, opened, tell
+        self._is_growing, self._has_parts = is_growing, has_parts
+
+    def resume(self, place: Callable[[int], str]) -> bool:
+        """Keep of the journal what stands on the disk; whether it was begun.
+
+        Args:
+            place: where the file of a number is to be in the end.
+        """
+        entries, kept = self._journal.entries, 0
+        was_begun = bool(entries)
+        while kept < len(entries) and (whole := self._whole_behind(entries, kept)) is not None:
+            entry = entries[whole]
+            local = entry["is_placed"] or holds(self._journal.path(shard_name(entry["shard"])), entry["bytes"], entry["sha256"])
+            if not local and not holds(place(entry["shard"]), entry["bytes"], entry["sha256"]):
+                break
+            kept = whole + 1
+        self._journal.keep(self._standing_points(kept))
+        return was_begun
+
+    @staticmethod
+    def _whole_behind(entries: Sequence[Mapping[str, Any]], start: int) -> int | None:
+        """The entry that says that the next file is finished."""
+        return next((number for number in range(start, len(entries)) if entries[number]["is_whole"]), None)
+
+    def _standing_points(self, start: int) -> int:
+        """How many entries stand, with those of the file that was begun last."""
+        points = self._journal.entries[start:]
+        if not self._has_parts:
+            return start
+        if not points or points[0]["is_whole"]:
+            return start
+        open_ends = next((number for number, point in enumerate(points) if point["is_whole"]), len(points))
+        points = points[:open_ends]
+        if self._is_growing:
+            standing = (count for count in range(len(points), 0, -1) if self._stands(points[count - 1]))
+            return start + next(standing, 0)
+        return start + next((count for count, point in enumerate(points) if not self._stands(point)), len(points))
+
+    def _stands(self, point: Mapping[str, Any]) -> bool:
+        name = shard_name(point["shard"]) if self._is_growing else _part(point["shard"], point["file"])
+        return holds(self._journal.path(name), point["bytes"], point["sha256"])
+
+    def run(
+        self, parts: Sequence[StreamBatches], limit: int | None, put: Callable[[str, int], None] | None = None
+    ) -> list[Shard]:
+        """Write all rows that are not written: the files, in order.
+
+        Args:
+            parts: of the rows; each begins a file.
+            limit: bytes of a file, about; None: a file for each part.
+            put: takes each file away when it is finished; None: they stay in the folder.
+
+        Raises:
+            DatasetDiskError: the disk is full, read-only or forbidden.
+        """
+        done = self._journal.entries
+        self._tell(sum(entry["rows"] for entry in done))
+        number = sum(entry["is_whole"] for entry in done)
+        first = done[-1]["part"] + (done[-1]["is_last"]) if done else 0
+        for index in range(first, len(parts)):
+            state = done[-1]["state"] if done and done[-1]["part"] == index else None
+            row = sum(entry["rows"] for entry in done if entry["part"] == index)
+            before = sum(other.num_rows or 0 for other in parts[:index])
+            number = self._write_part(index, parts[index], state, row, before, number, limit, put)
+        return [_shard(entry) for entry in self._journal.entries if entry["is_whole"]]
+
+    def _write_part(
+        self,
+        part: int,
+        rows: StreamBatches,
+        state: dict[str, Any] | None,
+        row: int,
+        before: int,
+        number: int,
+        limit: int | None,
+        put: Callable[[str, int], None] | None,
+    ) -> int:
+        """Write the rows of a part behind a state, with so many rows in the parts before; the number of the next file."""
+        points = [entry for entry in self._journal.entries if entry["shard"] == number and not entry["is_whole"]]
+        file = _File(self, part, number, points)
+        try:
+            for batch, state_behind in rows.behind(state, row):
+                if limit is not None and row % rows.size == 0 and file.sink.num_bytes >= limit:
+                    with numbered(before + row):
+                        file.finish(state, put, is_last=False)
+                    file = _File(self, part, file.number + 1, ())
+                row += batch.num_rows
+                with numbered(before + row - batch.num_rows):
+                    file.add(batch, ends_batch=row % rows.size == 0)
+                self._tell(batch.num_rows)
+                state = state_behind()
+                if file.is_due:
+                    with numbered(before + row):
+                        file.note(state)
+            with numbered(before + row):
+                file.finish(state, put, is_last=True)
+        except BaseException:
+            file.close()
+            raise
+        return file.number + 1
+
+
+class _File:
+    """A file that is being written."""
+
+    def __init__(self, write: StreamWrite, part: int, number: int, points: Sequence[Mapping[str, Any]]) -> None:
+        self._journal, self.number, self._part = write._journal, number, part
+        path = self._path = write._journal.path(shard_name(number))
+        spool = (lambda count: write._journal.path(_part(number, count))) if write._has_parts else None
+        is_kept = bool(points) and write._is_growing
+        with files.disk_errors(path):
+            self._out = open(path, "r+b" if is_kept else "w+b")  # noqa: SIM115 - closed by `close`
+        try:
+            self.sink = write._opened(self._out, None if write._is_growing else spool, points)
+        except BaseException:
+            self._out.close()
+            raise
+        self._goes_on = write._has_parts
+        self._rows, self._noted, self._noted_at = 0, self.sink.num_bytes, time.monotonic()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the journal is to note where the file stands."""
+        since = self.sink.num_bytes - self._noted
+        is_time = since >= _SETTLED_BYTES or (since > 0 and time.monotonic() - self._noted_at >= _SETTLED_SECONDS)
+        return self._goes_on and is_time and self.sink.is_settled
+
+    def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
+        with files.disk_errors(self._path):
+            self.sink.add(batch, ends_batch=ends_batch)
+        self._rows += batch.num_rows
+
+    def note(self, state: Any) -> None:
+        with files.disk_errors(self._path):
+            self._note(self.sink.settle(), state)
+        self._noted, self._noted_at = self.sink.num_bytes, time.monotonic()
+
+    def finish(self, state: Any, put: Callable[[str, int], None] | None, *, is_last: bool) -> None:
+        """End the file; `is_last`: of its part."""
+        with files.disk_errors(self._path):
+            facts = self.sink.end()
+            self._out.close()
+        if put is not None:
+            put(self._path, self.number)
+        told = {"is_whole": True, "is_placed": put is not None, "is_last": is_last, "num_bytes": self.sink.num_bytes}
+        self._note({**facts, **told}, state)
+
+    def _note(self, facts: Mapping[str, Any], state: Any) -> None:
+        plain = {"is_whole": False, "is_last": False}
+        self._journal.add({**plain, **facts, "part": self._part, "shard": self.number, "rows": self._rows, "state": state})
+        self._rows = 0
+
+    def close(self) -> None:
+        """Leave the file as it stands."""
+        if not self._out.closed:
+            with contextlib.suppress(ValueError, OSError, pa.ArrowException):  # what is raised is the first failure
+                self.sink.close()
+            self._out.close()
+
+
+def _shard(entry: Mapping[str, Any]) -> Shard:
+    return Shard(entry["shard"], shard_name(entry["shard"]), entry["num_bytes"], entry)
+
+
+def shard_name(number: int) -> str:
+    """The name of a file in the folder of its journal."""
+    return f"{number:05d}"
+
+
+def _part(number: int, count: int) -> str:
+    return os.extsep.join((shard_name(number), f"{count:05d}", "arrow"))

@@ -1,0 +1,456 @@
+"""`MadeRows`: rows that jobs make while they are read, one after the other; how many a job makes is known behind its last.
+
+A state is the number of the job and that of the row in it; going on there means that the job makes its rows again, and leaves
+those before out, unless it told by a mark where to begin.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import DatasetsCoreError
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Kinds, joined
+from datasets_core.stream.nodes.node import Delivery, Node, State, check_reach, is_count, is_listed, is_whole, no_place
+from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
+from datasets_core.stream.nodes.positions import OneOrder, Origins, Placed
+from datasets_core.stream.order.layers import Permutation, even_run
+
+# What several streams are asked first, asked at the same time: one round trip, and not one for each of them.
+
+
+_MOST = 16  # threads at a time
+
+
+def ask_together(calls: Sequence[Callable[[], object]]) -> None:
+    """Make several calls at the same time; what cannot be had is an error when somebody wants it, and none here."""
+    if len(calls) < 2:
+        return
+    for start in range(0, len(calls), _MOST):
+        threads = [
+            threading.Thread(target=copy_context().run, args=(_made, call), name="datasets-core-first", daemon=True)
+            for call in calls[start : start + _MOST]
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def _made(call: Callable[[], object]) -> None:
+    with contextlib.suppress(DatasetsCoreError):
+        call()
+
+
+def is_fetched(source: object) -> bool:
+    """Whether rows by place come from elsewhere, by code of the library alone."""
+    expect = getattr(type(source), "expect", None)
+    return expect is not None and expect is not Placed.expect
+
+
+def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
+    """Have the next row of each node fetched, which stays with its source; no function of the user is called."""
+    found = [first for node, state in places if (first := node.first_place(state)) is not None]
+    ask_together([partial(_read, rows, place) for rows, place in found if is_fetched(rows.source)])
+
+
+def reach_together(counts: Sequence[tuple[Node, int]]) -> None:
+    """Have each node find out whether it has so many rows."""
+    found = [(first[0], count) for node, count in counts if (first := node.first_place(node.start)) is not None]
+    ask_together([partial(rows.reach, count) for rows, count in found if is_fetched(rows.source)])
+
+
+def _read(rows: Ordered, place: int) -> None:
+    if rows.reach(place + 1) > place:
+        rows.source.read(rows.places(np.array([place], np.int64)), 0)
+
+
+_ROW_BYTES = 1024  # of rows that are dicts, about
+_PIECE_ROWS, _PIECE_BYTES, _SLOW_SECONDS = 1 << 14, 4 << 20, 0.02
+
+Rows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
+"""Some rows: columns with types, or values as they are."""
+
+
+class Marked(NamedTuple):
+    """Some rows, and where they begin, so that their job can begin there again.
+
+    Attributes:
+        rows: the rows.
+        mark: what the job needs to make these rows first: plain JSON of some hundred bytes at most.
+    """
+
+    rows: Rows
+    mark: Any
+
+
+Made: TypeAlias = "Rows | Marked"
+"""What a job gives: some rows, with a mark or without."""
+
+
+class RowJob(Protocol):
+    """Makes rows.
+
+    More that it may have: `num_rows()`, how many rows it makes, or None where that would have to be found out by making them;
+    `least_rows()`, how many it makes at least, as far as that is known; and `batches(skip, *, in_order, mark)`, where it gives
+    `Marked` rows.  A mark is handed back as `[row, mark]`: the number of the first row of those that were marked, which is no
+    more than `skip`, and what the job said.
+    """
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it gives the same rows by itself as in the order of all."""
+        ...
+
+    def batches(self, skip: int, *, in_order: bool) -> Generator[Made]:
+        """The rows behind the first `skip`, as they are made; each time from the beginning.
+
+        Args:
+            skip: rows to leave out.
+            in_order: all jobs are read, in their order: one may give what belongs to those behind it, which then give nothing.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRows(Node):
+    """The rows of jobs, in an order of the jobs.
+
+    A state is `[job, row]`, or `[job, row, [row of the mark, mark]]` behind rows that were marked.
+
+    Attributes:
+        source: the jobs.
+        order: the numbers of those that are read.
+        every: where more logical shards than jobs are read, the number of those of the one job: every so many rows are read.
+        first: which of them.
+        cursor: reads for several logical shards.
+        label: tells the source from the others of a stream; it begins the origin of rows that come from no file.
+    """
+
+    source: RowsOfJobs
+    order: tuple[int, ...]
+    every: int = 1
+    first: int = 0
+    cursor: SharedCursor | None = field(default=None, compare=False)
+    label: str = ""
+
+    @classmethod
+    def of(cls, source: RowsOfJobs) -> MadeRows:
+        """The rows of all jobs, in order."""
+        return cls(source, tuple(range(len(source.jobs))))
+
+    @property
+    def start(self) -> State:
+        """See `Node.start`."""
+        return [0, 0]
+
+    @property
+    def num_rows(self) -> int | None:
+        """See `Node.num_rows`."""
+        return None
+
+    def state_after(self, count: int) -> State | None:
+        """See `Node.state_after`."""
+        return None
+
+    def check_state(self, at: Any) -> None:
+        """See `Node.check_state`."""
+        if not isinstance(at, (list, tuple)) or len(at) not in (2, 3) or not all(map(is_count, at[:2])):
+            raise no_place(at, self.start)
+        if len(at) == 3 and not (is_listed(at[2], 2) and is_whole(at[2][0])):
+            raise no_place(at, self.start)
+        check_reach(at[0], len(self.order), "part")
+
+    def blocks(self, state: State) -> Iterator[Delivery]:
+        """See `Node.blocks`."""
+        place, row, *marks = state
+        mark = marks[0] if marks else None
+        while place < len(self.order):
+            job = self.order[place]
+            if self.cursor is not None and self.every > 1:
+                pieces = self.cursor.pieces((id(self.source), job), self.first, row, mark, partial(self._together, job))
+                with closing(pieces):
+                    for start, stop, (block, mark), _, _ in pieces:
+                        if (found := self._delivery(place, row, start, block, mark)) is not None:
+                            yield found
+                        row = stop
+            else:
+                start = row
+                with closing(self._begun(job, row, mark)) as batches:
+                    for made in batches:
+                        block, mark = self._block(made, start, mark)
+                        if (found := self._delivery(place, row, start, block, mark)) is not None:
+                            yield found
+                        row = start = start + block.num_rows
+            place, row, mark = place + 1, 0, None
+
+    def _delivery(self, place: int, row: int, start: int, block: Block, mark: Any) -> Delivery | None:
+        """The rows of a block that belong to this node, from row `row` of the job on; None where these are none.
+
+        Args:
+            place: of the job in the order.
+            row: the first row that was not delivered.
+            start: the number of the first row of the block.
+            block: some rows of the job.
+            mark: the last one before their end.
+        """
+        stop = start + block.num_rows
+        first = max(row, start)
+        first += (self.first - first) % self.every
+        if first >= stop:
+            return None
+        rows = range(first - start, stop - start, self.every)
+        after = _Behind(place, first, self.every, mark)
+        found = block if len(rows) == block.num_rows else _taken(block, rows)
+        return Delivery(found, None, after.before(row), after, partial(self._origins, self.order[place], first, len(rows)))
+
+    def _begun(self, job: int, row: int, mark: Any) -> Generator[Made]:
+        """What a job gives from a row on."""
+        in_order = self.order == tuple(range(len(self.source.jobs)))
+        return begun(self.source.jobs[job], row, mark, in_order=in_order)
+
+    def _block(self, made: Made, row: int, mark: Any) -> tuple[Block, Any]:
+        """Rows that begin with number `row` of a job, and the last mark before their end."""
+        rows, mark = (made.rows, [row, made.mark]) if isinstance(made, Marked) else (made, mark)
+        return DictBlock(rows) if isinstance(rows, list) else ArrowBlock(rows, self.source.kinds(rows.schema)), mark
+
+    def _origins(self, number: int, first: int, count: int) -> Origins:
+        """Where some rows of a job stand: in its file, if it has one, else among the rows that it makes."""
+        names = self.source.file_names()
+        name, before = getattr(self.source.jobs[number], "origin", None) or (f"{self.label} part {number}".strip(), 0)
+        rows = before + first + self.every * np.arange(count, dtype=np.int64)
+        if names is not None and names[number]:
+            return Origins(names, np.full_like(rows, number), rows)
+        return Origins((name or self.label,), np.zeros_like(rows), rows)
+
+    def labelled(self, label: str) -> MadeRows:
+        """The rows of a source that is one of several: see `Plan.labelled`."""
+        return replace(self, label=label)
+
+    def _pieces(self, job: int, row: int, mark: Any) -> Generator[Piece]:
+        """The rows of a job from a row on; a piece tells the last mark before its end."""
+        with closing(self._begun(job, row, mark)) as batches:
+            for made in batches:
+                block, mark = self._block(made, row, mark)
+                if block.num_rows:
+                    num_bytes = block.batch.nbytes if isinstance(block, ArrowBlock) else _ROW_BYTES * block.num_rows
+                    yield Piece(row, row + block.num_rows, (block, mark), mark, num_bytes)
+                    row += block.num_rows
+
+    def _together(self, job: int, row: int, mark: Any) -> Generator[Piece]:
+        """Larger and larger pieces for logical shards, each of which takes few rows of one; none waits for slow rows."""
+        waiting: list[Piece] = []
+        want = rows = num_bytes = 0
+        with closing(self._pieces(job, row, mark)) as pieces:
+            while True:
+                begun = time.perf_counter()
+                piece = next(pieces, None)
+                seconds = time.perf_counter() - begun
+                if waiting and (piece is None or not _is_alike(waiting[0], piece)):
+                    yield _one_piece(waiting, num_bytes)
+                    waiting, rows, num_bytes = [], 0, 0
+                if piece is None:
+                    return
+                waiting.append(piece)
+                rows, num_bytes = rows + piece.stop - piece.start, num_bytes + piece.num_bytes
+                if rows >= want or num_bytes >= _PIECE_BYTES or seconds > _SLOW_SECONDS:
+                    yield _one_piece(waiting, num_bytes)
+                    want = 0 if seconds > _SLOW_SECONDS else min(4 * rows, _PIECE_ROWS)
+                    waiting, rows, num_bytes = [], 0, 0
+
+    def skip(self, state: State, count: int) -> tuple[State, int]:
+        """See `Node.skip`.
+
+        Rows that need not be made are those of jobs that say how many they make, and of the job behind them, which leaves rows
+        out itself.
+        """
+        if self.every > 1:
+            return state, 0
+        place, row, *marks = state
+        done = 0
+        while done < count and place < len(self.order):
+            rows = rows_of(self.source.jobs[self.order[place]])
+            is_last = place == len(self.order) - 1
+            least = _least_rows_of(self.source.jobs[self.order[place]]) if rows is None else rows
+            if (rows is None and is_last) or least - row > count - done:
+                return [place, row + count - done, *marks], count
+            if rows is None:
+                break
+            done += max(0, rows - row)
+            place, row, marks = place + 1, 0, []
+        return [place, row, *marks], done
+
+    @property
+    def most_rows(self) -> int | None:
+        """See `Node.most_rows`."""
+        return None
+
+    @property
+    def num_parts(self) -> int:
+        """See `Node.num_parts`."""
+        return len(self.order)
+
+    def in_turn(self, turn: int) -> MadeRows:
+        """See `Node.in_turn`."""
+        return self
+
+    def timed_by(self, clock: Callable[[], float]) -> MadeRows:
+        """See `Node.timed_by`: jobs decide themselves how much they give at once."""
+        return self
+
+    def shard(self, index: int, count: int) -> MadeRows:
+        """See `Node.shard`: every so many of the jobs, or where these are fewer, every so many of the rows of one.
+
+        >>> [[part.order, part.first, part.every] for part in (MadeRows(None, (7, 8)).shard(index, 5) for index in range(5))]
+        [[(7,), 0, 3], [(8,), 0, 2], [(7,), 1, 3], [(8,), 1, 2], [(7,), 2, 3]]
+        """
+        jobs = len(self.order)
+        if jobs >= count or not jobs:
+            return replace(self, order=self.order[index::count])
+        number = index % jobs
+        return replace(self, order=(self.order[number],), every=len(range(number, count, jobs)), first=index // jobs)
+
+    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> MadeRows:
+        """See `Node.shard_jobs`."""
+        chosen = even_run(len(self.order), count, index) if is_contiguous else range(index, len(self.order), count)
+        return replace(self, order=tuple(self.order[place] for place in chosen))
+
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> MadeRows:
+        """See `Node.sharing`."""
+        if self.every == 1:
+            return self
+        place, row, *marks = state
+        if place < len(self.order):
+            cursor.expect((id(self.source), self.order[place]), self.first, row, marks[0] if marks else None)
+        return replace(self, cursor=cursor)
+
+    def shuffle_parts(self, seed: int, epoch: int) -> MadeRows:
+        """See `Node.shuffle_parts`: the jobs, in another order in each epoch."""
+        places = Permutation(len(self.order), "jobs", seed, epoch).at(np.arange(len(self.order), dtype=np.int64))
+        return replace(self, order=tuple(self.order[place] for place in places.tolist()))
+
+
+@dataclass(frozen=True)
+class RowsOfJobs(OneOrder):
+    """Rows that are made one after the other.
+
+    Attributes:
+        jobs: what makes them, in order.
+        features: of the columns; None where only the rows tell.
+        paths: which paths among the values may be opened.
+        identity: tells what is made, when somebody asks: a text and a hash.
+        first_schema: of the first rows, which may have to be fetched for it; None where they are not made to be asked.
+        names: tells the file of each job, when somebody asks; None where not all have one.
+    """
+
+    jobs: tuple[RowJob, ...]
+    features: Features | None
+    paths: MediaPaths
+    identity: Callable[[], list[Any]]
+    first_schema: Callable[[], pa.Schema | None] | None = field(default=None, compare=False)
+    names: Callable[[], Sequence[str]] | None = field(default=None, compare=False)
+    _told: list[Features | None] = field(default_factory=list, compare=False, repr=False)
+    _kinds: list[Kinds] = field(default_factory=list, compare=False, repr=False)
+    _names: list[Sequence[str]] = field(default_factory=list, compare=False, repr=False)
+
+    def signed(self) -> list[Any]:
+        """What tells the rows from others: a text and a hash."""
+        return self.identity()
+
+    def told_features(self) -> Features | None:
+        """The features; where only the rows tell, those of the first ones, if they may be asked."""
+        if self.features is not None or self.first_schema is None:
+            return self.features
+        if not self._told:
+            schema = self.first_schema()
+            self._told.append(None if schema is None else Features.from_arrow_schema(schema))
+        return self._told[0]
+
+    def root(self, epoch: int) -> Node:
+        """See `Source.root`: the rows of all jobs, in order."""
+        return MadeRows(self, tuple(range(len(self.jobs))))
+
+    def file_names(self) -> Sequence[str] | None:
+        """The file of each job; None where they come from none."""
+        if not self._names and self.names is not None:
+            self._names.append(self.names())
+        return self._names[0] if self._names else None
+
+    def kinds(self, schema: pa.Schema) -> Kinds:
+        """What the columns of a batch are."""
+        last = self._kinds[-1] if self._kinds else None
+        if last is not None and (self.features is not None or last.schema.equals(schema)):
+            return last
+        found = Kinds(Features.from_arrow_schema(schema) if self.features is None else self.features, self.paths)
+        self._kinds[:] = [found]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kinds": []}
+
+
+def rows_of(job: RowJob) -> int | None:
+    """How many rows a job makes, if it says."""
+    told = getattr(job, "num_rows", None)
+    return None if told is None else told()
+
+
+def _least_rows_of(job: RowJob) -> int:
+    told = getattr(job, "least_rows", None)
+    return 0 if told is None else int(told())
+
+
+def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[Made]:
+    """The rows of a job behind the first `skip`; only a job that gave a mark is told one."""
+    if mark is None:
+        return job.batches(skip, in_order=in_order)
+    batches: Any = job.batches
+    found: Generator[Made] = batches(skip, in_order=in_order, mark=mark)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """The state behind a row of a block: a job, the number of the first row in it, and how many lie between two rows."""
+
+    place: int
+    first: int
+    every: int
+    mark: Any
+
+    def __call__(self, row: int) -> State:
+        return self.before(self.first + row * self.every + 1)
+
+    def before(self, row: int) -> State:
+        """The state before a row of the job."""
+        return [self.place, row] if self.mark is None else [self.place, row, self.mark]
+
+
+def _is_alike(one: Piece, other: Piece) -> bool:
+    """Whether the rows of two pieces can be one block as they are."""
+    first, second = one.held[0], other.held[0]
+    return type(first) is type(second) and getattr(first, "kinds", None) is getattr(second, "kinds", None)
+
+
+def _one_piece(pieces: Sequence[Piece], num_bytes: int) -> Piece:
+    """Pieces as one; a state in it has the mark before the first, and what is read on begins at that of the last."""
+    if len(pieces) == 1:
+        return pieces[0]
+    first, last = pieces[0], pieces[-1]
+    return Piece(first.start, last.stop, (joined([piece.held[0] for piece in pieces]), first.held[1]), last.behind, num_bytes)
+
+
+def _taken(block: Block, rows: range) -> Block:
+    return block.slice(rows.start, rows[-1] + 1) if rows.step == 1 else block.take(rows)

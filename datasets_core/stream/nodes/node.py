@@ -1,0 +1,563 @@
+"""`Node`: rows in blocks from any state on, with the verbs that a stream asks of it; `Over`: a node above one other node.
+
+A node is a value: nothing is kept between two calls.  All that a stream must know of a kind of node is a method of it: a new
+kind that forgets one cannot be made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+
+import numpy as np
+
+from datasets_core.errors import StreamStateError, redact
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.stream.nodes.block import Block, joined
+from datasets_core.stream.nodes.positions import Origins
+from datasets_core.stream.order.layers import Ints
+
+if TYPE_CHECKING:
+    from datasets_core.stream.nodes.ordered import Ordered, SharedCursor
+    from datasets_core.stream.nodes.shard import Shards
+
+State: TypeAlias = Any
+"""Where a node stands behind a row: what JSON has, and small."""
+Numbers: TypeAlias = "Sequence[int] | Ints | None"
+"""The number of each row among all rows that come to a step; None where they must be counted."""
+ADVICE = "Give what state_dict() returned, unaltered."
+
+
+def nowhere() -> None:
+    """The origin of rows that come from no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Some rows, and where the node stands before them and behind each.
+
+    Attributes:
+        block: the rows.
+        numbers: of the rows.
+        before: the state before the first row.
+        after: gives the state behind a row, by its number in the block.
+        origins: says where the rows stand in their files; None where they come from none, or each from several rows.
+    """
+
+    block: Block
+    numbers: Numbers
+    before: State
+    after: Callable[[int], State]
+    origins: Callable[[], Origins | None] = nowhere
+
+
+class Node(ABC):
+    """Rows one after the other, from any state on that it gave before.
+
+    The verbs below that give None say that only reading the rows would tell.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def start(self) -> State:
+        """The state before the first row."""
+
+    @abstractmethod
+    def blocks(self, state: State) -> Iterator[Delivery]:
+        """The rows behind a state, in blocks of which none is empty."""
+
+    def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
+        """The rows behind a state in blocks of `size` rows (None: all), but for the last."""
+        return batched(self.blocks(state), size)
+
+    # -- counting and skipping -----------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def num_rows(self) -> int | None:
+        """How many rows there are, `ENDLESS` at most, where arithmetic tells."""
+
+    @property
+    def length(self) -> int | None:
+        """The `num_rows` of a stream that this node gives: of a part of the rows, where `num_rows` counts all."""
+        return self.num_rows
+
+    def reach(self, count: int) -> int | None:
+        """`count`, or the number of rows if that is less, where arithmetic tells."""
+        rows = self.num_rows
+        return None if rows is None else min(count, rows)
+
+    @abstractmethod
+    def state_after(self, count: int) -> State | None:
+        """The state behind so many rows, or behind the last one, where arithmetic tells."""
+
+    def skip(self, state: State, count: int) -> tuple[State, int]:
+        """The state behind as many of the next `count` rows as need not be made to be skipped, and how many these are."""
+        return state, 0
+
+    @abstractmethod
+    def check_state(self, at: Any) -> None:
+        """Compare a state of any origin, without counts of failed rows, with the rows.
+
+        Raises:
+            StreamStateError: it has another form, or is behind the last row.
+        """
+
+    # -- sizes, compared to those of other nodes -----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def most_rows(self) -> int | None:
+        """How many rows there are at most, unless rows are repeated."""
+
+    @property
+    @abstractmethod
+    def num_parts(self) -> int:
+        """How many files, jobs and the like the rows come from."""
+
+    # -- other orders, and parts ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def in_turn(self, turn: int) -> Node:
+        """The rows as they come in one round of a repetition: those whose order changes by epoch stand in that of `turn`."""
+
+    @abstractmethod
+    def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
+        """The rows with the blocks, jobs or streams at the bottom in an order that a seed decides; None if that cannot be."""
+
+    def shuffle_among(self, others: int, seed: int, number: int, epoch: int) -> Node:
+        """The rows of one of several streams in an order that a seed and its number decide, as far as they can be read so.
+
+        Args:
+            others: how many streams share what may be kept in memory, with this one.
+            seed: decides about the order.
+            number: of the stream.
+            epoch: of the order.
+        """
+        return self.shuffle_parts(seed_of(seed, number), epoch) or self
+
+    @abstractmethod
+    def shard(self, index: int, count: int) -> Node | None:
+        """One of `count` logical shards of the rows; None where a step has to see all rows before they are divided."""
+
+    @abstractmethod
+    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
+        """The rows of one of `count` parts of the jobs at the bottom; None where there are none, or steps count rows."""
+
+    def of_shard(self, index: int, count: int) -> Node:
+        """A step that was put on a logical shard, with numbers and an order of its own."""
+        return self
+
+    def as_shard(self, index: int, count: int) -> Node:
+        """The step and what counts rows for it, which were put on a logical shard, with numbers and an order of their own."""
+        return self.of_shard(index, count)
+
+    def labelled(self, label: str) -> Node:
+        """The rows of a source that is one of several: see `Plan.labelled`."""
+        return self
+
+    # -- reading beside others -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def timed_by(self, clock: Callable[[], float]) -> Node:
+        """The rows in blocks that are as large as this clock allows: it may stand while others are read in turn."""
+
+    @abstractmethod
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
+        """The rows of a logical shard that reads with others what they have in common.
+
+        Args:
+            cursor: reads for all of them.
+            state: where this one will begin.
+            clock: see `timed_by`.
+        """
+
+    # -- what it is made of --------------------------------------------------------------------------------------------
+
+    @property
+    def placed(self) -> Ordered | None:
+        """The node itself, if it gives rows whose places are known by arithmetic."""
+        return None
+
+    @property
+    def bottom(self) -> Node:
+        """The node below all steps."""
+        return self
+
+    @property
+    def shards(self) -> Shards | None:
+        """The logical shards that the rows are those of."""
+        return None
+
+    @property
+    def is_several(self) -> bool:
+        """True if the rows at the bottom are those of several nodes."""
+        return False
+
+    @property
+    def may_fail(self) -> bool:
+        """True if rows may fail in a step, and others come all the same."""
+        return False
+
+    def first_place(self, state: State) -> tuple[Ordered, int] | None:
+        """The rows at the bottom whose places are known, and the number of the one that is read first behind a state."""
+        return None
+
+
+class Locality(IntEnum):
+    """How much of the rows below a step has to see; each allows what those before it allow."""
+
+    ALL = 0
+    """All rows, in order."""
+    SHARD = 1
+    """The rows of a logical shard: it works in each by itself."""
+    PART = 2
+    """Those of a part of the jobs."""
+    ROW = 3
+    """A row, or a batch, wherever it stands: jobs and blocks may come in any order."""
+
+
+class Over(Node):
+    """A node that makes rows of those of one node below.
+
+    A state is `[state of the node below, *own numbers]`, or that of the node below where there are none.
+    """
+
+    __slots__ = ()
+    below: Node
+
+    @property
+    @abstractmethod
+    def own_numbers(self) -> int:
+        """How many numbers a state has beside the state of the node below."""
+
+    @property
+    @abstractmethod
+    def locality(self) -> Locality:
+        """What the step has to see of the rows."""
+
+    @property
+    def start(self) -> State:
+        """See `Node.start`."""
+        return [self.below.start, *[0] * self.own_numbers] if self.own_numbers else self.below.start
+
+    def inner(self, state: State) -> State:
+        """The state of the node below."""
+        state, _ = uncounted(state)
+        return state[0] if self.own_numbers else state
+
+    def _over(self, below: Node) -> Self:
+        step: Any = self
+        found: Self = replace(step, below=below)
+        return found
+
+    def check_state(self, at: Any) -> None:
+        """See `Node.check_state`."""
+        if self.own_numbers and not (is_listed(at, 1 + self.own_numbers) and all(map(is_count, at[1:]))):
+            raise no_place(at, self.start)
+        self.below.check_state(at[0] if self.own_numbers else at)
+
+    @property
+    def most_rows(self) -> int | None:
+        """See `Node.most_rows`."""
+        return self.below.most_rows
+
+    @property
+    def num_parts(self) -> int:
+        """See `Node.num_parts`."""
+        return self.below.num_parts
+
+    def in_turn(self, turn: int) -> Node:
+        """See `Node.in_turn`."""
+        return self._over(self.below.in_turn(turn))
+
+    def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
+        """See `Node.shuffle_parts`."""
+        below = self.below.shuffle_parts(seed, epoch) if self.locality >= Locality.ROW else None
+        return None if below is None else self._over(below)
+
+    def shard(self, index: int, count: int) -> Node | None:
+        """See `Node.shard`."""
+        below = self.below.shard(index, count) if self.locality >= Locality.SHARD else None
+        return None if below is None else self._over(below).of_shard(index, count)
+
+    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
+        """See `Node.shard_jobs`."""
+        if self.locality < Locality.PART:
+            return None
+        below = self.below.shard_jobs(index, count, is_contiguous=is_contiguous)
+        return None if below is None else self._over(below)
+
+    def as_shard(self, index: int, count: int) -> Node:
+        """See `Node.as_shard`."""
+        below = self.below.of_shard(index, count)
+        own = self.of_shard(index, count)
+        return own if below is self.below else replace(own, below=below)  # type: ignore[type-var]
+
+    def timed_by(self, clock: Callable[[], float]) -> Node:
+        """See `Node.timed_by`."""
+        return self._over(self.below.timed_by(clock))
+
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
+        """See `Node.sharing`."""
+        return self._over(self.below.sharing(cursor, self.inner(state), clock))
+
+    @property
+    def bottom(self) -> Node:
+        """See `Node.bottom`."""
+        return self.below.bottom
+
+    @property
+    def shards(self) -> Shards | None:
+        """See `Node.shards`."""
+        return self.below.shards
+
+    @property
+    def is_several(self) -> bool:
+        """See `Node.is_several`."""
+        return self.below.is_several
+
+    @property
+    def may_fail(self) -> bool:
+        """See `Node.may_fail`."""
+        return self.below.may_fail
+
+    def first_place(self, state: State) -> tuple[Ordered, int] | None:
+        """See `Node.first_place`."""
+        return self.below.first_place(self.inner(state))
+
+
+class Unmeasured(Over):
+    """What must read rows to count those that it gives."""
+
+    __slots__ = ()
+
+    @property
+    def num_rows(self) -> int | None:
+        """See `Node.num_rows`."""
+        return None
+
+    def state_after(self, count: int) -> State | None:
+        """See `Node.state_after`."""
+        return None
+
+
+class Source(Protocol):
+    """Where a stream begins whose rows are not read by place (see `RowsByPlace`)."""
+
+    @property
+    def features(self) -> Features | None:
+        """Of the columns; None where only the rows tell."""
+        ...
+
+    @property
+    def paths(self) -> MediaPaths:
+        """Which paths among the values may be opened."""
+        ...
+
+    def told_features(self) -> Features | None:
+        """The features, for which the first rows may be fetched; None where only the rows will tell all the same."""
+        ...
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """See `RowsByPlace.changes_by_epoch`."""
+        ...
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """See `RowsByPlace.drawn_seed`."""
+        ...
+
+    def with_seed(self, seed: int) -> Self:
+        """See `RowsByPlace.with_seed`."""
+        ...
+
+    def signed(self) -> list[Any]:
+        """See `RowsByPlace.signed`."""
+        ...
+
+    def root(self, epoch: int) -> Node:
+        """What gives the rows of an epoch."""
+        ...
+
+
+class RowChange(Protocol):
+    """Makes one row of each row, whatever stands around it."""
+
+    @property
+    def needs_numbers(self) -> bool:
+        """Whether it has to know the numbers of rows."""
+        ...
+
+    def changed(self, block: Block, numbers: Numbers) -> Block:
+        """The rows, changed."""
+        ...
+
+
+def batched(deliveries: Iterator[Delivery], size: int | None) -> Iterator[Delivery]:
+    """Deliveries in batches of `size` rows (None: all), but for the last."""
+    return chain.from_iterable(map(_Waiting(size).add, chain(deliveries, (None,))))
+
+
+class _Waiting:
+    """Deliveries that wait until they make a batch.
+
+    Args:
+        size: rows of a batch; None: all rows.
+    """
+
+    __slots__ = ("_count", "_size", "_waiting")
+
+    def __init__(self, size: int | None) -> None:
+        self._size, self._count = size, 0
+        self._waiting: list[Delivery] = []
+
+    def add(self, delivery: Delivery | None) -> list[Delivery]:
+        """The batches that a delivery fills; behind the last one (None) that of the rows that are left."""
+        if delivery is None:
+            return [together(self._waiting)] if self._waiting else []
+        self._waiting.append(delivery)
+        self._count += delivery.block.num_rows
+        size, full = self._size, []
+        while size is not None and self._count >= size:
+            whole, self._waiting = _divided(self._waiting, size)
+            full.append(together(whole))
+            self._count -= size
+        return full
+
+
+def part(delivery: Delivery, start: int, stop: int) -> Delivery:
+    """The rows of a delivery from `start` to `stop`."""
+    if not start and stop == delivery.block.num_rows:
+        return delivery
+    after, origins = delivery.after, delivery.origins
+    return Delivery(
+        delivery.block.slice(start, stop),
+        None if delivery.numbers is None else delivery.numbers[start:stop],
+        after(start - 1) if start else delivery.before,
+        lambda row: after(row + start),
+        origins if origins is nowhere else lambda: taken(origins(), range(start, stop)),
+    )
+
+
+def chosen(delivery: Delivery, rows: Sequence[int]) -> Delivery:
+    """Some rows of a delivery, in order."""
+    after, origins = delivery.after, delivery.origins
+    return replace(
+        delivery,
+        block=delivery.block.take(rows),
+        numbers=None,
+        after=lambda row: after(rows[row]),
+        origins=origins if origins is nowhere else lambda: taken(origins(), rows),
+    )
+
+
+def taken(origins: Origins | None, rows: Sequence[int] | Ints) -> Origins | None:
+    """Where some of the rows stand."""
+    return None if origins is None else origins.take(rows)
+
+
+def _divided(waiting: list[Delivery], size: int) -> tuple[list[Delivery], list[Delivery]]:
+    """The first `size` rows, and the others; only the last delivery reaches across."""
+    *whole, last = waiting
+    needed = size - sum(delivery.block.num_rows for delivery in whole)
+    rows = last.block.num_rows
+    return [*whole, part(last, 0, needed)], [part(last, needed, rows)] if needed < rows else []
+
+
+def together(deliveries: Sequence[Delivery]) -> Delivery:
+    """The rows of several deliveries, of which there is one at least, as those of one."""
+    if len(deliveries) == 1:
+        return deliveries[0]
+    ends = np.cumsum([delivery.block.num_rows for delivery in deliveries])
+
+    def after(row: int) -> State:
+        which = int(np.searchsorted(ends, row, side="right"))
+        delivery = deliveries[which]
+        return delivery.after(row - int(ends[which]) + delivery.block.num_rows)
+
+    numbers = [delivery.numbers for delivery in deliveries]
+    known = None if any(each is None for each in numbers) else np.concatenate([np.asarray(each) for each in numbers])
+
+    def origins() -> Origins | None:
+        return Origins.joined([delivery.origins() for delivery in deliveries])
+
+    return Delivery(joined([delivery.block for delivery in deliveries]), known, deliveries[0].before, after, origins)
+
+
+def note_origin(error: Exception, origins: Origins | None, row: int | None) -> None:
+    """Add to an error where the row stands that it came of, or the rows of a batch."""
+    if origins is None or not len(origins.rows) or not any(origins.names):
+        return
+    first, last = (0, len(origins.rows) - 1) if row is None else (row, row)
+    texts = [f"row {origins.rows[each]} of {redact(origins.names[int(origins.files[each])])}" for each in (first, last)]
+    error.add_note(f"That is {texts[0]}." if first == last else f"These are {texts[0]} to {texts[1]}.")
+
+
+def counted(state: State, count: int) -> State:
+    """The state of a node below, with the number of rows that failed; the same state where none did.
+
+    >>> counted(7, 0), counted(7, 2), counted({"at": 7, "errors": 2}, 0)
+    (7, {'at': 7, 'errors': 2}, {'at': {'at': 7, 'errors': 2}, 'errors': 0})
+    """
+    return {"at": state, "errors": count} if count or isinstance(state, Mapping) else state
+
+
+def uncounted(state: State) -> tuple[State, int]:
+    """The state of the node below, and the number of rows that failed."""
+    return (state["at"], int(state["errors"])) if isinstance(state, Mapping) else (state, 0)
+
+
+def without_counts(state: State) -> State:
+    """A state without the numbers of rows that failed: as it is where no row may.
+
+    >>> without_counts([{"at": [{"at": 7, "errors": 2}, 1], "errors": 0}, 5])
+    [[7, 1], 5]
+    """
+    if isinstance(state, Mapping) and set(state) == {"at", "errors"} and isinstance(state["errors"], int):
+        return without_counts(state["at"])
+    return [without_counts(each) for each in state] if isinstance(state, (list, tuple)) else state
+
+
+def is_count(given: Any) -> bool:
+    """True if JSON holds a number of rows or picks here."""
+    return is_whole(given) and given >= 0
+
+
+def is_whole(given: Any) -> bool:
+    """True if JSON holds a whole number here."""
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def is_listed(given: Any, count: int) -> bool:
+    """True if JSON holds a list of so many values here."""
+    return isinstance(given, (list, tuple)) and len(given) == count
+
+
+def no_place(at: Any, start: State) -> StreamStateError:
+    """The error for a state of another form."""
+    return StreamStateError(f"The state says that it stands at {at!r}, where {start!r} is the beginning. {ADVICE}")
+
+
+def check_reach(at: int, reach: int, what: str) -> None:
+    """Complain about a state behind the last row, or the like.
+
+    Raises:
+        StreamStateError: there are fewer.
+    """
+    if at > reach:
+        raise StreamStateError(f"The state stands behind {what} {at}, and there are {reach} {what}s. {ADVICE}")
+
+
+def seed_of(seed: int, number: int) -> int:
+    """The seed of one of several streams."""
+    return int.from_bytes(hashlib.blake2b(f"{seed}/{number}".encode(), digest_size=7).digest(), "little")

@@ -1,0 +1,654 @@
+"""`Ordered`: rows whose places are known by arithmetic: read where the layers of the order say, and changed one by one."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from datasets_core.engines.pool import Pace, WorkerPool, ahead_of, in_order
+from datasets_core.errors import DatasetGenerationCastError, DatasetsCoreError, FileFormatError
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.stream.nodes.block import ArrowBlock, Block, Failures, Kinds
+from datasets_core.stream.nodes.node import (
+    Delivery,
+    Node,
+    RowChange,
+    State,
+    check_reach,
+    is_count,
+    no_place,
+    note_origin,
+    seed_of,
+)
+from datasets_core.stream.nodes.positions import (
+    BLOCK_BYTES,
+    FORESEEING,
+    Expectations,
+    Located,
+    Origins,
+    Placed,
+    Positions,
+    RowsByPlace,
+    WidePositions,
+)
+from datasets_core.stream.order.layers import ENDLESS, Cut, Grouped, Ints, Layer, Repeated, Shuffled, even_run, run_of
+from datasets_core.stream.order.shuffle import BlocksInTurn, ShuffledBlocks
+
+T = TypeVar("T")
+
+_FIRST_ROWS, _MOST_ROWS = 4, 1024
+_MOST_COUNTED = 1 << 40
+_MOST_LOCATED = 1 << 14  # rows are located so many at a time
+_MOST_AHEAD, _SAMPLED = 1 << 20, 1 << 11  # ... and of so many behind them some, for what is fetched ahead
+_EARLY_ROWS = 20
+_SLOW_SECONDS = 0.02  # a block that takes longer makes the next one smaller, so that rows do not wait for those behind them
+_WINDOW = 1000  # rows of one of several streams that are mixed at least
+_WINDOW_BYTES = 64 << 20  # ... and bytes of all of them at most, where rows lie in blocks
+Making: TypeAlias = Callable[[Block, Positions], Block]
+"""Makes rows of those of a source."""
+
+
+class Ordered(Node):
+    """Rows whose places are known: they are read where the layers of the order say, and changed one by one.
+
+    The state is the number of rows that were delivered.  Rows are counted only as far as something needs it.
+
+    Args:
+        source: the rows at the bottom.
+        layers: from the bottom up: where rows stand, and what is made of each.
+        epoch: for the layers.
+        shares: the part of the rows that is delivered, where others deliver the rest; a part of a part.
+        turn: the epoch of the source; None: the same.
+        expected: what all who read these rows expect.
+        label: tells the source from the others of a stream; the origin of rows that come from no file.
+    """
+
+    _clock: Callable[[], float] = staticmethod(time.perf_counter)
+
+    def __init__(
+        self,
+        source: RowsByPlace,
+        layers: tuple[Layer | RowChange, ...] = (),
+        epoch: int = 0,
+        shares: tuple[Layer, ...] = (),
+        turn: int | None = None,
+        expected: Expectations | None = None,
+        label: str = "",
+    ) -> None:
+        self._label = label
+        self._source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
+        self._turn = epoch if turn is None else turn
+        self._kinds = Kinds(source.features, source.paths)
+        orders = [layer for layer in (*layers, *shares) if not _is_change(layer)]
+        self._top: Layer | RowsByPlace = orders[-1] if orders else source  # type: ignore[assignment]
+        kind: Any = type(source)
+        if expected is None and kind.expect is not Placed.expect:
+            expected = Expectations(source.expect)
+        self._expected = expected
+        self._features_of = getattr(source, "features_of", None)  # of rows whose types are wider than those of all
+        self._mixes = any(layer.mixes for layer in orders)  # type: ignore[union-attr]
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are, which may take longer to say than `reach`."""
+        return self._top.num_rows
+
+    @property
+    def length(self) -> int | None:
+        """See `Node.length`."""
+        return None if self.is_shared else self.num_rows
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of rows if that is less: what lies behind is not asked for."""
+        return self._top.reach(count)
+
+    def state_after(self, count: int) -> State:
+        """See `Node.state_after`."""
+        return self.reach(count)
+
+    def check_state(self, at: Any) -> None:
+        """See `Node.check_state`."""
+        if not is_count(at):
+            raise no_place(at, self.start)
+        check_reach(at, self.reach(at), "row")
+
+    @property
+    def most_rows(self) -> int | None:
+        """See `Node.most_rows`."""
+        return self.num_rows
+
+    @property
+    def num_parts(self) -> int:
+        """See `Node.num_parts`."""
+        blocks = self.structure()
+        return 1 if blocks is None else max(1, blocks.num_files)
+
+    @property
+    def placed(self) -> Ordered:
+        """See `Node.placed`."""
+        return self
+
+    def first_place(self, state: State) -> tuple[Ordered, int]:
+        """See `Node.first_place`."""
+        return self, int(state)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others deliver rows of it, too."""
+        return bool(self._shares)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether the rows of the source have no end, so that those far behind cost more than those in front."""
+        return self.reach(_MOST_COUNTED + 1) > _MOST_COUNTED and self._source.num_rows >= ENDLESS
+
+    @property
+    def start(self) -> State:
+        """See `Node.start`."""
+        return 0
+
+    @property
+    def source(self) -> RowsByPlace:
+        """The rows at the bottom."""
+        return self._source
+
+    def places(self, numbers: Ints) -> Ints:
+        """Where the rows stand in the source that are delivered at these places."""
+        return self._way(self._numbers(numbers)).places
+
+    @property
+    def orders(self) -> tuple[Layer, ...]:
+        """The layers that say where rows stand, from the bottom up."""
+        return tuple(layer for layer in (*self._layers, *self._shares) if not _is_change(layer))  # type: ignore[misc]
+
+    def structure(self, blocks: RowBlocks | None = None) -> RowBlocks | None:
+        """How the rows lie in blocks; None where they lie anywhere.
+
+        Args:
+            blocks: of the source, where somebody asked for them already.
+        """
+        blocks = self._source.blocks if blocks is None else blocks
+        for layer in (*self._layers, *self._shares):
+            if blocks is not None and not _is_change(layer):
+                blocks = layer.structure(blocks, self._epoch)  # type: ignore[union-attr]
+        return blocks
+
+    def under(self, layer: Layer | RowChange) -> Ordered:
+        """The rows with one layer more."""
+        return self._with((*self._layers, *self._shares, layer))
+
+    def under_repeat(self, layer: Callable[[Ordered], Layer | None]) -> Ordered | None:
+        """Where the rows are repeated, and nothing behind counts them: a layer more in each round, by itself; else None."""
+        place = next((k for k in reversed(range(len(self._layers))) if not _is_change(self._layers[k])), None)
+        if place is None or self._shares or any(each.needs_numbers for each in self._layers[place + 1 :]):  # type: ignore[union-attr]
+            return None
+        repeated = self._layers[place]
+        if not isinstance(repeated, Repeated):
+            return None
+        layers = (*self._layers[:place], *self._layers[place + 1 :])
+        once = self._with(layers)
+        made = layer(once)
+        if made is None:
+            return None
+        mixed = once.under(made)
+        return mixed.under(replace(repeated, size=mixed))
+
+    def shared(self, share: Layer) -> Ordered:
+        """A part of the rows, or all of them in another order, which keep their numbers."""
+        return self._with(self._layers, (*self._shares, share))
+
+    def _with(self, layers: tuple[Layer | RowChange, ...], shares: tuple[Layer, ...] = ()) -> Ordered:
+        return Ordered(self._source, layers, self._epoch, shares, self._turn, self._expected, self._label)
+
+    def shard(self, index: int, count: int) -> Ordered:
+        """One of `count` equal runs of the rows, which keep their numbers; of lists a run of the rows that they are made of."""
+        place = len(self._layers)
+        while place and not self._shares and _is_made_in_shards(self._layers[place - 1]):
+            place -= 1
+        grouped = next((k for k in range(place, len(self._layers)) if isinstance(self._layers[k], Grouped)), None)
+        if grouped is None:
+            return self.shared(Cut((even_run(self.num_rows, count, index),)))
+        below = self._with(self._layers[:grouped])
+        node = below.under(Cut((even_run(below.num_rows, count, index),)))
+        for layer in self._layers[grouped:]:
+            node = node.under(replace(layer, size=node) if isinstance(layer, Grouped) else layer)
+        return node
+
+    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
+        """See `Node.shard_jobs`: there are none."""
+        return None
+
+    def shuffle_parts(self, seed: int, epoch: int) -> Ordered | None:
+        """See `Node.shuffle_parts`: of blocks, whose rows keep their numbers."""
+        blocks = self.structure()
+        return None if blocks is None else self.shared(BlocksInTurn(blocks, seed))
+
+    def shuffle_among(self, others: int, seed: int, number: int, epoch: int) -> Ordered:
+        """See `Node.shuffle_among`: repeated rows are mixed within each round."""
+        own = seed_of(seed, number)
+        in_rounds = self.under_repeat(lambda once: once._mixed(own, others, reshuffles=True))
+        if in_rounds is not None:
+            return in_rounds
+        return self if self.is_endless else self.shared(self._mixed(own, others, reshuffles=False))
+
+    def _mixed(self, seed: int, others: int, *, reshuffles: bool) -> Layer:
+        blocks = self.structure()
+        if blocks is None:
+            return Shuffled(self.num_rows, _WINDOW, seed, reshuffles)
+        if not blocks.is_indexed:
+            return BlocksInTurn(blocks, seed)
+        return ShuffledBlocks(blocks, seed, _WINDOW, _WINDOW_BYTES // others, 1, reshuffles)
+
+    def timed_by(self, clock: Callable[[], float]) -> Ordered:
+        """See `Node.timed_by`."""
+        found = copy.copy(self)
+        found._clock = clock
+        return found
+
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Ordered:
+        """See `Node.sharing`: rows by place are read alone."""
+        return self if clock is None else self.timed_by(clock)
+
+    def in_turn(self, turn: int) -> Ordered:
+        """See `Node.in_turn`: with the source in another epoch."""
+        return Ordered(self._source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
+
+    def labelled(self, label: str) -> Ordered:
+        """The rows of a source that is one of several: see `Plan.labelled`."""
+        found = copy.copy(self)
+        found._label = label
+        return found
+
+    @property
+    def pool(self) -> WorkerPool | None:
+        """Who makes rows of what is read; None: whoever reads."""
+        pools = [pool for layer in self._layers if (pool := getattr(layer, "pool", None)) is not None]
+        return max(pools, key=lambda pool: (pool.engine == "processes", pool.count), default=None)
+
+    def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
+        """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
+        pool = self.pool
+        return self._walk(state, size, self._made, self._delivery) if pool is None else self._worked(state, size, pool)
+
+    def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
+        """See `Node.batches`."""
+        return super().batches(state, size) if size is None or self.pool is not None else self.blocks(state, size)
+
+    def _worked(self, state: State, size: int | None, pool: WorkerPool) -> Iterator[Delivery]:
+        """The rows as workers make them of what is read."""
+        pace = Pace()
+
+        def made(piece: tuple[Delivery, Positions]) -> Block:
+            return pace.timed(len(piece[1].numbers), lambda each: self._made(each[0].block, each[1]), piece)
+
+        raw = self._walk(state, size, lambda block, _: block, lambda *found: found)
+        pieces = self._pieces(raw, pace)
+        for (delivery, _), block in in_order(pieces, made, pool, ahead_of(pool, 1)):
+            yield replace(delivery, block=block)
+
+    def _pieces(self, found: Iterator[tuple[Block, Positions, int]], pace: Pace) -> Iterator[tuple[Delivery, Positions]]:
+        """What was read in pieces for workers, each with the rows of the source."""
+        for raw, way, first in found:
+            start = place = 0
+            while start < len(way.numbers):
+                piece = way.part(start, min(len(way.numbers), start + pace.rows))
+                block = raw.slice(place, place + len(piece.places))
+                yield self._delivery(block, piece, first + start), piece
+                start, place = start + len(piece.numbers), place + len(piece.places)
+
+    def _delivery(self, block: Block, way: Positions, start: int) -> Delivery:
+        return Delivery(block, way.numbers, start, (start + 1).__add__, partial(self._origins, way))
+
+    def _walk(self, state: State, size: int | None, made: Making, given: Callable[[Block, Positions, int], T]) -> Iterator[T]:
+        """The rows behind a state.
+
+        Args:
+            state: the number of rows that were delivered.
+            size: rows of a block; None: as many as are made fast enough.
+            made: makes rows of those of the source.
+            given: what is given of them, from the number of the first on.
+        """
+        reader = object()
+        start, step = int(state), size or _FIRST_ROWS
+        is_whole = size is not None
+        is_wide = self._mixes and not any(isinstance(layer, Grouped) for layer in self._layers)
+        wide, passed = WidePositions(self._raw), 0
+        try:
+            located, begin = self._located(start, start, step, reader, is_whole=is_whole), start
+            while located.count:
+                begun = self._clock()
+                stop = start + step
+                if located.stop < stop and (size is not None or located.stop == start):
+                    located, passed = self._located(begin, start, step, reader, is_whole=is_whole), 0
+                if located.stop == start:
+                    return
+                way = located.part(start, min(stop, located.stop))
+                if size is None and (rows := self._at_hand(way)) < len(way.numbers):
+                    way = way.part(0, rows)
+                try:
+                    raw = wide.read(located, start, way, 4 * (start - begin)) if is_wide else self._raw(way)
+                except (FileFormatError, DatasetGenerationCastError):  # in one of these rows: those before it are right
+                    if size is not None or len(way.numbers) == 1:
+                        raise
+                    step = len(way.numbers) // 2
+                    continue
+                block = made(raw, way)
+                yield given(block, way, start)
+                if size is None:
+                    step = self._next_step(step, block, self._clock() - begun)
+                start += len(way.numbers)
+                passed += len(way.places)
+                if self._expected is not None:
+                    self._expected.passed(reader, passed)
+        finally:
+            if self._expected is not None:  # nothing is fetched for a reader that reads no further
+                self._expected.leave(reader)
+
+    def _located(self, begin: int, start: int, step: int, reader: object, *, is_whole: bool) -> Located:
+        """Where rows from `start` on stand: more of them the more were delivered; the source learns what comes behind, too.
+
+        Rows that cannot be had, since a file is broken, spoil none of those before them.
+
+        Args:
+            begin: where the delivery of rows began.
+            start: the first row.
+            step: rows that are delivered at once.
+            reader: who reads.
+            is_whole: not fewer of them.
+        """
+        ahead = max(step, 4 * (start - begin))
+        if start == begin and self._expected is not None and not is_whole:  # the first row waits for no other
+            ahead, step = 0, 1
+        stop = self._reached(start, max(step, min(_MOST_LOCATED, ahead)), step if is_whole else 1)
+        located = Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
+        if located.count and self._expected is not None:
+            is_early = start - begin < _EARLY_ROWS  # somebody may look at the first rows only
+            last = stop if is_early else self._foreseen(stop, min(_MOST_AHEAD, 16 * ahead))
+            self._expected.say(reader, *self._soon(located, last))
+        return located
+
+    def _foreseen(self, start: int, count: int) -> int:
+        """`reach` of `count` rows behind `start`, as far as that is known without waiting."""
+        token = FORESEEING.set(True)
+        try:
+            return max(start, self._reached(start, count, 0))
+        finally:
+            FORESEEING.reset(token)
+
+    def _reached(self, start: int, count: int, least: int) -> int:
+        """`reach` of `count` rows behind `start`, or of fewer, but not fewer than `least`, where those behind cannot be had."""
+        while True:
+            try:
+                return self.reach(start + count)
+            except DatasetsCoreError:
+                if count <= least:
+                    raise
+                if count == 1:
+                    return start
+                count = max(least, count // 2)
+
+    def _soon(self, located: Located, stop: int) -> tuple[Ints, Ints | int]:
+        """What is read next, and some rows of those behind it, up to `stop`: places, and their turns."""
+        places, turns = located.way.places, located.way.turns
+        step = -(-(stop - located.stop) // _SAMPLED)
+        if step > 0:
+            later = self._way(self._numbers(np.arange(located.stop, stop, step, dtype=np.int64)))
+            if not isinstance(turns, int) or not isinstance(later.turns, int):
+                turns = np.concatenate([np.broadcast_to(way.turns, len(way.places)) for way in (located.way, later)])
+            places = np.concatenate([places, later.places])
+        return places, turns
+
+    def _numbers(self, numbers: Ints) -> Ints:
+        """The numbers among all rows, of rows of the share."""
+        for share in reversed(self._shares):
+            numbers = share.below(numbers, self._epoch)
+        return numbers
+
+    def _at_hand(self, way: Positions) -> int:
+        """How many rows follow, one at least, before one for which the source would open a further file: it waits for that row.
+
+        Rows that a shuffle brings from anywhere are read together.
+        """
+        rows = len(way.numbers)
+        if rows < 2 or self._mixes:
+            return rows
+        turns, first = way.turns, int(way.places[0])
+        near = self._source.near(first, turns if isinstance(turns, int) else int(turns[0]))
+        behind = (way.places < first) | (way.places >= near)
+        if not isinstance(turns, int):
+            behind |= turns != turns[0]
+        if not behind.any():
+            return rows
+        found = int(behind.argmax())
+        for layer, numbers in reversed(way.above):
+            if isinstance(layer, Grouped):
+                found = int(np.searchsorted(np.cumsum(layer.lengths(numbers)), found, side="right"))
+        return max(1, found)
+
+    def _next_step(self, step: int, block: Block, seconds: float) -> int:
+        step = step * 4 if seconds < _SLOW_SECONDS else step // 2
+        if isinstance(block, ArrowBlock):
+            step = min(step, BLOCK_BYTES * block.num_rows // max(1, block.batch.nbytes))
+        return max(1, min(step, _MOST_ROWS))
+
+    def _way(self, numbers: Ints) -> Positions:
+        """Where rows with these numbers stand in the source."""
+        above: list[tuple[Layer | RowChange, Ints]] = []
+        turns: Ints | int = self._turn
+        places = numbers
+        for layer in reversed(self._layers):
+            above.append((layer, places))
+            if isinstance(layer, Repeated):
+                turns = layer.turns(places, turns)
+            elif isinstance(layer, Grouped) and not isinstance(turns, int):
+                turns = np.repeat(turns, layer.lengths(places))
+            if getattr(layer, "reshuffles", False):
+                places = layer.below_in_turns(places, turns)  # type: ignore[union-attr]
+            elif not _is_change(layer):
+                places = layer.below(places, self._epoch)  # type: ignore[union-attr]
+        return Positions(numbers, places, turns, above)
+
+    def _origins(self, way: Positions) -> Origins | None:
+        if any(isinstance(layer, Grouped) for layer in self._layers):
+            return None  # each row is made of several
+        return self._origins_below(way)
+
+    def _origins_below(self, way: Positions) -> Origins:
+        """Where the rows of the source stand; those of no file are numbered by their places."""
+        found = self._source.origins(way.places, way.turns)
+        return Origins((self._label,), np.zeros_like(way.places), way.places) if found is None else found
+
+    def _raw(self, way: Positions) -> Block:
+        batch = self._source.read(way.places, way.turns)
+        found = None if self._features_of is None else self._features_of(batch.schema)
+        kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
+        return ArrowBlock(batch, kinds)
+
+    def _made(self, block: Block, way: Positions) -> Block:
+        """The rows that are made of those of the source."""
+        for layer, numbers in reversed(way.above):
+            if hasattr(layer, "with_origins"):
+                block = layer.with_origins(block, self._origins_below(way))
+            elif _is_change(layer):
+                block = self._changed(block, layer, numbers, way)
+            elif isinstance(layer, Grouped):
+                block = block.grouped(layer.lengths(numbers))
+        return block
+
+    def _changed(self, block: Block, layer: Any, numbers: Ints, way: Positions) -> Block:
+        failures = Failures()
+        told = (failures,) if hasattr(layer, "function") else ()
+        try:
+            changed: Block = layer.changed(block, numbers, *told)
+        except Exception as error:
+            if block.num_rows == len(way.places):
+                note_origin(error, self._origins_below(way), next(iter(failures.rows), None))
+            raise
+        return changed
+
+
+def _is_change(layer: Layer | RowChange) -> bool:
+    return hasattr(layer, "changed")
+
+
+def _is_made_in_shards(layer: Layer | RowChange) -> bool:
+    """True if logical shards are cut below it: it makes rows of one or of neighbours."""
+    return _is_change(layer) or isinstance(layer, Grouped)
+
+
+# `SharedCursor`: what several readers want of the same rows is read once, while they stand near one another.
+
+
+_SHARED_ROWS, _MOST_BYTES = 1 << 17, 64 << 20
+
+
+class Piece(NamedTuple):
+    """Some rows.
+
+    Attributes:
+        start: the number of the first one.
+        stop: the number behind the last one.
+        held: the rows.
+        behind: what it takes to read on behind them.
+        num_bytes: that they take in memory.
+    """
+
+    start: int
+    stop: int
+    held: Any
+    behind: Any
+    num_bytes: int = 0
+
+
+Opened: TypeAlias = Callable[[int, Any], Generator[Piece]]
+"""Reads from a row on, by what it takes to begin there."""
+
+
+class SharedCursor:
+    """Reads rows for readers that go through them side by side; of one walk, and of one process.
+
+    Pieces are kept until the last reader has passed them, as far as memory allows: a reader that is left behind further than
+    that reads for itself.
+    """
+
+    def __init__(self) -> None:
+        self._readings: dict[Hashable, _Reading] = {}
+        self._parts: dict[int, SharedCursor] = {}
+
+    def expect(self, key: Hashable, reader: int, row: int, begin: Any) -> None:
+        """A reader will read these rows, from this row on."""
+        self._reading(key).expect(reader, row, begin)
+
+    def pieces(self, key: Hashable, reader: int, row: int, begin: Any, opened: Opened) -> Generator[Piece]:
+        """The rows from this row on; the first piece may hold some before it.
+
+        Args:
+            key: tells rows from others.
+            reader: tells those who read the same rows from one another.
+            row: the first that is wanted.
+            begin: what it takes to begin there.
+            opened: reads.
+        """
+        reading = self._reading(key)
+        reading.expect(reader, row, begin)
+        try:
+            while (piece := reading.at(row, opened)) is not None:
+                yield piece
+                row, begin = piece.stop, piece.behind
+                reading.passed(reader, row)
+            if reading.has_ended(row):
+                return
+        finally:
+            reading.leave(reader)
+        yield from opened(row, begin)
+
+    def part(self, number: int) -> SharedCursor:
+        """What is read of one of several rows that are read as one: the same for all readers that ask for it."""
+        return self._parts.setdefault(number, SharedCursor())
+
+    def close(self) -> None:
+        """End what was begun."""
+        for part in self._parts.values():
+            part.close()
+        for reading in self._readings.values():
+            reading.close()
+        self._readings.clear()
+
+    def _reading(self, key: Hashable) -> _Reading:
+        return self._readings.setdefault(key, _Reading())
+
+
+class _Reading:
+    """The rows of one key."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, int] = {}
+        self._first: tuple[int, Any] | None = None
+        self._pieces: deque[Piece] = deque()
+        self._source: Generator[Piece] | None = None
+        self._stop, self._ended = 0, False
+        self._failure: Exception | None = None
+        self._lock = threading.Lock()
+
+    def expect(self, reader: int, row: int, begin: Any) -> None:
+        with self._lock:
+            self._rows[reader] = row
+            if self._first is None or row < self._first[0]:
+                self._first = row, begin
+
+    def passed(self, reader: int, row: int) -> None:
+        with self._lock:
+            self._rows[reader] = row
+
+    def leave(self, reader: int) -> None:
+        with self._lock:
+            self._rows.pop(reader, None)
+
+    def has_ended(self, row: int) -> bool:
+        return self._ended and row >= self._stop
+
+    def at(self, row: int, opened: Opened) -> Piece | None:
+        """The piece with this row; None where it is no longer there, or there are no more."""
+        with self._lock:
+            if self._source is None:
+                assert self._first is not None
+                self._stop = self._first[0]
+                self._source = opened(*self._first)
+            if self._failure is not None and row >= self._stop:
+                raise self._failure
+            while row >= self._stop and not self._ended:
+                try:
+                    piece = next(self._source, None)
+                except Exception as error:
+                    self._failure = error
+                    raise
+                if piece is None:
+                    self._ended = True
+                else:
+                    self._stop = piece.stop
+                    self._pieces.append(piece)
+                    self._drop(piece)
+            return next((piece for piece in self._pieces if piece.start <= row < piece.stop), None)
+
+    def _drop(self, newest: Piece) -> None:
+        """Forget what all have passed, and what is too much."""
+        least = min(self._rows.values(), default=self._stop)
+        pieces = self._pieces
+        while pieces[0] is not newest and (
+            pieces[0].stop <= least
+            or self._stop - pieces[0].start > _SHARED_ROWS
+            or sum(piece.num_bytes for piece in pieces) > _MOST_BYTES
+        ):
+            pieces.popleft()
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()

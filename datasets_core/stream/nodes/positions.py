@@ -1,0 +1,371 @@
+"""`RowsByPlace`: where a stream begins: rows whose places are known, so that any of them can be read first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import DatasetsCoreError
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.stream.nodes.block import ArrowBlock, Block
+from datasets_core.stream.order.layers import Grouped, Ints
+
+# `Expectations`: what those expect who read the same rows side by side, told to the rows as one.
+
+
+Turns: TypeAlias = "Ints | int"
+"""The epoch of all rows, or that of each."""
+
+_MOST_PLACES, _LEAST_PLACES = 1 << 14, 1 << 8  # of all readers, and of each
+
+
+class Expectations:
+    """What several readers will read soon: what one says takes nothing back that another said.
+
+    Args:
+        tell: what learns of it, see `RowsByPlace.expect`.
+
+    >>> told = []
+    >>> expected = Expectations(lambda places, turns: told.append(places.tolist()))
+    >>> expected.say("a", np.array([0, 1, 2]), 0)
+    >>> expected.say("b", np.array([7, 8, 9]), 0)
+    >>> expected.passed("b", 1)
+    >>> expected.say("a", np.array([3, 4]), 0)
+    >>> told
+    [[0, 1, 2], [0, 7, 1, 8, 2, 9], [8, 3, 9, 4]]
+    """
+
+    def __init__(self, tell: Callable[[Ints, Turns], None]) -> None:
+        self._tell = tell
+        self._readers: dict[Hashable, tuple[Ints, Turns]] = {}
+        self._passed: dict[Hashable, int] = {}
+
+    def say(self, reader: Hashable, places: Ints, turns: Turns) -> None:
+        """A reader will read these rows, in this order, and no others that it spoke of."""
+        self._readers.pop(reader, None)
+        self._readers[reader] = places, turns
+        self._passed[reader] = 0
+        if len(self._readers) == 1:
+            self._tell(places, turns)
+        else:
+            self._tell(*_in_turn([self._left(each) for each in self._readers], len(self._readers)))
+
+    def passed(self, reader: Hashable, count: int) -> None:
+        """A reader has read so many of the rows that it spoke of."""
+        self._passed[reader] = count
+
+    def leave(self, reader: Hashable) -> None:
+        """A reader reads no further; behind the last one nothing is fetched ahead."""
+        self._passed.pop(reader, None)
+        if self._readers.pop(reader, None) is not None and not self._readers:
+            self._tell(np.zeros(0, np.int64), 0)
+
+    def _left(self, reader: Hashable) -> tuple[Ints, Turns]:
+        places, turns = self._readers[reader]
+        passed = self._passed[reader]
+        return places[passed:], turns if isinstance(turns, int) else turns[passed:]
+
+
+def _in_turn(parts: Iterable[tuple[Ints, Turns]], count: int) -> tuple[Ints, Turns]:
+    """Some of the places of each, those first that come first."""
+    most = max(_LEAST_PLACES, _MOST_PLACES // count)
+    places: list[Ints] = []
+    turns: list[Turns] = []
+    distances: list[Ints] = []
+    for each, when in parts:
+        step = max(1, -(-len(each) // most))
+        places.append(each[::step])
+        turns.append(when if isinstance(when, int) else when[::step])
+        distances.append(np.arange(len(places[-1]), dtype=np.int64) * step)
+    order = np.argsort(np.concatenate(distances), kind="stable")
+    first = turns[0]
+    if isinstance(first, int) and all(isinstance(each, int) and each == first for each in turns):
+        return np.concatenate(places)[order], first
+    whole = [np.broadcast_to(when, len(each)) for each, when in zip(places, turns, strict=True)]
+    return np.concatenate(places)[order], np.concatenate(whole)[order]
+
+
+FORESEEING: ContextVar[bool] = ContextVar("FORESEEING", default=False)
+"""What is reached will be read later: a source says how many of these rows it knows of, and asks for more meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where rows stand in the files that they come from.
+
+    Attributes:
+        names: of the files.
+        files: for each row the number of its file among the names.
+        rows: for each row its number in that file.
+    """
+
+    names: Sequence[str]
+    files: Ints
+    rows: Ints
+
+    def take(self, rows: Sequence[int] | Ints) -> Origins:
+        """Where some of the rows stand.
+
+        >>> Origins(["a", "b"], np.array([0, 1]), np.array([7, 8])).take([1]).rows.tolist()
+        [8]
+        """
+        chosen = np.asarray(rows, np.int64)
+        return Origins(self.names, self.files[chosen], self.rows[chosen])
+
+    @property
+    def first(self) -> str:
+        """The first of the rows, in words."""
+        return f"row {self.rows[0]} of {self.names[self.files[0]]}"
+
+    @classmethod
+    def joined(cls, parts: Sequence[Origins | None]) -> Origins | None:
+        """Where rows of several parts stand; None where that is not known of all."""
+        names: list[str] = []
+        files: list[Ints] = []
+        rows: list[Ints] = []
+        known: Sequence[str] | None = None
+        for part in parts:
+            if part is None:
+                return None
+            if part.names is not known:
+                known, first = part.names, len(names)
+                names.extend(part.names)
+            files.append(part.files + first)
+            rows.append(part.rows)
+        return cls(names, np.concatenate(files), np.concatenate(rows)) if parts else None
+
+
+class RowsByPlace(Protocol):
+    """Rows that are read by place.
+
+    The order of a shuffled or divided stream follows from `blocks` alone, so that rows with the same structure come in the
+    same order wherever their bytes are.
+    """
+
+    @property
+    def features(self) -> Features:
+        """Of the columns."""
+        ...
+
+    @property
+    def paths(self) -> MediaPaths:
+        """Which paths among the values may be opened."""
+        ...
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are, for which a source may have to ask all its files: see `reach`."""
+        ...
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of rows if that is less: no file is asked that is not needed to tell."""
+        ...
+
+    @property
+    def blocks(self) -> RowBlocks | None:
+        """How the rows lie in their files, which all may have to be asked; None: they lie in memory, anywhere."""
+        ...
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
+        ...
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """The seed of that order where nobody gave one: states carry it."""
+        ...
+
+    def with_seed(self, seed: int) -> Self:
+        """The rows in the order of a drawn seed."""
+        ...
+
+    def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
+        """The rows at these places of these epochs, as they are stored."""
+        ...
+
+    def expect(self, places: Ints, epochs: Ints | int) -> None:
+        """These rows will be read soon, in this order, and what was expected before and is not among them will not: a hint."""
+        ...
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
+        ...
+
+    def as_jobs(self) -> Any:
+        """The rows as `RowsOfJobs`, a job for each file, where blocks are not indexed; None: they are read by place only."""
+        ...
+
+    def file_names(self) -> Sequence[str] | None:
+        """The files that the rows stand in; None: they come from none."""
+        ...
+
+    def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
+        """Where the rows at these places stand in their files; None: they come from no files."""
+        ...
+
+    def near(self, place: int, epoch: int) -> int:
+        """The first place behind this one from which reading costs more than going on: another file is opened there."""
+        ...
+
+    def signed(self) -> list[Any]:
+        """What tells the rows from others: a text, a hash, and, where there are any, the parts that they are made of."""
+        ...
+
+
+def files_of(source: Any) -> Sequence[str]:
+    """The names of the files that the rows of a source stand in; none where they come from no file."""
+    told = getattr(source, "file_names", None)
+    return (() if told is None else told()) or ()
+
+
+class Placed:
+    """What rows by place have in common that lie in memory: they are counted, have no structure, and are at hand."""
+
+    __slots__ = ()
+
+    def reach(self, count: int) -> int:
+        """See `RowsByPlace.reach`."""
+        return min(count, self.num_rows)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def blocks(self) -> RowBlocks | None:
+        """See `RowsByPlace.blocks`."""
+        return None
+
+    def expect(self, places: Ints, epochs: Ints | int) -> None:
+        """See `RowsByPlace.expect`."""
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """See `RowsByPlace.projected`."""
+        return None
+
+    def as_jobs(self) -> Any:
+        """See `RowsByPlace.as_jobs`."""
+        return None
+
+    def file_names(self) -> Sequence[str] | None:
+        """See `RowsByPlace.file_names`."""
+        return None
+
+    def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
+        """See `RowsByPlace.origins`."""
+        return None
+
+
+class OneOrder(Placed):
+    """What rows have in common whose order is the same in every epoch, and that draw no seed."""
+
+    __slots__ = ()
+
+    changes_by_epoch = False
+    drawn_seed: int | None = None
+
+    def with_seed(self, seed: int) -> Self:
+        """See `RowsByPlace.with_seed`."""
+        return self
+
+
+# `Positions`: where rows that are delivered stand in what they are read from; and how many of them are read at once.
+
+
+BLOCK_BYTES = 8 << 20  # of rows that are read at once, about
+_MOST_WIDE = 1 << 13  # rows from anywhere are read so many at a time
+
+
+class Positions(NamedTuple):
+    """Where rows stand in a source.
+
+    Attributes:
+        numbers: of the rows among all.
+        places: of what they are made of.
+        turns: the epoch of the source that each is read in.
+        above: the layers from the top down, each with the numbers of its rows.
+    """
+
+    numbers: Ints
+    places: Ints
+    turns: Ints | int
+    above: list[tuple[Any, Ints]]
+
+    def part(self, start: int, stop: int) -> Positions:
+        """The way of the rows from `start` to `stop`, counted in these."""
+        if not start and stop == len(self.numbers):
+            return self
+        above: list[tuple[Any, Ints]] = []
+        numbers = self.numbers[start:stop]
+        for layer, below in self.above:
+            above.append((layer, below[start:stop]))
+            if isinstance(layer, Grouped):
+                ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(layer.lengths(below))])
+                start, stop = int(ends[start]), int(ends[stop])
+        turns = self.turns if isinstance(self.turns, int) else self.turns[start:stop]
+        return Positions(numbers, self.places[start:stop], turns, above)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where some rows stand that are delivered next.
+
+    Attributes:
+        start: the first of them, counted in those that are delivered.
+        way: of the rows.
+    """
+
+    start: int
+    way: Positions
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return len(self.way.numbers)
+
+    @property
+    def stop(self) -> int:
+        """Behind the last."""
+        return self.start + self.count
+
+    def part(self, start: int, stop: int) -> Positions:
+        """The way of some of them."""
+        return self.way.part(start - self.start, stop - self.start)
+
+
+class WidePositions:
+    """Reads more rows at once than are delivered, where they come from anywhere: each place is then looked at less often.
+
+    Args:
+        read: reads rows.
+    """
+
+    def __init__(self, read: Callable[[Positions], Block]) -> None:
+        self._read = read
+        self._located: Located | None = None
+        self._start = self._stop = 0
+        self._held: Block | None = None
+
+    def read(self, located: Located, start: int, way: Positions, most: int) -> Block:
+        """The rows of `way`, which begin at row `start`; those behind that are located, up to `most`, are read with them."""
+        stop = start + len(way.numbers)
+        if self._held is None or self._located is not located or not self._start <= start or not stop <= self._stop:
+            self._held = self._more(located, start, way, most)
+            self._located, self._start, self._stop = located, start, start + self._held.num_rows
+        return self._held.slice(start - self._start, stop - self._start)
+
+    def _more(self, located: Located, start: int, way: Positions, most: int) -> Block:
+        rows = len(way.numbers)
+        if isinstance(self._held, ArrowBlock):
+            most = min(most, BLOCK_BYTES * self._held.num_rows // max(1, self._held.batch.nbytes))
+        wanted = min(most, _MOST_WIDE) // rows * rows
+        if wanted > rows:
+            try:
+                return self._read(located.part(start, min(located.stop, start + wanted)))
+            except DatasetsCoreError:  # of a row behind those that are wanted, perhaps: it is told when its turn comes
+                pass
+        return self._read(way)

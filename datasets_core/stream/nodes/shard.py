@@ -1,0 +1,562 @@
+"""Logical shards of a stream as nodes: some of its equal parts, each read by itself, give a row each, round after round."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from datasets_core.errors import StreamStateError
+from datasets_core.stream.nodes.block import joined
+from datasets_core.stream.nodes.map_filter import numbered_from
+from datasets_core.stream.nodes.node import (
+    ADVICE,
+    Delivery,
+    Locality,
+    Node,
+    State,
+    Unmeasured,
+    chosen,
+    is_count,
+    is_listed,
+    is_whole,
+    no_place,
+    part,
+    taken,
+    without_counts,
+)
+from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
+from datasets_core.stream.nodes.positions import Origins
+from datasets_core.stream.order.shuffle import ShardPositions
+
+# `Lookahead`: one of several streams that are read together, with the rows that were fetched and not yet given.
+
+
+class Lookahead:
+    """One stream, read as far as it is drawn.
+
+    Args:
+        node: its rows.
+        stood: what `stands` gave: the state before the next row, the number of times that it was begun again, and whether it
+            ended once (1) and whether it is unknown if a row follows the last one that was given (2).
+        turn: the first turn of its rows, see `in_turn`.
+    """
+
+    __slots__ = ("_blocks", "_clock", "_state", "_turn", "_waiting", "has_ended", "is_unsure", "node", "num_waiting", "rounds")
+
+    def __init__(self, node: Node, stood: list[Any], turn: int) -> None:
+        self._state, self.rounds, flags = stood
+        self.has_ended, self.is_unsure = bool(flags & 1), bool(flags & 2)
+        self._clock = Clock()
+        self.node, self._turn = node.timed_by(self._clock), turn
+        self._blocks: Iterator[Delivery] | None = None
+        self._waiting: list[Delivery] = []
+        self.num_waiting = 0
+
+    @staticmethod
+    def begun(node: Node) -> list[Any]:
+        """The state before the first row."""
+        return [node.start, 0, 0]
+
+    @staticmethod
+    def places_of(nodes: Sequence[Node], stood: Any) -> list[tuple[Node, Any]] | None:
+        """The state of each node, where taps stand as is said; None where that is nothing that they say."""
+        if not is_listed(stood, len(nodes)):
+            return None
+        for each in stood:
+            if not is_listed(each, 3) or not is_count(each[1]) or each[2] not in (0, 1, 2, 3):
+                return None
+        return [(node, each[0]) for node, each in zip(nodes, stood, strict=True)]
+
+    @property
+    def stands(self) -> list[Any]:
+        """Where it stands: behind the rows that were given."""
+        state = self._waiting[0].before if self._waiting else self._state
+        return [state, self.rounds, self.has_ended + 2 * (self.is_unsure and not self._waiting)]
+
+    def pull(self) -> bool:
+        """Have rows wait, if there are any more; whether there are."""
+        if self._blocks is None:
+            node = self.node.in_turn(self._turn + self.rounds).timed_by(self._clock) if self.rounds else self.node
+            self._blocks = iter(node.blocks(self._state))
+        with self._clock:
+            delivery = next(self._blocks, None)
+        self.is_unsure = False
+        if delivery is None:
+            return False
+        self._waiting.append(delivery)
+        self.num_waiting += delivery.block.num_rows
+        return True
+
+    def given(self, count: int) -> list[Delivery]:
+        """The next rows, of those that wait."""
+        found: list[Delivery] = []
+        self.num_waiting -= count
+        while count:
+            first = self._waiting.pop(0)
+            rows = first.block.num_rows
+            if rows > count:
+                self._waiting.insert(0, part(first, count, rows))
+                first = part(first, 0, count)
+            found.append(first)
+            count -= first.block.num_rows
+        if found:
+            self._state = found[-1].after(found[-1].block.num_rows - 1)
+            self.is_unsure = not self._waiting
+        return found
+
+    def end(self, *, begins_again: bool) -> None:
+        """Note that no row follows; it may begin again."""
+        self.has_ended = True
+        self.close()
+        if begins_again:
+            self._state, self.rounds = self.node.start, self.rounds + 1
+
+    def close(self) -> None:
+        """Let go of what reads the rows."""
+        if isinstance(self._blocks, Generator):
+            self._blocks.close()
+        self._blocks = None
+
+
+class Clock:
+    """Seconds that were spent in it: it stands while others are read.
+
+    Args:
+        now: the time.
+    """
+
+    __slots__ = ("_begun", "_now", "_spent")
+
+    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now, self._spent = now, 0.0
+        self._begun: float | None = None
+
+    def __enter__(self) -> None:
+        self._begun = self._now()
+
+    def __exit__(self, *_: object) -> None:
+        assert self._begun is not None
+        self._spent += self._now() - self._begun
+        self._begun = None
+
+    def __call__(self) -> float:
+        """How many until now."""
+        return self._spent if self._begun is None else self._spent + self._now() - self._begun
+
+
+_MOST_ROWS = 1024
+_SLOW_SECONDS = 0.02
+
+
+class Shards(Node):
+    """Some logical shards of a stream; a state has a list of each that begins with its number, and how many rows it gave."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def own(self) -> tuple[int, ...]:
+        """The logical shards that are read, ascending."""
+
+    @abstractmethod
+    def limit(self, shard: int) -> int | None:
+        """How many rows one gives; None where only reading tells."""
+
+    @abstractmethod
+    def next_row(self, entry: Sequence[Any]) -> str | None:
+        """The origin of the row behind what a state has for one, "" where it has none; None where no row follows."""
+
+    @property
+    def shards(self) -> Shards:
+        """See `Node.shards`."""
+        return self
+
+    @property
+    def most_rows(self) -> int | None:
+        """See `Node.most_rows`."""
+        return None
+
+    @property
+    def num_parts(self) -> int:
+        """See `Node.num_parts`."""
+        return 1
+
+    @property
+    def num_rows(self) -> int | None:
+        """See `Node.num_rows`: steps behind logical shards count the rows that they see."""
+        return None
+
+    def shard(self, index: int, count: int) -> Node | None:
+        """See `Node.shard`."""
+        return None
+
+    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
+        """See `Node.shard_jobs`."""
+        return None
+
+    def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
+        """See `Node.shuffle_parts`."""
+        return None
+
+    def timed_by(self, clock: Callable[[], float]) -> Node:
+        """See `Node.timed_by`: each logical shard has a clock of its own."""
+        return self
+
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
+        """See `Node.sharing`: they share what they read among themselves."""
+        return self
+
+    def _entries(self, at: Any) -> list[Sequence[Any]]:
+        is_form = isinstance(at, (list, tuple)) and all(isinstance(entry, (list, tuple)) and len(entry) > 1 for entry in at)
+        if not is_form or not all(is_count(entry[0]) and entry[0] in self.own and is_whole(entry[1]) for entry in at):
+            raise no_place(at, self.start)
+        return list(at)
+
+
+@dataclass(frozen=True)
+class PlacedShards(Shards):
+    """Logical shards whose rows are known by arithmetic.
+
+    A state has `[shard, rows that it gave]` for each logical shard.
+
+    Attributes:
+        rows: all rows.
+        places: of those that the logical shards give.
+    """
+
+    rows: Ordered
+    places: ShardPositions
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """See `Shards.own`."""
+        return self.places.own
+
+    @property
+    def length(self) -> int:
+        """See `Node.length`: how many rows the logical shards give."""
+        return self.places.num_rows
+
+    @property
+    def start(self) -> State:
+        """See `Node.start`."""
+        return [[shard, 0] for shard in self.own]
+
+    def in_turn(self, turn: int) -> PlacedShards:
+        """See `Node.in_turn`."""
+        return replace(self, rows=self.rows.in_turn(turn))
+
+    def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
+        """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
+        places = self.places.behind(tuple(given for _, given in state))
+        for delivery in self.rows.shared(places).blocks(0, size):
+            before, after = self._at(places, delivery.before), partial(self._after, places, delivery.after)
+            yield Delivery(delivery.block, None, before, after, delivery.origins)
+
+    def _after(self, places: ShardPositions, after: Callable[[int], State], row: int) -> State:
+        return self._at(places, after(row))
+
+    def _at(self, places: ShardPositions, place: int) -> State:
+        return [[shard, given] for shard, given in zip(self.own, places.given_at(place), strict=True)]
+
+    def state_after(self, count: int) -> State:
+        """See `Node.state_after`."""
+        return self._at(self.places, self.places.reach(count))
+
+    def limit(self, shard: int) -> int:
+        """See `Shards.limit`."""
+        return self.places.limits[self.own.index(shard)]
+
+    def next_row(self, entry: Sequence[Any]) -> str | None:
+        """See `Shards.next_row`."""
+        shard, given = entry[:2]
+        if given >= self.limit(shard):
+            return None
+        rows = self.rows.shared(self.places.alone(shard))
+        place = rows.places(np.array([given], np.int64))
+        found = rows.source.origins(place, 0)
+        return f"row {place[0]}" if found is None else found.first
+
+    def check_state(self, at: Any) -> None:
+        """See `Node.check_state`."""
+        for shard, *given in self._entries(at):
+            limit = self.limit(shard)
+            if len(given) != 1 or not 0 <= given[0] <= limit:
+                raise _behind_shard(shard, given, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardsInTurn(Shards):
+    """Logical shards of which only the rows tell how many they give.
+
+    A state has `[shard, rows that it gave, state of its node]` for each, and of one that was filled up how often it began again
+    and whether it ended.  The next row is that of the shard that gave fewest, of several the first: those that stand behind
+    catch up.
+
+    Attributes:
+        own: the logical shards that are read, ascending.
+        shard_node: what gives the rows of one.
+        ends: one of `ENDS`: those that end are passed over, or end all, or begin again until all have ended.
+    """
+
+    numbers: tuple[int, ...]
+    shard_node: Callable[[int], Node] = field(compare=False)
+    ends: str = "keep"
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """See `Shards.own`."""
+        return self.numbers
+
+    @property
+    def start(self) -> State:
+        """See `Node.start`."""
+        return [[shard, 0, self.shard_node(shard).start] for shard in self.own]
+
+    def in_turn(self, turn: int) -> ShardsInTurn:
+        """See `Node.in_turn`."""
+        return replace(self, shard_node=lambda shard: self.shard_node(shard).in_turn(turn))
+
+    def state_after(self, count: int) -> State | None:
+        """See `Node.state_after`."""
+        return None
+
+    def limit(self, shard: int) -> None:
+        """See `Shards.limit`."""
+
+    def next_row(self, entry: Sequence[Any]) -> str | None:
+        """See `Shards.next_row`; one block is read for it."""
+        shard, _, *stood = entry
+        if len(stood) > 1:  # it was filled up: it has ended
+            return None
+        node = self.shard_node(shard)
+        blocks: Any = node.blocks(stood[0] if stood else node.start)
+        found: Delivery | None = next(blocks, None)
+        blocks.close()
+        origins = None if found is None else found.origins()
+        return None if found is None else "" if origins is None else origins.first
+
+    def check_state(self, at: Any) -> None:
+        """See `Node.check_state`."""
+        for shard, given, *stood in (in_turn_entry(self.shard_node(entry[0]), entry) for entry in self._entries(at)):
+            if given < 0 or len(stood) not in (1, 3):
+                raise _behind_shard(shard, [given, *stood], None)
+            self.shard_node(shard).check_state(stood[0])
+
+    def blocks(self, state: State) -> Iterator[Delivery]:
+        """See `Node.blocks`."""
+        cursor = SharedCursor()
+        shards = [_Shard.at(self.shard_node(entry[0]), entry, cursor) for entry in state]
+        want = 1
+        try:
+            while group := self._next(shards):
+                begun = time.perf_counter()
+                given = group[0].given
+                most = min((shard.given for shard in shards if shard.given > given and not shard.is_over), default=None)
+                want = min(want, max(1, _MOST_ROWS // len(group)))
+                rounds = min(shard.ready(want) for shard in group)
+                if most is not None:
+                    rounds = min(rounds, most - given)
+                delivery = _round(shards, group, min(rounds, max(1, _MOST_ROWS // len(group))))
+                want = want * 4 if time.perf_counter() - begun < _SLOW_SECONDS else max(1, want // 2)
+                yield delivery
+        finally:
+            for shard in shards:
+                shard.rows.close()
+            cursor.close()
+
+    def _next(self, shards: Sequence[_Shard]) -> list[_Shard]:
+        """The logical shards that give the next row, each of which has one."""
+        while left := [shard for shard in shards if not shard.is_over]:
+            if self.ends == "pad" and all(shard.rows.has_ended for shard in left):
+                return []
+            least = min(shard.given for shard in left)
+            group = [shard for shard in left if shard.given == least]
+            empty = [shard for shard in group if not shard.ready(1)]
+            if not empty:
+                return group
+            if self.ends == "drop":
+                return []
+            for shard in empty:
+                is_filled = self.ends == "pad" and shard.given > 0
+                shard.rows.end(begins_again=is_filled)
+                shard.is_over = not is_filled
+        return []
+
+
+def _behind_shard(shard: int, given: list[Any], limit: int | None) -> StreamStateError:
+    has = "" if limit is None else f", and it has {limit} rows"
+    return StreamStateError(f"The state says that lane {shard} stands at {given}{has}. {ADVICE}")
+
+
+class _Clock:
+    """Runs while its logical shard is read, and stops while others are: each reads as much at once as it alone allows."""
+
+    __slots__ = ("begun", "total")
+
+    def __init__(self) -> None:
+        self.begun, self.total = 0.0, 0.0
+
+    def __call__(self) -> float:
+        return self.total + time.perf_counter() - self.begun
+
+
+class _Shard:
+    """A logical shard that is read.
+
+    Args:
+        number: of it.
+        given: how many rows it gave.
+        rows: gives more.
+        clock: runs while it does.
+    """
+
+    __slots__ = ("clock", "given", "is_over", "number", "rows")
+
+    def __init__(self, number: int, given: int, rows: Lookahead, clock: _Clock) -> None:
+        self.number, self.given, self.rows, self.clock, self.is_over = number, given, rows, clock, False
+
+    @classmethod
+    def at(cls, node: Node, entry: Sequence[Any], cursor: SharedCursor) -> _Shard:
+        """A logical shard where its state says."""
+        number, given, stood, *more = in_turn_entry(node, entry)
+        rounds, ended = more or (0, 0)
+        clock = _Clock()
+        shared = node.sharing(cursor, without_counts(stood), clock)
+        return cls(number, given, Lookahead(shared, [stood, rounds, ended], 0), clock)
+
+    @property
+    def entry(self) -> list[Any]:
+        """What a state has for it."""
+        stood, rounds, flags = self.rows.stands
+        return _entry(self.number, self.given, stood, rounds, flags & 1)
+
+    def ready(self, want: int) -> int:
+        """How many rows wait, up to so many if there are."""
+        clock, begun = self.clock, time.perf_counter()
+        clock.begun = begun
+        while self.rows.num_waiting < want and self.rows.pull():
+            pass
+        clock.total += time.perf_counter() - begun
+        return self.rows.num_waiting
+
+
+def in_turn_entry(node: Node, entry: Sequence[Any]) -> Sequence[Any]:
+    """What a state has for a logical shard that must be read, also if arithmetic told when it was saved: no row might fail."""
+    return [*entry, entry[1]] if len(entry) == 2 and node.may_fail and node.start == 0 else entry
+
+
+def _entry(number: int, given: int, stood: State, rounds: int, ended: int) -> list[Any]:
+    return [number, given, stood, rounds, ended] if rounds or ended else [number, given, stood]
+
+
+def _round(shards: Sequence[_Shard], group: Sequence[_Shard], rounds: int) -> Delivery:
+    """The next rows of some logical shards, so many of each, in turn."""
+    before = [shard.entry for shard in shards]
+    parts = [shard.rows.given(rounds) for shard in group]
+    deliveries = [delivery for part in parts for delivery in part]
+    block = joined([delivery.block for delivery in deliveries])
+    order = np.arange(block.num_rows, dtype=np.int64).reshape(len(group), rounds).T.ravel()
+    if len(group) > 1 and rounds > 1:
+        block = block.take(order)
+
+    def origins() -> Origins | None:
+        return taken(Origins.joined([delivery.origins() for delivery in deliveries]), order)
+
+    places = {id(shard): place for place, shard in enumerate(shards)}
+    behind = _Behind(before, [places[id(shard)] for shard in group], parts)
+    for shard in group:
+        shard.given += rounds
+    return Delivery(block, None, before, behind, origins)
+
+
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """The state behind a row of several logical shards.
+
+    Attributes:
+        before: the state before the first row.
+        group: the places in the state of the logical shards that give a row each.
+        parts: the rows of each of these.
+    """
+
+    before: list[list[Any]]
+    group: list[int]
+    parts: list[list[Delivery]]
+
+    def __call__(self, row: int) -> State:
+        found = list(self.before)
+        rounds, last = divmod(row, len(self.group))
+        for turn, (place, deliveries) in enumerate(zip(self.group, self.parts, strict=True)):
+            count = left = rounds + (turn <= last)
+            if not count:
+                continue
+            for delivery in deliveries:
+                if left <= delivery.block.num_rows:
+                    break
+                left -= delivery.block.num_rows
+            number, given, _, *more = found[place]
+            found[place] = [number, given + count, delivery.after(left - 1), *more]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt(Unmeasured):
+    """Every so many of the rows of a node: one of its logical shards, where these cannot be told before.
+
+    A state is `[state of the node below, rows that came]`.
+
+    Attributes:
+        index: of the logical shard.
+        count: how many there are.
+        cursor: reads for all of them.
+    """
+
+    below: Node
+    index: int
+    count: int
+    cursor: SharedCursor | None = field(default=None, compare=False)
+    own_numbers: ClassVar[int] = 1
+    locality: ClassVar[Locality] = Locality.ALL
+
+    def blocks(self, state: State) -> Iterator[Delivery]:
+        """See `Node.blocks`."""
+        inner, seen = state
+        pieces = self._pieces(seen, inner)
+        if self.cursor is not None:
+            pieces = self.cursor.pieces("dealt", self.index, seen, inner, self._pieces)
+        with closing(pieces):
+            for start, stop, delivery, _, _ in pieces:
+                first = max(seen, start)
+                first += (self.index - first) % self.count
+                if first < stop:
+                    found = replace(numbered_from(delivery, start), numbers=None)
+                    before = found.after(seen - start - 1) if seen > start else found.before
+                    yield replace(chosen(found, range(first - start, stop - start, self.count)), before=before)
+                seen = stop
+
+    def _pieces(self, seen: int, inner: State) -> Generator[Piece]:
+        for delivery in self.below.blocks(inner):
+            rows = delivery.block.num_rows
+            batch = getattr(delivery.block, "batch", None)
+            num_bytes = 1024 * rows if batch is None else batch.nbytes
+            yield Piece(seen, seen + rows, delivery, delivery.after(rows - 1), num_bytes)
+            seen += rows
+
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Dealt:
+        """See `Node.sharing`."""
+        inner, seen = state
+        cursor.expect("dealt", self.index, seen, inner)
+        return replace(self, cursor=cursor)
+
+
+def shard_of(node: Node, index: int, count: int) -> Node:
+    """A logical shard of a node, for which all rows are read where they cannot be divided before."""
+    return node.shard(index, count) or Dealt(node, index, count)

@@ -1,0 +1,1 @@
+"""The order of a stream: formulas that tell which row comes next."""

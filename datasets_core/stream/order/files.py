@@ -1,0 +1,647 @@
+"""`Interleave`: which row of which file stands at which place, where several files are read in turn, by arithmetic.
+
+A file of n rows is visited n // block + 1 times: at the last visit it gives what is left, also nothing, and from the next
+visit of its slot on another file stands there.  So the visits are numbered, and each file has a run of every so many of
+them; between two visits at which a file begins or ends, one round gives as many rows as the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heapreplace
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.meta.split_info import FileInstruction
+from datasets_core.stream.order.layers import Ints, Permutation
+
+# `ReadConfig`: in which order the files of a split are read, and what is added to each row.
+
+
+SortFunction: TypeAlias = Callable[[list[FileInstruction]], Iterable[FileInstruction]]
+"""Takes what is to be read of each file, and gives what is read instead."""
+
+ID_COLUMNS = {"add_tfds_id": "tfds_id", "add_row_id": "row_id"}
+"""The columns of row ids, by the field that asks for them."""
+
+_LENGTH = 16
+
+
+class _Default(int):
+    """A number that nobody asked for: data that must be read in order is, unless somebody asks for another cycle."""
+
+    def __reduce__(self) -> str:
+        return "DEFAULT_CYCLE"
+
+
+DEFAULT_CYCLE = _Default(_LENGTH)
+
+
+@dataclass
+class ReadConfig:
+    """How files are read: so many at a time, some rows of each in turn, in the order that TensorFlow Datasets reads them in.
+
+    `interleave_cycle_length` files are open at a time.  They are visited in turn, and each visit gives
+    `interleave_block_length` rows; a file that ends within its block gives what it has, and its place goes to the next file
+    at the next visit.  The order is therefore that of the rows only within a block: the first 100 rows of a stream are not
+    those of `split="train[:100]"`, which are the first 100 of the dataset.  They are the same with
+    `interleave_cycle_length=1`, and wherever no `ReadConfig` is given: `as_dataset` and `load_dataset` then read row after
+    row.  The order is the same on every machine, for ever, but only for the same two lengths.
+
+    Args:
+        options: has no effect; the `tf.data.Options` of other code, which may set attributes on it.
+        try_autocache: has no effect: files are mapped, and the system keeps them.
+        repeat_filenames: read the files again and again, without end; other than by `repeat(None)`, the first files of an
+            epoch are read beside the last of the epoch before.  So that any row can be computed, this ends with each
+            16,384th file (64th epoch, where each has an order of its own; never before the fourth): all are read to their end.
+        add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
+        shuffle_seed: decides about the order of files where `shuffle_files=True`; None draws one when the dataset is made,
+            which its states carry.  Give one where several machines or processes divide the rows.
+        shuffle_reshuffle_each_iteration: False keeps one order of files for all epochs; None and True change it with each, so
+            that two files take turns in being first.
+        interleave_cycle_length: files that are open at a time; None for 16.  Left alone, it is 1 for data that was written
+            in an order that is to be kept (`disable_shuffling`).
+        interleave_block_length: rows that are read of a file at a visit; None for 16.
+        input_context: read one file of `num_input_pipelines`, beginning with number `input_pipeline_id`: an object with
+            these attributes.
+        experimental_interleave_sort_fn: the older name of `interleave_sort_fn`.
+        skip_prefetch, num_parallel_calls_for_decode, num_parallel_calls_for_interleave_files, override_buffer_size: have no
+            effect on the rows, and none here.
+        enable_ordering_guard: refuse to mix data that was written in an order that is to be kept; False only warns.
+        assert_cardinality: has no effect: the number of rows is on record, and every file is checked against it.
+        file_format: has no effect: a dataset is read in the format that it was built in.
+        interleave_sort_fn: is given the list of `FileInstruction`s and gives the list to read: in another order, with files
+            left out, with other `skip` and `take`, also twice; but no files that are not in the list.
+        add_row_id: the same as `add_tfds_id`, as the column `row_id`.
+
+    >>> ReadConfig(interleave_cycle_length=3, interleave_block_length=2).shuffle_seed is None
+    True
+
+    Raises:
+        ConfigurationError: a value that means nothing; also when the config is used, for one that was set later.
+    """
+
+    options: Any = field(default_factory=SimpleNamespace, repr=False, compare=False)
+    try_autocache: bool = True
+    repeat_filenames: bool = False
+    add_tfds_id: bool = False
+    shuffle_seed: int | None = None
+    shuffle_reshuffle_each_iteration: bool | None = None
+    interleave_cycle_length: int | None = DEFAULT_CYCLE
+    interleave_block_length: int | None = _LENGTH
+    input_context: Any = None
+    experimental_interleave_sort_fn: SortFunction | None = None
+    skip_prefetch: bool = False
+    num_parallel_calls_for_decode: int | None = None
+    num_parallel_calls_for_interleave_files: int | None = None
+    enable_ordering_guard: bool = True
+    assert_cardinality: bool = True
+    override_buffer_size: int | None = None
+    file_format: Any = None
+    interleave_sort_fn: SortFunction | None = None
+    add_row_id: bool = False
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Complain about values that mean nothing.
+
+        Raises:
+            ConfigurationError: the first of them.
+        """
+        for name in ("interleave_cycle_length", "interleave_block_length"):
+            given = getattr(self, name)
+            if given is not None and _whole(name, given) < 1:
+                raise ConfigurationError(f"{name}={given} has no meaning. Give 1 or more, or None for {_LENGTH}.")
+        if self.shuffle_seed is not None:
+            _whole("shuffle_seed", self.shuffle_seed)
+        for name in ("interleave_sort_fn", "experimental_interleave_sort_fn"):
+            function = getattr(self, name)
+            if function is not None and not callable(function):
+                raise ArgumentTypeError(f"{name}={function!r} cannot be called. Give a function of a list of FileInstructions.")
+        functions = {self.interleave_sort_fn, self.experimental_interleave_sort_fn} - {None}
+        if len(functions) > 1:
+            raise ConfigurationError(
+                "interleave_sort_fn and experimental_interleave_sort_fn are two names of one option. Give one function."
+            )
+        if self.input_context is not None:
+            self._check_context()
+
+    def _check_context(self) -> None:
+        try:
+            count, index = _whole("num_input_pipelines", self.input_context.num_input_pipelines), self.pipeline[1]
+        except AttributeError:
+            raise ArgumentTypeError(
+                f"input_context={self.input_context!r} does not say which files are meant. "
+                "Give an object with the attributes num_input_pipelines and input_pipeline_id."
+            ) from None
+        if not 0 <= index < count:
+            raise ConfigurationError(f"input_pipeline_id={index} is no pipeline of {count}. Give 0 to {count - 1}.")
+
+    @property
+    def block_length(self) -> int:
+        """Rows that are read of a file at a visit."""
+        return _LENGTH if self.interleave_block_length is None else int(self.interleave_block_length)
+
+    def cycle_length(self, *, is_ordered: bool) -> int:
+        """Files that are open at a time, of data that was (`is_ordered`) written in an order that is to be kept."""
+        if self.interleave_cycle_length is None or self.interleave_cycle_length is DEFAULT_CYCLE:
+            return 1 if is_ordered else _LENGTH
+        return int(self.interleave_cycle_length)
+
+    @property
+    def sort_function(self) -> SortFunction | None:
+        """The sort function, by whichever name."""
+        return self.interleave_sort_fn or self.experimental_interleave_sort_fn
+
+    @property
+    def pipeline(self) -> tuple[int, int]:
+        """Of how many parts of the files one is read, and which."""
+        if self.input_context is None:
+            return 1, 0
+        given = self.input_context
+        return int(given.num_input_pipelines), _whole("input_pipeline_id", given.input_pipeline_id)
+
+    @property
+    def reshuffles(self) -> bool:
+        """Whether each epoch has an order of files of its own, where files are shuffled."""
+        return self.shuffle_reshuffle_each_iteration is not False
+
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        """The columns of row ids that are added."""
+        return tuple(column for asked, column in ID_COLUMNS.items() if getattr(self, asked))
+
+
+def _whole(name: str, given: Any) -> int:
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise ArgumentTypeError(f"{name}={given!r} is no whole number. Give an int.")
+    return int(given.__index__())
+
+
+# The order of the files of a stream: as the user's function gives them, for this pipeline, and shuffled anew in each
+# epoch.
+
+
+class FileRows(NamedTuple):
+    """Rows of a file, one after the other; a named tuple, being made by the thousand.
+
+    Attributes:
+        name: of the file.
+        skip: rows before them.
+        rows: how many there are.
+    """
+
+    name: str
+    skip: int
+    rows: int
+
+
+def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping[str, int]) -> list[FileRows]:
+    """What is read of each file, of all that a split expression names.
+
+    Args:
+        files: those of the expression.
+        config: says which of them, and in which order.
+        lengths: rows of each file of the dataset.
+
+    Raises:
+        ConfigurationError: the sort function gave other files, or rows that do not exist, or files are fewer than pipelines.
+    """
+    found = list(files) if config.sort_function is None else _sorted(files, config.sort_function, lengths)
+    count, index = config.pipeline
+    if count > max(1, len(found)):
+        raise ConfigurationError(
+            f"input_context divides {len(found)} files among {count} pipelines, of which some get none. "
+            "Divide the rows instead, by even_splits() or shard()."
+        )
+    return found[index::count]
+
+
+def _sorted(files: Sequence[FileRows], function: SortFunction, lengths: Mapping[str, int]) -> list[FileRows]:
+    given = function([_instruction(file, lengths[file.name]) for file in files])
+    try:
+        found = list(given)
+    except TypeError:
+        raise ArgumentTypeError(f"The sort function gave {given!r}. Give the list of FileInstructions to read.") from None
+    named = {file.name for file in files}
+    return [_rows(file, named, lengths) for file in found]
+
+
+def _instruction(file: FileRows, length: int) -> FileInstruction:
+    take = -1 if file.skip + file.rows == length else file.rows
+    return FileInstruction(file.name, file.skip, take, examples_in_shard=length)
+
+
+def _rows(file: object, named: Set[str], lengths: Mapping[str, int]) -> FileRows:
+    """What an instruction says, which the user may have changed or made."""
+    if not isinstance(file, FileInstruction):
+        raise ArgumentTypeError(f"The sort function gave {file!r} as what to read. Give FileInstructions.")
+    if file.filename not in named:
+        reason = "which the split does not read" if file.filename in lengths else "which the dataset does not have"
+        raise ConfigurationError(f"The sort function gave the file {file.filename!r}, {reason}. Give files of its list.")
+    length = lengths[file.filename]
+    stop = length if file.take < 0 else file.skip + file.take
+    if not 0 <= file.skip <= stop <= length:
+        raise ConfigurationError(
+            f"The sort function asks for skip={file.skip}, take={file.take} of {file.filename!r}, which has {length} rows. "
+            "Give rows that exist, or take=-1 for all to the end."
+        )
+    return FileRows(file.filename, file.skip, stop - file.skip)
+
+
+def shuffled_files(count: int, seed: int, epoch: int) -> Ints:
+    """The numbers of files in the order of an epoch.
+
+    It is never the order of the epoch before, nor that of the files themselves: in even epochs the first file is one behind
+    the second, in odd epochs one before it, and the one order among these that is no shuffle gives way to another.  Two files
+    have no other orders than these, whatever the seed.
+
+    >>> [shuffled_files(2, seed, epoch).tolist() for seed in range(2) for epoch in range(2)]
+    [[1, 0], [0, 1], [1, 0], [0, 1]]
+    """
+    order = Permutation(count, "files", seed, epoch).at(np.arange(count, dtype=np.int64))
+    if count < 2:
+        return order
+    is_descending = bool(order[0] > order[1])
+    if is_descending != (epoch % 2 == 0):
+        order[:2] = order[1::-1]
+    if count > 2 and bool((np.diff(order) == 1).all()):
+        order = np.roll(order, -1)
+    return order
+
+
+@dataclass(frozen=True)
+class Interleave:
+    """The rows of files, `cycle` files at a time, `block` rows of each in turn.
+
+    Args:
+        lengths: rows that are read of each file.
+        cycle: files that are open at a time.
+        block: rows of a file at a visit.
+
+    >>> files, rows = Interleave([5, 3, 4], cycle=2, block=2).at(np.arange(12))
+    >>> files.tolist()
+    [0, 0, 1, 1, 0, 0, 1, 0, 2, 2, 2, 2]
+    >>> rows.tolist()
+    [0, 1, 0, 1, 2, 3, 2, 4, 0, 1, 2, 3]
+    """
+
+    lengths: Ints | Sequence[int]
+    cycle: int
+    block: int
+    num_rows: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        lengths = np.asarray(self.lengths, np.int64)
+        object.__setattr__(self, "lengths", lengths)
+        object.__setattr__(self, "num_rows", int(lengths.sum()))
+
+    def at(self, places: Ints) -> tuple[Ints, Ints]:
+        """For each place the file that is read there, and the row of it."""
+        if self._slots == 1:
+            which: Ints = np.searchsorted(self._ends, places, side="right")
+            return which, places - (self._ends - np.asarray(self.lengths))[which]
+        return self._rounds.at(places)
+
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """Where rows of files are read: what `at` undoes.
+
+        >>> Interleave([5, 3, 4], cycle=2, block=2).places_of(np.array([1, 2]), np.array([2, 0])).tolist()
+        [6, 8]
+        """
+        if self._slots == 1:
+            starts: Ints = self._ends - np.asarray(self.lengths)
+            return starts[files] + rows
+        return self._rounds.places_of(files, rows)
+
+    def first_behind(self, place: int) -> int:
+        """The next place behind this one at which a file is read that was not read before."""
+        begun = self._openings
+        found = int(begun.searchsorted(place, side="right"))
+        return int(begun[found]) if found < len(begun) else self.num_rows
+
+    @property
+    def last_opening(self) -> int:
+        """The place at which the last file begins that has rows."""
+        return int(self._openings[-1])
+
+    @property
+    def _slots(self) -> int:
+        return max(1, min(self.cycle, len(self.lengths)))
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """The row behind each file, where files are read one after the other."""
+        return np.cumsum(np.asarray(self.lengths))
+
+    @cached_property
+    def _openings(self) -> Ints:
+        """The place of the first row of each file that has rows, ascending."""
+        lengths = np.asarray(self.lengths)
+        if self._slots == 1:
+            return np.compress(lengths > 0, self._ends - lengths)
+        found: Ints = np.sort(self._rounds.first_places()[lengths > 0])
+        return found
+
+    @cached_property
+    def _rounds(self) -> _Rounds:
+        lengths = np.asarray(self.lengths)
+        # All longer blocks are as good as one that no file fills, and may be no numbers of numpy.
+        return _Rounds(lengths, self._slots, min(self.block, int(lengths.max()) + 1))
+
+
+class _Rounds:
+    """Files in slots, each from one round to another; in each round every slot is visited once.
+
+    Args:
+        lengths: rows of each file.
+        slots: two or more, and not more than files.
+        block: rows of a visit.
+    """
+
+    def __init__(self, lengths: Ints, slots: int, block: int) -> None:
+        self._slots, self._block = slots, block
+        visits = lengths // block + 1
+        begun = np.array(_first_visits(visits.tolist(), slots), np.int64)
+        self._first, self._slot = begun // slots, begun % slots
+        self._last = self._first + visits - 1
+        self._rest = lengths - block * (visits - 1)
+        # Where the number of rows of a round changes: `_cuts`.  Between two cuts all rounds are alike.
+        self._cuts, _ = _distinct(np.concatenate([self._first, self._last, self._last + 1]))
+        changes = np.zeros(len(self._cuts), np.int64)
+        for rounds, rows in ((self._first, block), (self._last, self._rest - block), (self._last + 1, -self._rest)):
+            np.add.at(changes, np.searchsorted(self._cuts, rounds), rows)
+        self._per_round = np.cumsum(changes)
+        rows = self._per_round[:-1] * np.diff(self._cuts)
+        self._starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows)])  # the place at which each cut begins
+        # The files by slot and round, as one ascending number each.
+        self._span = int(self._cuts[-1]) + 1
+        keys = self._slot * self._span + self._first
+        self._by_slot = np.argsort(keys)
+        self._keys = keys[self._by_slot]
+        self._known: tuple[int, Ints, Ints, Ints] | None = None  # the last cut that was read
+
+    def at(self, places: Ints) -> tuple[Ints, Ints]:
+        """See `Interleave.at`."""
+        if not len(places):
+            return places, places
+        first, last = np.searchsorted(self._starts, [places.min(), places.max()], side="right").tolist()
+        if first == last:
+            return self._behind_cut(first - 1, places)
+        cuts = np.searchsorted(self._starts, places, side="right") - 1
+        rounds, within = np.divmod(places - self._starts[cuts], self._per_round[cuts])
+        rounds += self._cuts[cuts]
+        used, number = _distinct(cuts)
+        files, ends = self._visited(used)
+        # The slot: the first whose rows, added to those of the slots before it, reach behind the row.
+        step = self._slots * self._block + 1
+        flat = (ends + np.arange(len(used))[:, None] * step).ravel()
+        slot = np.searchsorted(flat, within + number * step, side="right")
+        file = files.ravel()[slot]
+        before = np.where(slot % self._slots > 0, ends.ravel()[slot - 1], 0)
+        return file, (rounds - self._first[file]) * self._block + within - before
+
+    def _behind_cut(self, cut: int, places: Ints) -> tuple[Ints, Ints]:
+        """See `Interleave.at`, of places behind one cut and before the next: the usual case, in half the time."""
+        if self._known is None or self._known[0] != cut:
+            visited, ended = self._visited(np.array([cut]))
+            ends = ended[0]
+            before = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+            done = (self._cuts[cut] - self._first[visited[0]]) * self._block - before
+            self._known = cut, visited[0], ends, done
+        _, files, ends, done = self._known
+        rounds, within = np.divmod(places - self._starts[cut], self._per_round[cut])
+        slot = np.searchsorted(ends, within, side="right")
+        return files[slot], rounds * self._block + within + done[slot]
+
+    def _visited(self, cuts: Ints) -> tuple[Ints, Ints]:
+        """For the rounds behind these cuts and for each slot: the file in it, and the rows of it and of the slots before it."""
+        rounds = self._cuts[cuts][:, None]
+        keys = np.arange(self._slots) * self._span + rounds
+        files = self._by_slot[np.searchsorted(self._keys, keys, side="right") - 1]
+        last = self._last[files]
+        rows = np.where(rounds < last, self._block, np.where(rounds == last, self._rest[files], 0))
+        return files, np.cumsum(rows, axis=1)
+
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """See `Interleave.places_of`."""
+        rounds, within = np.divmod(rows, self._block)
+        rounds += self._first[files]
+        cuts = np.searchsorted(self._cuts, rounds, side="right") - 1
+        used, number = _distinct(cuts)
+        _, ends = self._visited(used)
+        slot = self._slot[files]
+        before = np.where(slot > 0, ends[number, slot - 1], 0)
+        found: Ints = self._starts[cuts] + (rounds - self._cuts[cuts]) * self._per_round[cuts] + before + within
+        return found
+
+    def first_places(self) -> Ints:
+        """The place of the first row of each file."""
+        cuts = np.searchsorted(self._cuts, self._first)
+        found = np.empty(len(cuts), np.int64)
+        for start in range(0, len(cuts), 1024):  # a table of all cuts and slots may be large
+            part = slice(start, start + 1024)
+            used, number = _distinct(cuts[part])
+            _, ends = self._visited(used)
+            slot = self._slot[part]
+            found[part] = self._starts[cuts[part]] + np.where(slot > 0, ends[number, slot - 1], 0)
+        return found
+
+
+def _distinct(values: Ints) -> tuple[Ints, Ints]:
+    """The different values, ascending, and for each value which of them it is.
+
+    `np.unique` does the same, and imports `numpy.ma` for it: 25 ms.
+
+    >>> [found.tolist() for found in _distinct(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    is_new = np.ones(len(values), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    numbers = np.empty(len(values), np.int64)
+    numbers[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], numbers
+
+
+def _first_visits(visits: list[int], slots: int) -> list[int]:
+    """The number of the first visit of each file, all visits counted: it comes when the first slot is free.
+
+    >>> _first_visits([2, 1, 1, 1], 2)
+    [0, 1, 3, 4]
+    """
+    free = list(range(slots))  # a heap: the next visit of each slot without a file
+    begun = []
+    for count in visits:
+        begun.append(free[0])
+        heapreplace(free, free[0] + count * slots)
+    return begun
+
+
+# `Turns`: which files are read when, and in which order: those of one epoch, or of one epoch after the other without
+# end.
+
+
+_FILES_OF_STRETCH, _LEAST_EPOCHS = 1 << 14, 4  # of files without end: so many are planned in some ten milliseconds
+_SHUFFLED_EPOCHS = 64  # ... as many as these, where each has an order of its own
+_KNOWN_STRETCHES = 2
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Files in some order, several of which are read in turn.
+
+    Args:
+        lengths: rows of each file.
+        order: the numbers of the files, in the order in which they are opened.
+        cycle, block: see `Interleave`.
+
+    >>> files, rows = Turns(np.array([2, 3]), np.array([1, 0]), cycle=1, block=16).at(np.arange(5))
+    >>> files.tolist(), rows.tolist()
+    ([1, 1, 1, 0, 0], [0, 1, 2, 0, 1])
+    """
+
+    lengths: Ints
+    order: Ints
+    cycle: int
+    block: int
+    interleave: Interleave = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interleave", Interleave(self.lengths[self.order], self.cycle, self.block))
+
+    def at(self, places: Ints) -> tuple[Ints, Ints]:
+        """For each place the file that is read there, and the row of it."""
+        turns, rows = self.interleave.at(places)
+        return self.order[turns], rows
+
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """The place at which each row of a file is read, the first time."""
+        turns = np.empty(len(self.lengths), np.int64)
+        turns[self.order[::-1]] = np.arange(
+            len(self.order) - 1, -1, -1
+        )  # of a file that comes again, the first is written last
+        return self.interleave.places_of(turns[files], rows)
+
+    def first_behind(self, place: int) -> int:
+        """The next place behind this one at which another file is opened."""
+        return self.interleave.first_behind(place)
+
+
+class EndlessTurns:
+    """The files of one epoch after the other, where those of the next epoch take the places that become free in the last.
+
+    So that any row can be computed without those before it, epochs are joined to *stretches*: a stretch is read to the end of
+    its last file, and the next one begins like the first.  Of a stretch as many epochs are planned as the rows need that are
+    asked for.
+
+    Args:
+        lengths: rows of each file; some have rows.
+        order: of the files, by the number of the epoch, counted from the first.
+        cycle, block: see `Interleave`.
+        epochs: of a stretch; see `epochs_of_stretch`.
+
+    >>> turns = EndlessTurns(np.array([1, 2]), lambda epoch: np.array([0, 1]), cycle=2, block=1, epochs=2)
+    >>> turns.at(np.arange(9))[0].tolist()
+    [0, 1, 1, 0, 1, 1, 0, 1, 1]
+    """
+
+    def __init__(self, lengths: Ints, order: Callable[[int], Ints], cycle: int, block: int, epochs: int) -> None:
+        self._lengths, self._order, self._cycle, self._block = lengths, order, cycle, block
+        self._epochs = epochs
+        self._rows = int(lengths.sum()) * self._epochs
+        self._known: dict[int, _Stretch] = {}
+
+    def at(self, places: Ints) -> tuple[Ints, Ints]:
+        """See `Turns.at`."""
+        if not len(places):
+            return places, places
+        first, last = int(places.min()) // self._rows, int(places.max()) // self._rows
+        if first == last:
+            return self._stretch(first).at(places - first * self._rows)
+        files, rows = np.empty_like(places), np.empty_like(places)
+        stretches = places // self._rows
+        for number in sorted(set(stretches.tolist())):
+            chosen = np.flatnonzero(stretches == number)
+            files[chosen], rows[chosen] = self._stretch(number).at(places[chosen] - number * self._rows)
+        return files, rows
+
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """See `Turns.places_of`."""
+        return self._stretch(0).places_of(files, rows)
+
+    def first_behind(self, place: int) -> int:
+        """See `Turns.first_behind`."""
+        number, within = divmod(place, self._rows)
+        return number * self._rows + self._stretch(number).first_behind(within)
+
+    def _stretch(self, number: int) -> _Stretch:
+        found = self._known.get(number)
+        if found is None:
+            while len(self._known) >= _KNOWN_STRETCHES:
+                del self._known[next(iter(self._known))]
+            first = number * self._epochs
+            found = _Stretch(self._lengths, lambda epoch: self._order(first + epoch), self._cycle, self._block, self._epochs)
+            self._known[number] = found
+        return found
+
+
+class _Stretch:
+    """So many epochs, of which those are planned that are needed; see `EndlessTurns`."""
+
+    def __init__(self, lengths: Ints, order: Callable[[int], Ints], cycle: int, block: int, epochs: int) -> None:
+        self._lengths, self._order, self._cycle, self._block, self._epochs = lengths, order, cycle, block, epochs
+        self._per_epoch = int(lengths.sum())
+        self._orders: list[Ints] = []
+        self._plan(2)
+
+    def at(self, places: Ints) -> tuple[Ints, Ints]:
+        """See `Turns.at`."""
+        self._reach(int(places.max()))
+        return self._turns.at(places)
+
+    def places_of(self, files: Ints, rows: Ints) -> Ints:
+        """See `Turns.places_of`; a row at which further files are open already may come later than it seems."""
+        found = self._turns.places_of(files, rows)
+        while len(found) and int(found.max()) >= self._known:
+            self._plan(2 * len(self._orders))
+            found = self._turns.places_of(files, rows)
+        return found
+
+    def first_behind(self, place: int) -> int:
+        """See `Turns.first_behind`."""
+        self._reach(place)
+        return self._turns.first_behind(place)
+
+    def _reach(self, place: int) -> None:
+        while place >= self._known:
+            self._plan(max(2 * len(self._orders), place // self._per_epoch + 2))
+
+    def _plan(self, epochs: int) -> None:
+        epochs = min(epochs, self._epochs)
+        self._orders += [self._order(epoch) for epoch in range(len(self._orders), epochs)]
+        self._turns = Turns(self._lengths, np.concatenate(self._orders), self._cycle, self._block)
+        # From the last opening on, further files would be opened that are not planned yet.
+        self._known = self._turns.interleave.last_opening if epochs < self._epochs else self._epochs * self._per_epoch
+
+
+def epochs_of_stretch(num_files: int, *, changes: bool) -> int:
+    """How many epochs are read before all files are read to their end.
+
+    Args:
+        num_files: of an epoch.
+        changes: each epoch has its own order.
+
+    >>> epochs_of_stretch(1000, changes=True), epochs_of_stretch(10, changes=False), epochs_of_stretch(10, changes=True)
+    (17, 1639, 64)
+    """
+    found = max(_LEAST_EPOCHS, -(-_FILES_OF_STRETCH // num_files))
+    return min(found, _SHUFFLED_EPOCHS) if changes else found

@@ -1,0 +1,508 @@
+"""The order of a stream by arithmetic: layers that say which rows below stand at which places."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.meta.row_blocks import RowBlocks
+
+# `Permutation`: the numbers below n in an order that a key decides, computed for any of them without the others.
+
+
+Ints = npt.NDArray[np.int64]
+_Words = npt.NDArray[np.uint64]
+_ROUNDS = 6
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)  # of splitmix64
+_STEP, _ONE = np.uint64(0x9E3779B97F4A7C15), np.uint64(1)
+
+
+class Permutation:
+    """A bijection on `range(size)`.
+
+    Args:
+        size: how many numbers there are.
+        key: what decides about the order; by its text.
+
+    >>> order = Permutation(5, "key")
+    >>> sorted(order.at(np.arange(5)).tolist())
+    [0, 1, 2, 3, 4]
+    >>> order.place_of(order.at(np.arange(5))).tolist()
+    [0, 1, 2, 3, 4]
+    """
+
+    __slots__ = ("_half", "_keys", "_mask", "size")
+
+    def __init__(self, size: int, *key: int | str) -> None:
+        self.size = size
+        half = max(1, ((size - 1).bit_length() + 1) // 2)
+        self._half, self._mask = np.uint64(half), np.uint64((1 << half) - 1)
+        self._keys = _words_of(key, _ROUNDS)
+
+    def at(self, places: Ints) -> Ints:
+        """The numbers that stand at these places."""
+        return self._walked(places, forwards=True)
+
+    def place_of(self, numbers: Ints) -> Ints:
+        """The places at which these numbers stand."""
+        return self._walked(numbers, forwards=False)
+
+    def _walked(self, values: Ints, *, forwards: bool) -> Ints:
+        step = self._forwards if forwards else self._backwards
+        found = step(np.asarray(values, np.int64).astype(np.uint64))
+        limit = np.uint64(self.size)
+        while len(outside := np.flatnonzero(found >= limit)):
+            found[outside] = step(found[outside])
+        return found.astype(np.int64)
+
+    def _forwards(self, values: _Words) -> _Words:
+        left, right = values >> self._half, values & self._mask
+        for key in self._keys:
+            left, right = right, left ^ self._mixed(right, key)
+        return (left << self._half) | right
+
+    def _backwards(self, values: _Words) -> _Words:
+        left, right = values >> self._half, values & self._mask
+        for key in reversed(self._keys):
+            left, right = right ^ self._mixed(left, key), left
+        return (left << self._half) | right
+
+    def _mixed(self, half: _Words, key: np.uint64) -> _Words:
+        return _hashed(half ^ key) & self._mask
+
+
+class Permutations:
+    """Bijections by number, each on a `range` of a size of its own; the same for the same key, number and size.
+
+    Args:
+        key: what decides about the orders; by its text.
+
+    >>> orders = Permutations("key")
+    >>> which, sizes, places = np.array([0, 0, 0, 1, 1]), np.array([3, 3, 3, 2, 2]), np.array([0, 1, 2, 0, 1])
+    >>> found = orders.at(which, sizes, places).tolist()
+    >>> sorted(found[:3]), sorted(found[3:])
+    ([0, 1, 2], [0, 1])
+    """
+
+    __slots__ = ("_keys", "_tweak")
+
+    def __init__(self, *key: int | str) -> None:
+        self._tweak, *self._keys = _words_of(key, _ROUNDS + 1)
+
+    def at(self, which: Ints, sizes: Ints, places: Ints) -> Ints:
+        """The numbers that stand at these places.
+
+        Args:
+            which: for each place the number of its bijection.
+            sizes: for each place how many numbers that bijection has: 2**53 at most.
+            places: of them.
+        """
+        limits = np.asarray(sizes, np.int64).astype(np.uint64)
+        bits = np.frexp((limits - np.uint64(1)).astype(np.float64))[1].astype(np.uint64)
+        low = bits >> np.uint64(1)
+        masks = (_ONE << (bits - low)) - _ONE, (_ONE << low) - _ONE
+        tweaks = _hashed(np.asarray(which, np.int64).astype(np.uint64) * _STEP ^ self._tweak)
+        found = self._stepped(np.asarray(places, np.int64).astype(np.uint64), low, masks, tweaks)
+        outside = np.flatnonzero(found >= limits)
+        while len(outside):
+            chosen = masks[0][outside], masks[1][outside]
+            moved = found[outside] = self._stepped(found[outside], low[outside], chosen, tweaks[outside])
+            outside = outside[moved >= limits[outside]]
+        return found.astype(np.int64)
+
+    def _stepped(self, values: _Words, low: _Words, masks: tuple[_Words, _Words], tweaks: _Words) -> _Words:
+        """One step within as many bits as each bijection has: the upper ones and the lower ones change by turns."""
+        upper, lower = values >> low, values & masks[1]
+        for number, key in enumerate(self._keys):
+            if number % 2:
+                upper = upper ^ (_hashed(lower ^ key ^ tweaks) & masks[0])
+            else:
+                lower = lower ^ (_hashed(upper ^ key ^ tweaks) & masks[1])
+        return (upper << low) | lower
+
+
+def _words_of(key: tuple[int | str, ...], count: int) -> list[np.uint64]:
+    """What decides about an order, as numbers."""
+    digest = hashlib.blake2b("/".join(map(str, key)).encode(), digest_size=8 * count).digest()
+    return [np.uint64(int.from_bytes(digest[8 * i : 8 * i + 8], "little")) for i in range(count)]
+
+
+def _hashed(words: _Words) -> _Words:
+    """The numbers, each mixed well, as splitmix64 does."""
+    words = (words ^ (words >> np.uint64(30))) * _MIX_1
+    words = (words ^ (words >> np.uint64(27))) * _MIX_2
+    return words ^ (words >> np.uint64(31))
+
+
+ENDLESS = 1 << 62
+"""The number of rows of a stream that repeats without end."""
+_BLOCKS_PER_WINDOW = 64  # blocks from anywhere that mix in a window: fewer mix less, more read more places
+
+
+_MOST_BLOCKS = 1 << 22  # of rows that repeat: in more of them nothing is looked up
+
+
+class Count(Protocol):
+    """Rows that are counted as far as somebody asks."""
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of rows if that is less."""
+        ...
+
+
+Size: TypeAlias = "int | Count"
+"""How many rows there are, where that is known; else what tells as far as it is asked."""
+
+
+def reached(size: Size, count: int) -> int:
+    """`count`, or the number of rows if that is less.
+
+    >>> reached(10, 3), reached(10, 30)
+    (3, 10)
+    """
+    return min(size, count) if isinstance(size, int) else size.reach(count)
+
+
+class Layer(Protocol):
+    """Rows by place, made of rows by place of the layer below."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many places there are."""
+        ...
+
+    @property
+    def mixes(self) -> bool:
+        """Whether neighbours come from places far apart, so that all that a block needs is read before any of it is given."""
+        ...
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of places if that is less, without asking for more rows below than it takes."""
+        ...
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """The places below, of rows at these places."""
+        ...
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """How the rows lie, where those below lie so; None: no longer in blocks."""
+        ...
+
+
+class PlainLayer:
+    """What most layers have in common."""
+
+    __slots__ = ()
+
+    @property
+    def mixes(self) -> bool:
+        """See `Layer.mixes`."""
+        return False
+
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        return min(count, self.num_rows)  # type: ignore[attr-defined, no-any-return]
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        return None
+
+
+class _AsFarAsAsked(PlainLayer):
+    """What layers have in common that count the rows below as far as they are asked."""
+
+    __slots__ = ()
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return self.reach(ENDLESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut(PlainLayer):
+    """Some rows of those below, as runs of them one after the other.
+
+    >>> Cut((range(4, 6), range(0, 9, 4))).below(np.arange(5), 0).tolist()
+    [4, 5, 0, 4, 8]
+    """
+
+    runs: tuple[range, ...]
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return sum(map(_length, self.runs))
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        if len(self.runs) == 1:
+            run = self.runs[0]
+            return places * np.int64(run.step) + np.int64(run.start)
+        ends = np.cumsum(np.array([_length(run) for run in self.runs], np.int64))
+        which = np.searchsorted(ends, places, side="right")
+        starts, steps = (np.array([getattr(run, what) for run in self.runs], np.int64) for what in ("start", "step"))
+        first = ends - np.array([_length(run) for run in self.runs], np.int64)
+        moved: Ints = starts[which] + (places - first[which]) * steps[which]
+        return moved
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`.
+
+        >>> Cut((range(1, 10, 3),)).structure(RowBlocks.of([4, 4, 2]), 0).rows.tolist()
+        [1, 2]
+        """
+        if all(run.step == 1 for run in self.runs):
+            return blocks.cut(self.runs)
+        run, *others = self.runs
+        if others or run.step < 1:
+            return None
+        borders = np.concatenate([np.zeros(1, np.int64), blocks.ends])
+        rows = np.diff(np.clip(-((run.start - borders) // run.step), 0, _length(run)))
+        return RowBlocks.of(rows, blocks.sizes, blocks.files, is_indexed=blocks.is_indexed)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(_AsFarAsAsked):
+    """The rows below from `start` to `stop`, as far as there are any.
+
+    >>> Slice(10, 7, 100).num_rows, Slice(10, 7).below(np.arange(3), 0).tolist()
+    (3, [7, 8, 9])
+    """
+
+    size: Size
+    start: int
+    stop: int | None = None
+
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        stop = self.start + count if self.stop is None else min(self.stop, self.start + count)
+        return max(0, reached(self.size, stop) - self.start)
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        return places + np.int64(self.start)
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        return blocks.cut([range(self.start, self.start + self.num_rows)])
+
+
+def _length(run: range) -> int:
+    """`len` for runs of any length."""
+    return max(0, -(-(run.stop - run.start) // run.step))
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(_AsFarAsAsked):
+    """The rows below again and again.
+
+    >>> Repeated(2, 2).below(np.arange(4), 0).tolist()
+    [0, 1, 0, 1]
+    """
+
+    size: Size
+    times: int | None
+
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        rows = reached(self.size, count) if self.times != 0 else 0
+        if rows >= count or not rows:
+            return rows
+        return min(count, ENDLESS if self.times is None else rows * self.times)
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        return places % self._round(places)
+
+    def turns(self, places: Ints, before: Ints | int) -> Ints:
+        """For each place the number of its round, counted on where the rows were repeated so `before`.
+
+        >>> Repeated(2, 3).turns(np.arange(6), 2).tolist()
+        [6, 6, 7, 7, 8, 8]
+        """
+        return places // self._round(places) + before * (self.times or 1)
+
+    def _round(self, places: Ints) -> np.int64:
+        """How many rows a round has; or any number above the places, where all of them are in the first."""
+        return np.int64(max(1, reached(self.size, int(places.max()) + 1 if len(places) else 1)))
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        if self.times is None or len(blocks.rows) * self.times > _MOST_BLOCKS:
+            return None
+        rows, sizes, files = (np.tile(each, self.times) for each in (blocks.rows, blocks.sizes, blocks.files))
+        return RowBlocks(rows, sizes, files, blocks.is_indexed)
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled(PlainLayer):
+    """The rows below, which lie in memory, in a random order that mixes far and needs none; see also `ShuffledBlocks`.
+
+    Blocks of neighbours are permuted; in that order, rows are permuted within windows.  Where a row goes is computed from the
+    seed and the epoch, so that any place can be read first.
+
+    Args:
+        size: how many rows there are.
+        window: rows that mix as well as possible, of which most come from blocks far apart.
+        seed: decides about the order.
+        reshuffles: where the rows are repeated, each round has an order of its own.
+        stays: rows stay in their window: no block is moved, where those far away are dear.
+    """
+
+    size: int
+    window: int
+    seed: int
+    reshuffles: bool = False
+    stays: bool = False
+    _known: dict[tuple[int, int], Permutation] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return self.size
+
+    @property
+    def mixes(self) -> bool:
+        """See `Layer.mixes`."""
+        return True
+
+    @property
+    def block(self) -> int:
+        """Rows that stay neighbours until their window is mixed."""
+        return max(1, self.window // _BLOCKS_PER_WINDOW)
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        if not len(places):
+            return places
+        mixed = self._unmixed(places, epoch)
+        return mixed if self.stays else self._unblocked(mixed, epoch)
+
+    def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
+        """The places below, of rows of which each comes in an epoch of its own.
+
+        >>> layer = Shuffled(3, 3, seed=1, reshuffles=True)
+        >>> layer.below_in_turns(np.array([0, 1, 0]), np.array([0, 0, 1])).tolist()[:2] == layer.below(np.arange(2), 0).tolist()
+        True
+        """
+        return each_turn(self, places, turns)
+
+    def _unmixed(self, places: Ints, epoch: int) -> Ints:
+        """Where rows stand before their window is mixed."""
+        if self.window == 1:
+            return places
+        windows = places // self.window
+        found = np.empty(len(places), np.int64)
+        for window in np.unique(windows).tolist():
+            chosen = np.flatnonzero(windows == window)
+            start = window * self.window
+            order = self._permutation(min(self.window, self.size - start), epoch, window)
+            found[chosen] = order.at(places[chosen] - start) + start
+        return found
+
+    def _unblocked(self, places: Ints, epoch: int) -> Ints:
+        """Which rows stand at places of permuted blocks; the last block, wherever it went, may be shorter."""
+        block, count = self.block, -(-self.size // self.block)
+        order = self._permutation(count, epoch, -1)
+        short = block * count - self.size
+        behind = (order.place_of(np.array([count - 1], np.int64)).item() + 1) * block - short
+        places = np.where(places >= behind, places + short, places)
+        rows: Ints = order.at(places // block) * block + places % block
+        return rows
+
+    def _permutation(self, size: int, epoch: int, window: int) -> Permutation:
+        """That of the rows of a window, or (-1) of the blocks."""
+        found = self._known.get((epoch, window))
+        if found is None:
+            if len(self._known) > 8:
+                self._known.clear()
+            found = self._known[epoch, window] = Permutation(size, "shuffle", self.seed, epoch, window)
+        return found
+
+
+def each_turn(layer: Layer, places: Ints, turns: Ints | int) -> Ints:
+    """The places below, of rows of which each comes in an epoch of its own."""
+    if isinstance(turns, int):
+        return layer.below(places, turns)
+    found = np.empty(len(places), np.int64)
+    for turn in np.unique(turns).tolist():
+        chosen = np.flatnonzero(turns == turn)
+        found[chosen] = layer.below(places[chosen], turn)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped(_AsFarAsAsked):
+    """Lists of neighbours: `below` gives the rows of all lists, one list after the other.
+
+    Args:
+        size: how many rows there are.
+        length: of a list.
+        is_whole: leave out a last list that is shorter.
+
+    >>> Grouped(5, 2, False).below(np.array([0, 2]), 0).tolist()
+    [0, 1, 4]
+    """
+
+    size: Size
+    length: int
+    is_whole: bool
+
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        rows = reached(self.size, min(ENDLESS, count * self.length))
+        return rows // self.length if self.is_whole else -(-rows // self.length)
+
+    def lengths(self, places: Ints) -> Ints:
+        """How many rows each list has."""
+        rows = reached(self.size, (int(places.max()) + 1) * self.length) if len(places) else 0
+        found: Ints = np.minimum(self.length, rows - places * self.length)
+        return found
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        lengths = self.lengths(places)
+        ends = np.cumsum(lengths)
+        total = int(ends[-1]) if len(ends) else 0
+        within = np.arange(total, dtype=np.int64) - np.repeat(ends - lengths, lengths)
+        return np.repeat(places * self.length, lengths) + within
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`: a list stands in the block of its first row.
+
+        >>> Grouped(10, 3, False).structure(RowBlocks.of([4, 4, 2]), 0).rows.tolist()
+        [2, 1, 1]
+        """
+        borders = np.concatenate([np.zeros(1, np.int64), blocks.ends])
+        lists = np.diff(np.minimum(-(-borders // self.length), self.num_rows))
+        return RowBlocks.of(lists, blocks.sizes, blocks.files, is_indexed=blocks.is_indexed)
+
+
+def even_runs(size: int, parts: int, unit: int = 1) -> list[range]:
+    """`size` rows in runs that differ by one unit at most, each beginning at a multiple of `unit`.
+
+    >>> even_runs(10, 3), even_runs(10, 2, unit=4)
+    ([range(0, 4), range(4, 7), range(7, 10)], [range(0, 8), range(8, 10)])
+    """
+    return [even_run(size, parts, part, unit) for part in range(parts)]
+
+
+def even_run(size: int, parts: int, part: int, unit: int = 1) -> range:
+    """One of `even_runs`.
+
+    >>> even_run(10, 3, 2), even_run(10, 10**30, 10**29)
+    (range(7, 10), range(10, 10))
+    """
+    share, more = divmod(-(-size // unit), parts)
+    start, stop = (min(size, (cut * share + min(cut, more)) * unit) for cut in (part, part + 1))
+    return range(start, stop)
+
+
+def run_of(start: int, stop: int) -> Ints:
+    """The places from `start` to `stop`."""
+    return np.arange(start, stop, dtype=np.int64)

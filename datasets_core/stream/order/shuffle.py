@@ -1,0 +1,432 @@
+"""`ShuffledBlocks`: rows that lie in blocks, in a random order that reads few blocks at a time; `BlocksInTurn`: whole blocks.
+
+The order is part of every state that is saved, and the same wherever the rows lie: what decides about it never changes, and
+`tests/stream/test_shuffled_blocks.py` holds some of its numbers.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.stream.order.layers import (
+    ENDLESS,
+    Ints,
+    Permutation,
+    Permutations,
+    PlainLayer,
+    each_turn,
+    even_run,
+    even_runs,
+)
+
+# `ShardPositions`: the rows of lanes in turn, by arithmetic: which row of an order somebody who reads some lanes gets
+# when.
+
+
+LANES = 48
+"""Into how many lanes a stream is cut, if nobody says otherwise: many numbers of ranks divide it."""
+ENDS = ("keep", "drop", "pad")
+"""What becomes of lanes that are longer than others."""
+
+
+@dataclass(frozen=True)
+class ShardPositions:
+    """Some lanes of an order, each of which is a run of its rows: they give a row each, round after round.
+
+    Rows come by their number in their lane, and those of one number by their lanes: lanes that stand behind others, since they
+    were read by somebody else before, catch up first.  A lane that has ended is passed over.
+
+    Attributes:
+        own: the lanes that are read, ascending.
+        starts: for each the place of its first row in the order.
+        lengths: for each how many rows it has there.
+        limits: for each how many rows it gives: more than it has where rows are repeated, or fill it up.
+        given: for each how many it gave before.
+        period: how many rows the order has, where it is repeated: the second round begins so many places behind the first.
+        rounds: how often it is repeated; further rows are those of the last round again.
+    """
+
+    own: tuple[int, ...]
+    starts: tuple[int, ...]
+    lengths: tuple[int, ...]
+    limits: tuple[int, ...]
+    given: tuple[int, ...]
+    period: int = 0
+    rounds: int | None = 1
+
+    @classmethod
+    def of(cls, size: int, lanes: int, own: tuple[int, ...], ends: str = "keep", times: int | None = 1) -> Self:
+        """The lanes of an order.
+
+        Args:
+            size: how many rows it has.
+            lanes: into how many it is cut.
+            own: those that are read.
+            ends: one of `ENDS`: lanes that differ in length keep all rows, lose the last one, or repeat rows up to the longest.
+            times: how often the rows are repeated; None: without end.
+
+        >>> ShardPositions.of(7, 3, (0, 1, 2)).below(np.arange(7), 0).tolist()
+        [0, 3, 5, 1, 4, 6, 2]
+        """
+        runs = [even_run(size, lanes, lane) for lane in own]
+        if ends == "pad" and 0 < size < lanes:  # a lane without rows gives that of another
+            runs = [range(lane % size, lane % size + 1) for lane in own]
+        lengths = tuple(map(len, runs))
+        most = ENDLESS // (4 * lanes)
+        rounds = [most // max(1, length) if times is None else min(times, most // max(1, length)) for length in lengths]
+        limits = tuple(length * each for length, each in zip(lengths, rounds, strict=True))
+        if ends != "keep":
+            even = (size // lanes if ends == "drop" else -(-size // lanes)) * (times or 0)
+            if times is not None:
+                limits = tuple(min(most, even) if length else 0 for length in lengths)
+        starts = tuple(run.start for run in runs)
+        return cls(own, starts, lengths, limits, (0,) * len(own), size, times)
+
+    def behind(self, given: tuple[int, ...]) -> Self:
+        """The rows that are left where each lane gave so many."""
+        return replace(self, given=tuple(map(min, given, self.limits)))
+
+    def alone(self, lane: int) -> Self:
+        """The rows of one lane."""
+        number = self.own.index(lane)
+        names = "own", "starts", "lengths", "limits", "given"
+        kept: dict[str, Any] = {name: (getattr(self, name)[number],) for name in names}
+        return replace(self, **kept)
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return sum(self.limits) - sum(self.given)
+
+    @property
+    def mixes(self) -> bool:
+        """See `Layer.mixes`."""
+        return True
+
+    def reach(self, count: int) -> int:
+        """See `Layer.reach`."""
+        return min(count, self.num_rows)
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        return None
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        rounds, which = self._turns(places)
+        starts, lengths = np.array(self.starts, np.int64), np.array(self.lengths, np.int64)[which]
+        turns, rows = rounds // lengths, rounds % lengths
+        if self.rounds is not None:
+            turns = np.minimum(turns, self.rounds - 1)
+        found: Ints = starts[which] + rows + turns * np.int64(self.period)
+        return found
+
+    def given_at(self, place: int) -> list[int]:
+        """How many rows each lane gave in all behind so many rows.
+
+        >>> ShardPositions.of(7, 3, (0, 1, 2)).given_at(4)
+        [2, 1, 1]
+        """
+        if not place:
+            return list(self.given)
+        rounds, which = self._turns(np.array([place - 1], np.int64))
+        row, last = int(rounds[0]), int(which[0])
+        told = zip(self.given, self.limits, strict=True)
+        return [min(max(given, row + (lane <= last)), limit) for lane, (given, limit) in enumerate(told)]
+
+    def _turns(self, places: Ints) -> tuple[Ints, Ints]:
+        """For each place the number of the row in its lane, and which of the lanes that is."""
+        spans = self._spans
+        span = np.searchsorted(spans.ends, places, side="right")
+        rounds, turn = np.divmod(places - spans.begins[span], spans.sizes[span])
+        return spans.rows[span] + rounds, spans.lanes[spans.offsets[span] + turn]
+
+    @cached_property
+    def _spans(self) -> _Spans:
+        """The rounds in which the same lanes give rows."""
+        given, limits = (np.array(each, np.int64) for each in (self.given, self.limits))
+        borders = np.unique(np.concatenate([given, limits]))
+        begins, sizes, rows, lanes = [], [], [], []
+        place = 0
+        for row, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+            group = np.flatnonzero((given <= row) & (row < limits))
+            if len(group):
+                begins.append(place)
+                sizes.append(len(group))
+                rows.append(row)
+                lanes.append(group)
+                place += (stop - row) * len(group)
+        ends = [*begins[1:], place] if begins else []
+        offsets = np.cumsum(np.array([0, *sizes], np.int64))[: len(sizes)]
+        ends_, begins_, sizes_, rows_ = (np.array(each, np.int64) for each in (ends, begins, sizes, rows))
+        return _Spans(ends_, begins_, sizes_, rows_, offsets, np.concatenate(lanes) if lanes else np.zeros(0, np.int64))
+
+
+class _Spans(NamedTuple):
+    """Spans of places in which the same lanes take turns: each span's end, begin, number of lanes, first row and first lane."""
+
+    ends: Ints
+    begins: Ints
+    sizes: Ints
+    rows: Ints
+    offsets: Ints
+    lanes: Ints
+
+
+_BLOCKS_PER_WINDOW = 16  # that mix at least, where the memory of a window suffices
+_ROW_BYTES = 1 << 10  # of rows whose size nobody knows
+_AT_ONCE = 1 << 16  # numbers are computed so many at a time, which takes less memory
+_KNOWN_EPOCHS = 2  # orders that are kept: a repeated stream reads the end of one epoch and the beginning of the next
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """Blocks in an order of their own.
+
+    Attributes:
+        numbers: of the blocks.
+        ends: the place behind each.
+    """
+
+    numbers: Ints
+    ends: Ints
+
+    @classmethod
+    def of(cls, blocks: RowBlocks, seed: int, epoch: int) -> _Turns:
+        """The order of an epoch."""
+        count = len(blocks.rows)
+        order = Permutation(count, "blocks", seed, epoch)
+        numbers = np.empty(count, np.int64)
+        for start in range(0, count, _AT_ONCE):
+            stop = min(count, start + _AT_ONCE)
+            numbers[start:stop] = order.at(np.arange(start, stop, dtype=np.int64))
+        return cls(numbers, np.cumsum(blocks.rows[numbers]))
+
+    def rows_at(self, places: Ints, blocks: RowBlocks) -> Ints:
+        """The rows at these places, of blocks that each have their rows in order."""
+        which = np.searchsorted(self.ends, places, side="right")
+        numbers = self.numbers[which]
+        found: Ints = places - self.ends[which] + blocks.ends[numbers]
+        return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlocksInTurn(PlainLayer):
+    """The blocks below in a random order, each with its rows as they are.
+
+    Args:
+        blocks: of the rows below.
+        seed: decides about the order.
+
+    >>> layer = BlocksInTurn(RowBlocks.of([2, 3, 1]), seed=1)
+    >>> layer.below(np.arange(6), 0).tolist()
+    [5, 0, 1, 2, 3, 4]
+    """
+
+    blocks: RowBlocks
+    seed: int
+    _known: dict[int, _Turns] = field(default_factory=dict, repr=False)
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return self.blocks.num_rows
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        if not len(places):
+            return places
+        if epoch not in self._known:
+            self._known.clear()
+            self._known[epoch] = _Turns.of(self.blocks, self.seed, epoch)
+        return self._known[epoch].rows_at(places, self.blocks)
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`."""
+        order = _Turns.of(self.blocks, self.seed, epoch).numbers
+        return RowBlocks(blocks.rows[order], blocks.sizes[order], blocks.files[order], blocks.is_indexed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Windows:
+    """The order of an epoch.
+
+    Attributes:
+        turns: the blocks.
+        begins: the place at which windows begin, and that behind the last; a block that is larger than a window is one here.
+        numbers: of these windows, and behind them: a block that is cut into several windows has as many.
+        orders: of the rows of the windows.
+    """
+
+    turns: _Turns
+    begins: Ints
+    numbers: Ints
+    orders: Permutations
+
+    def of(self, places: Ints) -> tuple[Ints, Ints, Ints]:
+        """For each place the number of its window, the place at which that begins, and how many rows it has."""
+        which = np.searchsorted(self.begins, places, side="right") - 1
+        number, first = self.numbers[which], self.begins[which]
+        rows, parts = self.begins[which + 1] - first, self.numbers[which + 1] - number
+        if int(parts.max()) == 1:
+            return number, first, rows
+        share, more = np.divmod(rows, parts)
+        within = places - first
+        longer = more * (share + 1)
+        part = np.where(within < longer, within // (share + 1), more + (within - longer) // share)
+        return number + part, first + part * share + np.minimum(part, more), share + (part < more)
+
+    def starts(self) -> Ints:
+        """The place at which each window begins, and that behind the last."""
+        parts = np.diff(self.numbers)
+        number = np.arange(self.numbers[-1]) - np.repeat(self.numbers[:-1], parts)
+        share, more = (np.repeat(each, parts) for each in np.divmod(np.diff(self.begins), parts))
+        found = np.repeat(self.begins[:-1], parts) + number * share + np.minimum(number, more)
+        return np.append(found, self.begins[-1:])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ShuffledBlocks(PlainLayer):
+    """The rows below in a random order, of which each stretch comes from few blocks.
+
+    The blocks are permuted; in that order neighbours form windows, and the rows of a window are permuted among themselves.
+    Where a row goes is computed from the seed and the epoch, so that any place can be read first; nothing is kept but some
+    numbers for each block.  The first windows are small, so that the first rows come early: of 1, 2, 4… blocks.
+
+    It is no uniform shuffle.  64 blocks of 500 rows, in windows of 16 blocks: behind the first windows any 256 rows in a row
+    come from all 16 blocks of their window, and two rows that were neighbours come 1,800 rows apart in the median, where a
+    uniform shuffle of all 32,000 rows has them 9,400 apart.  With lanes, the rows of a step come from as many windows.
+
+    Args:
+        blocks: of the rows below.
+        seed: decides about the order.
+        buffer_rows: rows of a window, or those of 16 blocks where that is more; None: as many as its bytes allow.
+        window_bytes: decoded bytes of the windows of all lanes together, which they exceed by a row of each at most.  A block
+            that is larger than a window is cut into windows of its own.
+        lanes: equal runs of the result; the rows of two runs do not mix.
+        reshuffles: where the rows are repeated, each round has an order of its own.
+
+    >>> layer = ShuffledBlocks(RowBlocks.of([2, 3, 2]), seed=1)
+    >>> layer.below(np.arange(7), 0).tolist()
+    [6, 5, 1, 3, 2, 4, 0]
+    """
+
+    blocks: RowBlocks
+    seed: int
+    buffer_rows: int | None = 1000
+    window_bytes: int = 64 << 20
+    lanes: int = 1
+    reshuffles: bool = False
+    _known: dict[int, _Windows] = field(default_factory=dict, repr=False)
+
+    @property
+    def num_rows(self) -> int:
+        """See `Layer.num_rows`."""
+        return self.blocks.num_rows
+
+    @property
+    def mixes(self) -> bool:
+        """See `Layer.mixes`."""
+        return True
+
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """See `Layer.below`."""
+        if not len(places):
+            return places
+        order = self._order(epoch)
+        number, first, rows = order.of(places)
+        return order.turns.rows_at(first + order.orders.at(number, rows, places - first), self.blocks)
+
+    def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
+        """The places below, of rows of which each comes in an epoch of its own."""
+        return each_turn(self, places, turns)
+
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """See `Layer.structure`: windows are the blocks of the result."""
+        if self.reshuffles:
+            return None
+        rows = np.diff(self.window_starts(epoch))
+        sizes, total = self._sizes(), self.num_rows
+        return RowBlocks.of(rows, rows * (int(sizes.sum()) // max(1, total)), is_indexed=True)
+
+    def window_starts(self, epoch: int) -> Ints:
+        """The place at which each window of an epoch begins, and that behind the last."""
+        return self._order(epoch).starts()
+
+    def _order(self, epoch: int) -> _Windows:
+        found = self._known.get(epoch)
+        if found is None:
+            while len(self._known) >= _KNOWN_EPOCHS:
+                del self._known[next(iter(self._known))]
+            turns = _Turns.of(self.blocks, self.seed, epoch)
+            orders = Permutations("rows", self.seed, epoch)
+            found = self._known[epoch] = _Windows(turns, *self._cut(turns), orders)
+        return found
+
+    def _sizes(self) -> Ints:
+        """Bytes of each block; where they are unknown, by the others."""
+        rows, sizes = self.blocks.rows, self.blocks.sizes
+        known = sizes > 0
+        if known.all():
+            return sizes
+        row_bytes = -(-int(sizes[known].sum()) // int(rows[known].sum())) if known.any() else _ROW_BYTES
+        return np.where(known, sizes, rows * row_bytes)
+
+    def _target(self, sizes: Ints) -> int:
+        """Bytes of a window."""
+        most = max(1, self.window_bytes // self.lanes)
+        if self.buffer_rows is None:
+            return most
+        total = int(sizes.sum())
+        wanted = max(-(-self.buffer_rows * total // self.num_rows), -(-_BLOCKS_PER_WINDOW * total // len(sizes)))
+        return max(1, min(most, wanted))
+
+    def _cut(self, turns: _Turns) -> tuple[Ints, Ints]:
+        """Where windows begin, and their numbers; see `_Windows`."""
+        sizes = self._sizes()
+        if not len(sizes):
+            return np.zeros(1, np.int64), np.zeros(1, np.int64)
+        target, ends = self._target(sizes), turns.ends
+        sizes = sizes[turns.numbers]
+        borders = np.zeros(1, np.int64)
+        if self.lanes > 1:  # blocks are cut where a lane ends
+            borders = np.array([run.start for run in even_runs(self.num_rows, self.lanes) if run], np.int64)
+            cuts = np.union1d(ends, borders[1:])
+            which = np.searchsorted(ends, cuts, side="left")
+            rows, whole = np.diff(cuts, prepend=0), self.blocks.rows[turns.numbers][which]
+            sizes = np.where(rows == whole, sizes[which], sizes[which] // whole * rows)
+            ends = cuts
+        begins = np.concatenate([np.zeros(1, np.int64), ends])
+        lanes = np.searchsorted(begins, np.append(borders, self.num_rows))
+        total = np.cumsum(sizes)
+        reach = np.searchsorted(total, total - sizes + target, side="right")
+        chosen = np.frombuffer(array("q", _windows(reach.data, lanes.tolist())), np.int64)
+        parts = np.minimum(-(-sizes[chosen] // target), begins[chosen + 1] - begins[chosen])
+        parts = np.where(reach[chosen] == chosen, parts, 1)  # one that fits is whole, also together with others
+        numbers = np.concatenate([np.zeros(1, np.int64), np.cumsum(parts)])
+        return np.append(begins[chosen], self.num_rows), numbers
+
+
+def _windows(reach: memoryview, lanes: list[int]) -> Iterator[int]:
+    """The piece at which each window begins: it has as many as fit, and the first ones of a lane 1, 2, 4….
+
+    Args:
+        reach: for each piece, that behind the last which fits into the same window.
+        lanes: the piece at which each lane begins, and that behind the last.
+    """
+    for start, end in pairwise(lanes):
+        at, few = start, 1
+        while at < end:
+            yield at
+            stop = max(at + 1, reach[at])
+            if few:
+                stop, few = (at + few, few * 2) if stop > at + few else (stop, 0)
+            at = stop

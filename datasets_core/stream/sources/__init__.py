@@ -1,0 +1,1 @@
+"""Sources: where the rows of a stream come from."""

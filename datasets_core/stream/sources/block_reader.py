@@ -1,0 +1,517 @@
+"""`BlockReader`: rows of blocks, fetched before they are needed, decoded when they are, and kept as long as memory allows."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.config import settings
+from datasets_core.errors import DatasetsCoreError
+from datasets_core.fetch.ranges.reader import ReadAhead
+from datasets_core.meta.row_blocks import Ints
+
+# `BlockFile`: a file whose rows stand in blocks that are read alone, wherever its bytes are.
+
+
+@dataclass(frozen=True, slots=True)
+class FileIndex:
+    """How the rows of one file lie in it.
+
+    Attributes:
+        schema: of the rows, as the file says, for the columns that are wanted of it; None of a file that is left out.
+        rows: of each block that has any.
+        sizes: bytes of each block when it is decoded, all columns counted.
+        numbers: of the blocks in the file.
+        firsts: the number in the file of the first row of each block.
+        version: tells whether the file is still the same: its size, and what stands for its content.
+    """
+
+    schema: pa.Schema | None
+    rows: Ints
+    sizes: Ints
+    numbers: Ints
+    firsts: Ints
+    version: tuple[int, str]
+
+    @classmethod
+    def of(cls, schema: pa.Schema | None, rows: Ints, sizes: Ints, version: tuple[int, str]) -> FileIndex:
+        """The index of all blocks of a file, of which some may have no rows.
+
+        >>> FileIndex.of(pa.schema([]), np.array([2, 0, 3]), np.array([8, 0, 9]), (99, "")).firsts.tolist()
+        [0, 2]
+        """
+        is_full = rows > 0
+        numbers = np.flatnonzero(is_full).astype(np.int64)
+        return cls(schema, rows[is_full], sizes[is_full], numbers, (np.cumsum(rows) - rows)[is_full], version)
+
+    def chosen(self, numbers: Iterable[int]) -> FileIndex:
+        """The index with some of the blocks only."""
+        is_kept = np.isin(self.numbers, np.fromiter(numbers, np.int64))
+        rows, sizes, numbers_kept, firsts = (each[is_kept] for each in (self.rows, self.sizes, self.numbers, self.firsts))
+        return FileIndex(self.schema, rows, sizes, numbers_kept, firsts, self.version)
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows the file has."""
+        return int(self.rows.sum())
+
+
+class BlockFile(Protocol):
+    """A file that is read block by block.  It pickles; what it keeps open belongs to one process."""
+
+    @property
+    def name(self) -> str:
+        """The path or URL that messages name, without secrets."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What tells the file from others, in whatever process: its path or URL."""
+        ...
+
+    @property
+    def saved_as(self) -> str | None:
+        """What its index is saved under, with that of others; None: it is not."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its bytes are on this disk, so that nothing is gained by fetching them ahead."""
+        ...
+
+    def index(self) -> FileIndex:
+        """How its rows lie in it: one request for a file that is elsewhere, none where that is known.
+
+        Raises:
+            FileFormatError: it is no file of the format, or cut.
+            DownloadError: it cannot be had.
+        """
+        ...
+
+    def expect(self, version: tuple[int, str]) -> None:
+        """Hold the file to a version that is known of it: another one is an error when it is read."""
+        ...
+
+    def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
+        """Which bytes (from, to) of the file a block takes: all columns that are wanted, or some of them."""
+        ...
+
+    def num_bytes(self, block: int, columns: Sequence[str] | None) -> int | None:
+        """How many bytes `needed` tells; None where that would have to be asked for."""
+        ...
+
+    def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[Any]:
+        """The bytes of some blocks, for `read`, by as few requests as can be; may be called in another thread.
+
+        Raises:
+            DownloadError: they cannot be had.
+            FileChangedError: the file is another one than it was.
+        """
+        ...
+
+    def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
+        """The rows of a block, checked, in pieces of bounded size, decoded as they are asked for.
+
+        Args:
+            block: its number.
+            columns: of those that are wanted, the ones to be read, in this order; None: all.
+            fetched: what `fetch` gave; None reads as the rows are decoded.
+
+        Raises:
+            FileFormatError: the block is damaged; it tells the row.
+        """
+        ...
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether it is held to a version that is known from an earlier process."""
+        ...
+
+    def forget(self) -> None:
+        """Keep nothing of the file on the disk, since it is another one now."""
+        ...
+
+    def renew(self) -> None:
+        """Be held to no version any more."""
+        ...
+
+    def release(self) -> None:
+        """Give back what is open and kept; it is opened again when it is needed."""
+        ...
+
+
+# `BlockFetches`: the bytes of blocks that are read soon, fetched meanwhile: neighbours together, within a budget.
+
+
+Key: TypeAlias = tuple[int, int]
+"""The number of a list of files, and that of a block in it."""
+
+_FIRST_BYTES = 8 << 20  # that are fetched ahead at first
+_TOGETHER_BYTES = 2 << 20  # of blocks that are fetched by one request
+
+
+class Wanted(NamedTuple):
+    """A block to be read.
+
+    Attributes:
+        file: whose.
+        number: its number in the file.
+        columns: that are read; None: all.
+        num_rows: of it.
+        num_bytes: that it takes to fetch, as far as that is known.
+        pieces: gives its rows, of the bytes that were fetched, or (None) as they are decoded.
+    """
+
+    file: BlockFile
+    number: int
+    columns: tuple[str, ...] | None
+    num_rows: int
+    num_bytes: int
+    pieces: Callable[[Any], Iterator[pa.RecordBatch]]
+
+
+class BlockFetches:
+    """Fetches blocks.
+
+    Args:
+        wanted: tells how a block is read.
+        budget_bytes: how much is fetched ahead.
+        largest: bytes of a block above which it is not fetched as a whole.
+    """
+
+    def __init__(self, wanted: Callable[[Key], Wanted], budget_bytes: int, largest: int) -> None:
+        self._wanted, self._budget, self._largest = wanted, budget_bytes, largest
+        self._ahead: ReadAhead[dict[Key, Any]] = ReadAhead(budget_bytes, settings().stream_threads)
+        self._groups: dict[Key, _Group] = {}
+        self._expected: set[Key] = set()
+        self._taken_bytes = 0
+        self._beside: dict[Key, Any] = {}  # what came along with a block that was taken
+
+    def expect(self, keys: Iterable[Key]) -> None:
+        """Fetch these blocks, in this order; what was expected before and is not among them is not wanted any more."""
+        asked = list(self._asked(keys))
+        self._beside = {key: data for key, data in self._beside.items() if key in self._expected}
+        self._ahead.want(asked)
+
+    def _asked(self, keys: Iterable[Key]) -> Iterator[tuple[Key, int, Callable[[], dict[Key, Any]]]]:
+        before, self._groups = self._groups, {}
+        self._expected = set()
+        most = min(self._budget, _FIRST_BYTES + self._taken_bytes // 2)  # the more was read the more is fetched ahead
+        groups: list[_Group] = []
+        last: _Group | None = None  # that may be added to
+        size = 0
+        for key in keys:
+            self._expected.add(key)
+            if key in self._beside or key in self._groups:
+                continue
+            if (begun := before.get(key)) is not None:
+                self._groups.update(dict.fromkeys(begun.keys, begun))
+                groups.append(begun)
+                size, last = size + begun.num_bytes, None
+                continue
+            try:
+                wanted = self._wanted(key)
+            except DatasetsCoreError:  # which is raised when its rows are asked for: those before it come first
+                break
+            if wanted.file.is_local or wanted.num_bytes > self._largest:
+                last = None
+                continue
+            if last is None or not last.takes(wanted):
+                last = _Group(wanted)
+                groups.append(last)
+            last.add(key, wanted)
+            self._groups[key] = last
+            size += wanted.num_bytes
+            if size > most:
+                break
+        for group in groups:
+            yield group.keys[0], group.num_bytes, group.fetch
+
+    def take(self, key: Key, wanted: Wanted) -> Any:
+        """The bytes of a block, which are waited for.
+
+        Raises:
+            DatasetsCoreError: they cannot be had.
+        """
+        self._taken_bytes += wanted.num_bytes
+        if key in self._beside:
+            return self._beside.pop(key)
+        group = self._groups.get(key)
+        if group is None:
+            return wanted.file.fetch([wanted.number], wanted.columns)[0]
+        for each in group.keys:
+            self._groups.pop(each, None)
+        found = self._ahead.take(group.keys[0], group.fetch)
+        data = found.pop(key)
+        self._beside.update(found)
+        return data
+
+    def close(self) -> None:
+        """Fetch nothing more, and keep nothing."""
+        self._ahead.close()
+        self._groups, self._beside = {}, {}
+
+
+class _Group:
+    """Neighbouring blocks of a file that are fetched together."""
+
+    __slots__ = ("_columns", "_file", "_numbers", "keys", "num_bytes")
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._file, self._columns = wanted.file, wanted.columns
+        self._numbers: list[int] = []
+        self.keys: list[Key] = []
+        self.num_bytes = 0
+
+    def takes(self, wanted: Wanted) -> bool:
+        """Whether a block goes with those that are in it."""
+        is_near = wanted.file is self._file and wanted.number == self._numbers[-1] + 1 and wanted.columns == self._columns
+        return is_near and self.num_bytes + wanted.num_bytes <= _TOGETHER_BYTES
+
+    def add(self, key: Key, wanted: Wanted) -> None:
+        """Fetch one block more."""
+        self.keys.append(key)
+        self._numbers.append(wanted.number)
+        self.num_bytes += wanted.num_bytes
+
+    def fetch(self) -> dict[Key, Any]:
+        """The bytes of all of them."""
+        return dict(zip(self.keys, self._file.fetch(self._numbers, self._columns), strict=True))
+
+
+_DECODED_SHARE = 0.75  # of the memory; the rest is for what is fetched ahead
+_KEPT_SHARE = 0.125  # of the memory, for blocks that are behind what is read
+_LOCAL_BYTES = 16 << 20  # of a block on this disk that is read at once; larger ones are read as they are decoded
+_LARGEST_SHARE = 0.125  # of the memory, that one block elsewhere may take which is fetched at once
+
+
+class _Decoded:
+    """A block, as far as it is decoded."""
+
+    __slots__ = ("ends", "fetched_bytes", "iterator", "nbytes", "next", "num_rows", "pieces", "turn")
+
+    def __init__(self) -> None:
+        self.pieces: dict[int, pa.RecordBatch] = {}
+        self.ends: list[int] = []  # the row behind each piece that was ever decoded
+        self.iterator: Iterator[pa.RecordBatch] | None = None
+        self.next = 0  # the piece that the iterator gives next
+        self.fetched_bytes = self.nbytes = self.num_rows = self.turn = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes that it holds."""
+        return self.nbytes + self.fetched_bytes
+
+    def stop(self) -> None:
+        """Decode no further."""
+        iterator, self.iterator, self.fetched_bytes = self.iterator, None, 0
+        if iterator is not None:
+            iterator.close()  # type: ignore[attr-defined]
+
+    def decode(self, piece: pa.RecordBatch) -> None:
+        """Take the next piece."""
+        if self.next == len(self.ends):
+            self.ends.append(piece.num_rows + (self.ends[-1] if self.ends else 0))
+        if self.next not in self.pieces:
+            self.pieces[self.next] = piece
+            self.nbytes += piece.nbytes
+        self.next += 1
+
+
+class BlockReader:
+    """Reads blocks, in bounded memory; belongs to one process.
+
+    Args:
+        wanted: tells how a block is read.
+    """
+
+    def __init__(self, wanted: Callable[[Key], Wanted]) -> None:
+        self._wanted = wanted
+        budget = settings().stream_memory_bytes
+        self._most_decoded, self._largest = int(budget * _DECODED_SHARE), int(budget * _LARGEST_SHARE)
+        self._held: OrderedDict[Key, _Decoded] = OrderedDict()
+        self._size = 0  # of all that is held
+        self._kept = int(budget * _KEPT_SHARE)
+        self._turn = 0
+        self._fetches = BlockFetches(wanted, budget - self._most_decoded, self._largest)
+        self._lock = threading.RLock()
+        self.pid = os.getpid()
+
+    def close(self) -> None:
+        """Fetch and keep nothing more."""
+        self._fetches.close()
+        for held in self._held.values():
+            held.stop()
+        self._held.clear()
+        self._size = 0
+
+    def expect(self, keys: Collection[Key], far: Iterable[Key] = ()) -> None:
+        """Say which blocks are read next; those that were read some time ago, and are none of them, may go.
+
+        Args:
+            keys: the blocks.
+            far: those of them that are fetched before they are read, in this order.
+        """
+        with self._lock:
+            self._turn += 1
+            self._fetches.expect(key for key in far if key not in self._held)
+            if self._size > self._kept:
+                wanted = set(keys)
+                passed = [key for key, held in self._held.items() if held.turn < self._turn - 2 and key not in wanted]
+                for key in passed:
+                    held = self._held.pop(key)
+                    self._size -= held.size
+                    held.stop()
+
+    def rows(self, key: Key, rows: Ints) -> pa.RecordBatch:
+        """Some rows of a block, in the order in which they are asked for.
+
+        Raises:
+            DatasetsCoreError: they cannot be had; it names the file, and the row where that is known.
+        """
+        with self._lock:
+            held = self._held.get(key)
+            if held is None:
+                held = self._held[key] = _Decoded()
+            self._held.move_to_end(key)
+            held.turn = self._turn
+            first, last = (int(rows[0]), int(rows[-1])) if len(rows) < 2 else (int(rows.min()), int(rows.max()))
+            pieces = self._pieces(key, held, first, last)
+            self._make_room(key, set(pieces))
+        if len(pieces) == 1:
+            ((number, piece),) = pieces.items()
+            return chosen(piece, rows - (held.ends[number - 1] if number else 0))
+        ends = np.array(held.ends, np.int64)
+        which = np.searchsorted(ends, rows, side="right")
+        starts = np.concatenate([np.zeros(1, np.int64), ends])
+        return gathered(which, rows - starts[which], lambda number, inside: chosen(pieces[number], inside))
+
+    def _pieces(self, key: Key, held: _Decoded, first: int, last: int) -> dict[int, pa.RecordBatch]:
+        """The pieces of a block that hold the rows from `first` to `last`."""
+        found: dict[int, pa.RecordBatch] = {}
+        number = int(np.searchsorted(held.ends, first, side="right"))
+        while True:
+            if number == len(held.ends) or number not in held.pieces:
+                self._decode(key, held, number)
+                if number == len(held.ends):
+                    raise AssertionError(f"row {last} of a block that ends before")
+            begin = held.ends[number - 1] if number else 0
+            if first < held.ends[number] and last >= begin:
+                found[number] = held.pieces[number]
+            if last < held.ends[number]:
+                return found
+            number += 1
+
+    def _decode(self, key: Key, held: _Decoded, number: int) -> None:
+        """Have one piece more: that with this number, if there are so many."""
+        before = held.size
+        try:
+            if held.iterator is None or held.next > number:
+                held.stop()
+                held.iterator, held.next = self._begun(key, held), 0
+            while held.next <= number:
+                piece = next(held.iterator, None)
+                if piece is None:
+                    break
+                held.decode(piece)
+                self._size, before = self._size + held.size - before, held.size
+                self._make_room(key, {held.next - 1})
+                before = held.size
+            if held.next == len(held.ends) and held.ends and held.ends[-1] >= held.num_rows:
+                next(held.iterator, None)  # which sees that there are no more rows than these
+                held.stop()
+        except BaseException:
+            self._held.pop(key, None)
+            self._size -= before
+            held.stop()
+            raise
+        self._size += held.size - before
+
+    def _begun(self, key: Key, held: _Decoded) -> Iterator[pa.RecordBatch]:
+        wanted = self._wanted(key)
+        held.num_rows = wanted.num_rows
+        if wanted.num_bytes > (_LOCAL_BYTES if wanted.file.is_local else self._largest):
+            return wanted.pieces(None)
+        data = self._fetches.take(key, wanted)
+        held.fetched_bytes = wanted.num_bytes
+        return wanted.pieces(data)
+
+    def _make_room(self, used: Key, needed: set[int]) -> None:
+        """Let go of what was not used for the longest time: whole blocks, then what lies before in the block that is read."""
+        while self._size > self._most_decoded and len(self._held) > 1:
+            key, held = next(iter(self._held.items()))
+            if key == used:
+                self._held.move_to_end(key)
+                continue
+            del self._held[key]
+            self._size -= held.size
+            held.stop()
+        if self._size > self._most_decoded:
+            held = self._held[used]
+            self._size -= held.size
+            for number in sorted(set(held.pieces) - needed):
+                held.nbytes -= held.pieces.pop(number).nbytes
+            self._size += held.size
+
+
+def chosen(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:
+    """Some rows of a batch; a slice of it where they are neighbours.
+
+    >>> chosen(pa.record_batch({"a": [1, 2, 3]}), np.array([2, 0])).to_pydict()
+    {'a': [3, 1]}
+    """
+    count = len(rows)
+    first = int(rows[0]) if count else 0
+    if not count or (int(rows[-1]) - first == count - 1 and (count < 3 or bool((np.diff(rows) == 1).all()))):
+        return batch.slice(first, count)
+    if not batch.num_columns:
+        return pa.RecordBatch.from_struct_array(pa.nulls(count, pa.struct([])))
+    return batch.take(pa.array(rows))
+
+
+def joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Batches of the same columns as one."""
+    if len(batches) == 1:
+        return batches[0]
+    if not batches[0].num_columns:
+        return pa.RecordBatch.from_struct_array(pa.nulls(sum(batch.num_rows for batch in batches), pa.struct([])))
+    return pa.concat_batches(batches)
+
+
+def gathered(
+    groups: Ints,
+    rows: Ints,
+    get: Callable[[int, Ints], pa.RecordBatch],
+    join: Callable[[Sequence[pa.RecordBatch]], pa.RecordBatch] = joined,
+) -> pa.RecordBatch:
+    """Rows from several groups, in their order: each group is asked once.
+
+    Args:
+        groups: for each row, of which there is one at least, its group.
+        rows: for each row its number there.
+        get: gives rows of a group.
+        join: makes one batch of several.
+    """
+    if len(groups) == 1 or bool((groups == groups[0]).all()):
+        return get(int(groups[0]), rows)
+    is_sorted = bool((np.diff(groups) >= 0).all())
+    order = None if is_sorted else np.argsort(groups, kind="stable")
+    sorted_groups = groups if order is None else groups[order]
+    sorted_rows = rows if order is None else rows[order]
+    cuts = np.flatnonzero(np.diff(sorted_groups)) + 1
+    starts = [0, *cuts.tolist(), len(groups)]
+    found = [get(int(sorted_groups[start]), sorted_rows[start:stop]) for start, stop in pairwise(starts)]
+    batch = join(found)
+    if order is None:
+        return batch
+    back = np.empty(len(order), np.int64)
+    back[order] = np.arange(len(order))
+    return chosen(batch, back)

@@ -1,0 +1,457 @@
+"""`RowsOfBlocks`: where a stream begins whose rows stand in files by blocks, wherever these are: only what is asked is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, FileChangedError, FileFormatError
+from datasets_core.features.arrow import is_held, merge_schemas
+from datasets_core.features.cast import cast_table
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.schema import Features
+from datasets_core.meta.row_blocks import Ints, RowBlocks
+from datasets_core.stream.nodes.node import Node
+from datasets_core.stream.nodes.ordered import Ordered
+from datasets_core.stream.nodes.positions import OneOrder, Origins, RowsByPlace
+from datasets_core.stream.sources.block_index import BlockIndex
+from datasets_core.stream.sources.block_reader import BlockFile, BlockReader, Key, Wanted, gathered
+
+# `BlockFit`: rows of many files as one: which columns are read of each, and what their types become.
+
+
+@dataclass(frozen=True, slots=True)
+class FileFit:
+    """What is made of the rows of one file.
+
+    Attributes:
+        columns: of the file, that are read; None: all.
+        features: that its rows are cast to.
+    """
+
+    columns: tuple[str, ...] | None
+    features: Features
+
+
+class BlockFit:
+    """Fits the rows of files.
+
+    Where the features are fixed, rows are cast to them.  Else the first file tells them; another file has the same columns, and
+    where a type is wider than that of the first file, its rows have that.  Rows of a file whose columns are told by its first
+    rows may have more columns, or values where those had none: they have them then.
+
+    Args:
+        features: of all columns.
+        columns: those that are read, in the order of the features; None: all.
+        label: whose rows they are, for messages.
+        is_fixed: see above.
+    """
+
+    def __init__(self, features: Features, columns: Sequence[str] | None, label: str, *, is_fixed: bool) -> None:
+        self._all, self._label, self._is_fixed = features, label, is_fixed
+        self._columns = None if columns is None else tuple(columns)
+        self.features = self._shown(features)
+        self._schema = self.features.arrow_schema
+        self._known: list[tuple[pa.Schema, FileFit]] = []
+        self._others: list[tuple[pa.Schema, Features]] = []
+
+    def _shown(self, features: Features) -> Features:
+        return features if self._columns is None else Features({name: features[name] for name in self._columns})
+
+    def of(self, schema: pa.Schema, name: str) -> FileFit:
+        """What is made of the rows of a file.
+
+        Args:
+            schema: of the file.
+            name: of the file, for messages.
+
+        Raises:
+            DatasetGenerationCastError: it does not fit the others.
+        """
+        for known, fit in self._known:
+            if known is schema or known.equals(schema, check_metadata=True):
+                return fit
+        found = self._found(schema, name)
+        self._known.append((schema, found))
+        return found
+
+    def _found(self, schema: pa.Schema, name: str) -> FileFit:
+        names = schema.names
+        unknown = [each for each in names if each not in self._all]
+        missing = [] if self._is_fixed else [each for each in self._all if each not in names]
+        if unknown or missing:
+            facts = [f"new columns {unknown}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
+            advice = "Put files of different columns into different configs, or pass features= that name all columns"
+            raise DatasetGenerationCastError(f"{name} does not fit {self._label}: {' and '.join(facts)}. {advice}.")
+        features = self._all if self._is_fixed else self._widened(schema, name)
+        shown = self._shown(features)
+        if features is not self._all:
+            self._others.append((shown.arrow_schema, shown))
+        read = tuple(each for each in shown if each in names)
+        return FileFit(None if len(read) == len(names) else read, shown)
+
+    def _widened(self, schema: pa.Schema, name: str) -> Features:
+        """The features of the rows of a file: those of all, or such as hold more."""
+        known, found = self._all.arrow_schema, Features.from_arrow_schema(schema).arrow_schema
+        try:
+            wider = merge_schemas(known, found)
+        except CastError as error:
+            raise self._misfit(name, str(error)) from error
+        if wider.equals(known):
+            return self._all
+        for column in known:
+            if not is_held(column.type, wider.field(column.name).type):
+                kinds = f"column {column.name!r} is {found.field(column.name).type}, and {column.type} in the first file"
+                raise self._misfit(name, f"{kinds}. Give features= with the types of all columns, or leave streaming=True out.")
+        return Features.from_arrow_schema(wider)
+
+    def _misfit(self, name: str, reason: str) -> DatasetGenerationCastError:
+        return DatasetGenerationCastError(f"{name} does not fit {self._label}: {reason}")
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def pieces(self, file: BlockFile, number: int, fit: FileFit, first: int, fetched: Any) -> Iterator[pa.RecordBatch]:
+        """The rows of a block as they are to be.
+
+        Args:
+            file: whose block.
+            number: of the block in the file.
+            fit: what is made of the file's rows.
+            first: the number of its first row in the file, for messages.
+            fetched: see `BlockFile.read`.
+
+        Raises:
+            DatasetGenerationCastError: a value does not fit.
+        """
+        row = first
+        with closing(file.read(number, fit.columns, fetched)) as batches:
+            for batch in batches:
+                try:
+                    cast = cast_table(*self._grown(batch, fit.features), what=file.name)
+                except CellCastError as error:
+                    at = None if error.row is None else row + error.row
+                    told = CellCastError(error.column, error.reason, row=at, what=file.name, advice=error.advice)
+                    raise DatasetGenerationCastError(f"{file.name} does not fit {self._label}: {told}", row=at) from error
+                except CastError as error:
+                    raise self._misfit(file.name, str(error)) from error
+                yield cast
+                row += batch.num_rows
+
+    def _grown(self, batch: pa.RecordBatch, known: Features) -> tuple[pa.RecordBatch, Features]:
+        """Rows of a file, and the features that they are to have: those of the file, and what its first rows did not tell."""
+        schema = known.arrow_schema
+        new = [name for name in batch.schema.names if name not in known]
+        if self._columns is not None and new:
+            batch, new = batch.select([name for name in batch.schema.names if name in known]), []
+        late = [each for each in batch.schema if each.name not in new and _is_empty(schema.field(each.name).type)]
+        if self._is_fixed or not (new or any(each.type != schema.field(each.name).type for each in late)):
+            return batch, known
+        wider = merge_schemas(schema, Features.from_arrow_schema(batch.schema).arrow_schema)
+        return batch, self._other(wider)
+
+    def _other(self, schema: pa.Schema) -> Features:
+        """The features of a schema that is wider than that of all."""
+        for known, features in self._others:
+            if known.equals(schema):
+                return features
+        features = Features.from_arrow_schema(schema)
+        self._others.append((features.arrow_schema, features))
+        return features
+
+    def joined(self, batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+        """Rows of several files as one batch."""
+        first = batches[0].schema
+        if all(batch.schema.equals(first) for batch in batches):
+            if not len(first):
+                return pa.RecordBatch.from_struct_array(pa.nulls(sum(batch.num_rows for batch in batches), pa.struct([])))
+            return pa.concat_batches(batches)
+        wider = first
+        for batch in batches[1:]:
+            wider = merge_schemas(wider, batch.schema)
+        features = self._other(wider)
+        return pa.concat_batches([cast_table(batch, features) for batch in batches])
+
+    def empty(self) -> pa.RecordBatch:
+        """No rows."""
+        return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in self._schema], schema=self._schema)
+
+    def features_of(self, schema: pa.Schema) -> Features | None:
+        """The features of rows with a schema; None: those of all."""
+        if not self._others or schema.equals(self._schema):
+            return None
+        return next((features for known, features in self._others if known.equals(schema)), None)
+
+
+def _is_empty(kind: pa.DataType) -> bool:
+    """Whether nothing has such a type but null and empty lists."""
+    return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))
+
+
+_MOST_FETCHED = 512  # blocks that are looked at to be fetched ahead
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPart:
+    """Some rows of a list of files.
+
+    Attributes:
+        index: of the files.
+        bounds: gives the first row, and the row behind the last (None: to the end); it may ask files.  None: all rows.
+    """
+
+    index: BlockIndex
+    bounds: Callable[[], tuple[int, int | None]] | None = None
+
+    def span(self) -> tuple[int, int | None]:
+        """The first row, and the row behind the last; None: to the end."""
+        return (0, None) if self.bounds is None else self.bounds()
+
+    def reach(self, count: int) -> int:
+        """`count`, or the number of rows if that is less; see `RowsByPlace.reach`."""
+        start, stop = self.span()
+        wanted = start + count if stop is None else min(start + count, stop)
+        return max(0, self.index.reach(wanted) - start) if wanted > start else 0
+
+    def run(self) -> range:
+        """The rows, among those of all files."""
+        start, stop = self.span()
+        total = self.index.whole() if stop is None else self.index.reach(stop)
+        first = min(start, total)
+        return range(first, total if stop is None else max(first, min(stop, total)))
+
+
+@dataclass(frozen=True)
+class RowsOfBlocks(OneOrder):
+    """Rows that are read by place from files of blocks; see `RowsByPlace`.
+
+    Attributes:
+        parts: the rows, one part after the other.
+        wanted: the features that the user or the dataset tells; None: the first file does.
+        paths: which paths among the values may be opened.
+        label: whose rows they are, for messages.
+        identity: tells what the rows are, when somebody asks: a text and a hash.
+        columns: the columns that are read; None: all.
+    """
+
+    parts: tuple[BlockPart, ...]
+    wanted: Features | None
+    paths: MediaPaths
+    label: str
+    identity: Callable[[], list[Any]]
+    columns: tuple[str, ...] | None = None
+    _own: _Own = field(default_factory=lambda: _Own(), compare=False, repr=False)
+
+    # -- columns -------------------------------------------------------------------------------------------------------
+
+    @property
+    def features(self) -> Features | None:
+        """Of the columns; None as long as only a file could tell that nobody asked."""
+        fit = self._own.fit if self.wanted is None else self._fit()
+        return None if fit is None else fit.features
+
+    def told_features(self) -> Features | None:
+        """The features, for which the first file may be asked."""
+        return self._fit().features
+
+    def root(self, epoch: int) -> Node:
+        """What gives the rows of an epoch."""
+        for part in self.parts:
+            part.index.retry()
+        self._fit()
+        return Ordered(cast(RowsByPlace, self), (), epoch)
+
+    def features_of(self, schema: pa.Schema) -> Features | None:
+        """The features of rows that were read, where they are not those of all: a file has wider types than the first one."""
+        return self._fit().features_of(schema)
+
+    def projected(self, names: Sequence[str]) -> RowsOfBlocks | None:
+        """See `RowsByPlace.projected`."""
+        kept = tuple(name for name in self.told_features() or () if name in names)
+        if self.columns == kept or len(kept) == len(self.told_features() or ()):
+            return None
+        found = self._own.projections.get(kept)
+        if found is None:
+            found = self._own.projections[kept] = replace(self, columns=kept, _own=_Own())
+        return found
+
+    def _fit(self) -> BlockFit:
+        if self._own.fit is None:
+            features = self.wanted
+            is_fixed = features is not None
+            if features is None:
+                schemas = (part.index.first_schema() for part in self.parts)
+                schema = next((schema for schema in schemas if schema is not None), None)
+                features = Features({}) if schema is None else Features.from_arrow_schema(schema)
+            self._own.fit = BlockFit(features, self.columns, self.label, is_fixed=is_fixed)
+        return self._own.fit
+
+    # -- order ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def num_rows(self) -> int:
+        """See `RowsByPlace.num_rows`."""
+        return sum(len(part.run()) for part in self.parts)
+
+    def reach(self, count: int) -> int:
+        """See `RowsByPlace.reach`."""
+        found = 0
+        for part in self.parts:
+            if found >= count:
+                break
+            found += part.reach(count - found)
+        return min(found, count)
+
+    @property
+    def blocks(self) -> RowBlocks:
+        """See `RowsByPlace.blocks`."""
+        return RowBlocks.joined([part.index.blocks().cut([part.run()]) for part in self.parts])
+
+    def signed(self) -> list[Any]:
+        """See `RowsByPlace.signed`."""
+        return self.identity()
+
+    def _rows(self, places: Ints) -> tuple[Ints, Ints]:
+        """For each place the number of its part, and its number among the rows of that part's files."""
+        last = int(places.max())
+        if len(self.parts) == 1:
+            start = self.parts[0].span()[0]
+            self.parts[0].index.reach(start + last + 1)
+            return np.zeros(len(places), np.int64), places + start
+        ends, starts, total = [], [], 0
+        for part in self.parts:
+            starts.append(part.span()[0])
+            reached = part.reach(last + 1 - total)
+            ends.append(total + reached)
+            total += reached
+            if total > last:
+                break
+        which = np.searchsorted(np.array(ends, np.int64), places, side="right")
+        before = np.concatenate([np.zeros(1, np.int64), np.array(ends[:-1], np.int64)])
+        return which, places - before[which] + np.array(starts, np.int64)[which]
+
+    def _located(self, places: Ints) -> tuple[Ints, Ints]:
+        """For each place its block, as a number that holds those of part and block, and its row in the block."""
+        which, rows = self._rows(places)
+        if len(self.parts) == 1:
+            return self.parts[0].index.located(rows)
+        blocks, inside = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
+        for part in np.unique(which).tolist():
+            at = np.flatnonzero(which == part)
+            found = self.parts[part].index.located(rows[at])
+            blocks[at], inside[at] = found.blocks + (part << 40), found.rows
+        return blocks, inside
+
+    def indexes(self) -> list[BlockIndex]:
+        """Those of all files, each once."""
+        return list({id(part.index): part.index for part in self.parts}.values())
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def read(self, places: Ints, epochs: Ints | int = 0) -> pa.RecordBatch:
+        """See `RowsByPlace.read`."""
+        if not len(places):
+            return self._fit().empty()
+        while True:
+            try:
+                return self._read(places)
+            except FileChangedError as error:
+                if not self._forget(error.url):
+                    raise
+            except (DatasetGenerationCastError, FileFormatError):
+                for part in self.parts:
+                    part.index.drop_saved()
+                raise
+
+    def _read(self, places: Ints) -> pa.RecordBatch:
+        reader, fit = self._reader(), self._fit()
+        blocks, rows = self._located(places)
+        found = gathered(blocks, rows, lambda block, inside: reader.rows(_key(block), inside), fit.joined)
+        for part in self.parts:
+            part.index.is_shown = True
+        for number in np.unique(blocks >> 40).tolist():
+            index, last = self.parts[number].index, blocks[blocks >> 40 == number].max()
+            index.rely(index.owner_of(_key(int(last))[1]) + 1)
+        return found
+
+    def expect(self, places: Ints, epochs: Ints | int = 0) -> None:
+        """See `RowsByPlace.expect`."""
+        if not len(places):
+            if self._own.reader is not None:
+                self._own.reader.expect(())
+            return
+        blocks, _ = self._located(places)
+        _, firsts = np.unique(blocks, return_index=True)
+        keys = [_key(block) for block in blocks[np.sort(firsts)].tolist()]
+        far = (key for key in keys[:_MOST_FETCHED] if not self.parts[key[0]].index.is_local(key[1]))
+        self._reader().expect(keys, far)
+
+    def near(self, place: int, epoch: int) -> int:
+        """See `RowsByPlace.near`."""
+        (blocks, rows) = self._located(np.array([place], np.int64))
+        part, block = _key(int(blocks[0]))
+        return place + self.parts[part].index.size_of(block)[0] - int(rows[0])
+
+    def file_names(self) -> Sequence[str]:
+        """See `RowsByPlace.file_names`."""
+        return [file.name for part in self.parts for file in part.index.files]
+
+    def origins(self, places: Ints, epochs: Ints | int = 0) -> Origins:
+        """See `RowsByPlace.origins`."""
+        which, rows = self._rows(places) if len(places) else (places, places)
+        names: list[str] = []
+        files, inside = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
+        for number, part in enumerate(self.parts):
+            at = np.flatnonzero(which == number)
+            if len(at):
+                found, inside[at] = part.index.places(rows[at])
+                files[at] = found + len(names)
+            names.extend(file.name for file in part.index.files)
+        return Origins(names, files, inside)
+
+    def _reader(self) -> BlockReader:
+        own = self._own
+        if own.reader is None or own.reader.pid != os.getpid():
+            own.reader = BlockReader(self._wanted)
+        return own.reader
+
+    def _wanted(self, key: Key) -> Wanted:
+        """How a block is read."""
+        number, block = key
+        index, fit = self.parts[number].index, self._fit()
+        file, inside = index.file_of(block), index.number_of(block)
+        found = fit.of(index.schema_of(block), file.name)
+        rows, decoded = index.size_of(block)
+        size = file.num_bytes(inside, found.columns)
+        pieces = partial(fit.pieces, file, inside, found, index.first_of(block))
+        return Wanted(file, inside, found.columns, rows, decoded if size is None else size, pieces)
+
+    def _forget(self, name: str) -> bool:
+        """Whether a file that changed, and was known from an earlier process, is asked again, since no row was read yet."""
+        if self._own.reader is not None:
+            self._own.reader.close()
+        self._own.reader = None
+        forgotten = [index.forget(name) for index in self.indexes()]
+        return any(forgotten)
+
+
+class _Own:
+    """What a source has in this process: not a part of its value."""
+
+    def __init__(self) -> None:
+        self.fit: BlockFit | None = None
+        self.reader: BlockReader | None = None
+        self.projections: dict[tuple[str, ...], RowsOfBlocks] = {}
+
+    def __reduce__(self) -> tuple[type[_Own], tuple[()]]:
+        return _Own, ()
+
+
+def _key(block: int) -> Key:
+    return block >> 40, block & ((1 << 40) - 1)

@@ -1,0 +1,439 @@
+"""What becomes of the rows of a stream: functions on them, their columns, lists of them, and the format that they come in."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from datasets_core.engines.pool import ENGINES, WorkerPool
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.base import FeatureType, feature_to_arrow
+from datasets_core.features.codec import RowEncoder
+from datasets_core.features.formats.formats import RowFormat, check_format, format_name
+from datasets_core.features.schema import Features, feature_from_arrow
+from datasets_core.store.rows.indices import at_least, whole_number
+from datasets_core.stream.iteration import Streamed
+from datasets_core.stream.nodes.columns import Added, Cast, Decoding, Renamed, Selected
+from datasets_core.stream.nodes.errors import ACTIONS, ErrorPolicy
+from datasets_core.stream.nodes.functions import Function, RowsMade
+from datasets_core.stream.steps import Batch, ChangeColumns, Filter, Map
+
+
+class Transforming(Streamed):
+    """Streams of changed rows; nothing is computed before it is read."""
+
+    def map(
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: str | Sequence[str] | None = None,
+        features: Features | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        *,
+        num_workers: int = 0,
+        engine: str = "threads",
+        on_error: str | None = None,
+    ) -> Self:
+        """The rows updated with what `function` returns for each row, or for each batch of rows.
+
+        Without `features=`, values are what the function made of them: no type is known before all rows are.  What a function
+        gives is to depend on what it is given alone: it is called with the same batches wherever reading begins, but not with
+        those before, so that nothing may be carried from one to the next.
+
+        Args:
+            function: takes a row and returns a dict of columns to set, or None to change nothing; or changes the row itself.
+            with_indices: it takes the number of the row too, or (`batched`) a list of them.
+            input_columns: it takes the values of these columns instead of the row.
+            batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it
+                does not return are removed.
+            batch_size: rows of a batch; None or 0 for all.
+            drop_last_batch: leave out a last batch that has fewer rows.
+            remove_columns: columns that go before the update: what the function returns under these names stays.
+            features: the columns of the result, to which the values are fitted.
+            fn_kwargs: for the function, by name.
+            num_workers: how many calls are made at once, ahead of what is read; rows keep their order.  0 calls when rows are
+                read.
+            engine: who calls: "threads", for functions that wait, or spend their time in numpy, Arrow or a tokenizer; or
+                "processes", for those that spend it in Python: function and rows are sent to them.
+            on_error: "raise", "skip" or "null": what becomes of rows at which this function fails; None: see `on_error`.
+
+        >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": row["a"] * 10}))
+        [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ArgumentTypeError: what the function returns is no dict of columns.
+            WorkerDiedError: while reading: a process of `engine="processes"` was killed.
+        """
+        call = self._function("map", function or _same, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
+        result = None if features is None else Features(features).copy()
+        made = RowsMade(call, tuple(named(remove_columns)), result)
+        return self._then(Map(made, batched, _size(batch_size), batched and drop_last_batch, on_error=check_action(on_error)))
+
+    def filter(
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        *,
+        num_workers: int = 0,
+        engine: str = "threads",
+        on_error: str | None = None,
+    ) -> Self:
+        """The rows for which `function` returns something true.
+
+        Args:
+            function: takes a row and says whether it stays; or (`batched`) takes columns and returns a boolean for each row.
+            with_indices, input_columns, batched, batch_size, fn_kwargs, num_workers, engine: see `map`.
+            on_error: "raise" or "skip" (as is "null"): what becomes of rows at which this function fails; None: see `on_error`.
+
+        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().filter(lambda row: row["a"] > 1))
+        [{'a': 2}, {'a': 3}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            MaskLengthError: a batched function returned not one boolean for each row.
+        """
+        call = self._function("filter", function or _always, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
+        return self._then(Filter(call, batched, _size(batch_size), on_error=check_action(on_error)))
+
+    def on_error(
+        self, action: str = "skip", *, max_errors: int | None = None, quarantine: str | os.PathLike[str] | None = None
+    ) -> Self:
+        """The same rows, and what becomes of those at which a step fails: any step of the stream, before this call or behind.
+
+        A step fails at a row when its function raises an error, when what it returns does not fit, when a value cannot be cast,
+        or a medium not be decoded.  Of a batch those rows fail at which the function fails alone; the others go to it together.
+        Places are counted in the rows at the bottom, so that a state stays exact; a stream that ended with an error can go on
+        from its state with another policy, unless a step behind counts rows.
+
+        Args:
+            action: "raise" ends with the error; "skip" leaves such rows out; "null" keeps them, with None for what the step
+                could not make: the columns that its function sets.  A filter leaves them out.
+            max_errors: how many rows may fail in one reading, in all steps and, of several lanes or shards, in those that one
+                process reads; a state counts those before it.  One more is an error.  None: any number.
+            quarantine: a file that such rows are added to, each once, by however many processes: JSON lines, or Parquet if it
+                is called so.  It has the file and the row that they come from, the step, the error, and the values.
+
+        >>> stream = Dataset.from_dict({"a": [1, 0, 2]}).to_iterable_dataset().map(lambda row: {"b": 2 // row["a"]})
+        >>> list(stream.on_error("skip", max_errors=1))
+        [{'a': 1, 'b': 2}, {'a': 2, 'b': 1}]
+        >>> list(stream.on_error("null"))
+        [{'a': 1, 'b': 2}, {'a': 0, 'b': None}, {'a': 2, 'b': 1}]
+
+        Raises:
+            ConfigurationError: another action, or no file of a known kind.
+            TooManyErrorsError: while reading: more rows failed than may.
+        """
+        if action not in ACTIONS:
+            raise ConfigurationError(f"on_error({action!r}) has no meaning. Give {', '.join(map(repr, ACTIONS))}.")
+        most = None if max_errors is None else at_least("max_errors", max_errors, 0)
+        policy = ErrorPolicy(action, most, None if quarantine is None else os.fspath(quarantine))
+        policy.check()
+        return self._like(self._plan.on_error(policy))
+
+    def batch(
+        self,
+        batch_size: int | None = None,
+        by_column: str | Sequence[str] | None = None,
+        drop_last_batch: bool = False,
+    ) -> Self:
+        """Rows put together: each row of the result holds the lists of `batch_size` rows, or of a run of rows.
+
+        Args:
+            batch_size: how many; 0 or less for all.
+            by_column: put rows together that follow one another and have the same values in this column, or these columns.
+            drop_last_batch: leave out the last, if it has fewer rows, or is a run that the end of the rows ended.
+
+        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().batch(2))
+        [{'a': [1, 2]}, {'a': [3]}]
+
+        Raises:
+            ConfigurationError: neither a size nor a column.
+            UnknownColumnError: a column that does not exist.
+        """
+        names = tuple(named(by_column))
+        if not names and batch_size is None:
+            raise ConfigurationError("batch() takes a batch_size or a by_column. Give one of them.")
+        return self._then(Batch(None if names else _size(batch_size), names, drop_last_batch))
+
+    def pack(
+        self,
+        length: int,
+        column: str | Sequence[str] = "input_ids",
+        *,
+        overlong: str = "split",
+        pad: Any = None,
+        window_rows: int = 256,
+    ) -> Self:
+        """Sequences of tokens put together to rows of `length` tokens or a little less.
+
+        It is done in windows: the sequences of a window, the longest first, go each into the first row that has room, and no
+        row goes on into the next window.  Rows come in the order of their first sequences.  A state says where its window
+        began: going on there reads no more than that window again.  Of an elastic stream each lane has windows of its own.
+
+        Args:
+            length: tokens of a row at most.
+            column: of the tokens; or several, whose lists have one length in each row (`["input_ids", "labels"]`), and are put
+                together alike.  Of other columns each row has the list of their values, one for each sequence; so has the new
+                column `seq_lengths` the length of each sequence.
+            overlong: what becomes of a sequence that is longer: "split" cuts it into several, "truncate" keeps its beginning,
+                "drop" leaves it out, "raise" is an error.  Empty sequences are left out.
+            pad: a value that rows are filled up with, or a dict of these by column; None leaves them as long as they come.
+            window_rows: a window has tokens for so many rows; the first ones have fewer, so that rows come early, and so have
+                those of lanes.  More leave less room in rows, and cost more when reading goes on.
+
+        >>> stream = Dataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]}).to_iterable_dataset()
+        >>> list(stream.pack(4))
+        [{'input_ids': [1, 1, 1, 3], 'seq_lengths': [3, 1]}, {'input_ids': [2, 2, 4, 4], 'seq_lengths': [2, 2]}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a column of no lists, or lists of different lengths in a row; an overlong row with "raise".
+        """
+        from datasets_core.stream.packing import OVERLONG, Pack  # 2 ms that other streams do without
+
+        names = tuple(named(column))
+        if not names:
+            raise ConfigurationError("pack() needs the column of the tokens. Give column='input_ids', say.")
+        if overlong not in OVERLONG:
+            raise ConfigurationError(f"overlong={overlong!r} has no meaning. Give {', '.join(map(repr, OVERLONG))}.")
+        fill = pad if pad is None or isinstance(pad, Mapping) else dict.fromkeys(names, pad)
+        if fill is not None and (odd := [name for name in names if name not in fill]):
+            raise ConfigurationError(f"pad={pad!r} has no value for the column {odd[0]!r}. Give one for each packed column.")
+        size, rows = at_least("length", length, 1), at_least("window_rows", window_rows, 1)
+        return self._then(Pack(size, names, overlong, fill, rows))
+
+    def with_row_ids(self, columns: str | Sequence[str] = ("__id__", "__source__", "__row__")) -> Self:
+        """The same rows with columns that say which row of which file each is.
+
+        `__source__` is the file as it was read, `__row__` the number of the row in it, and `__id__` 32 hexadecimal digits: 64
+        bits of the file (the end of its path: its name and its folder's, and more where files of the stream share these) and 64
+        bits of the row.  Ids are the same wherever the files are read from, in whatever order, slice, lane or rank, and of rows
+        that were built from them, as long as these are a run of rows of their split; other rows of a `Dataset` are numbered.
+        Of a generator, `__source__` says which of its parts made the row, and of several streams in one which of them.
+        Behind steps that make a row of several (`batch`, a batched `map`, `pack`) rows have no ids: add them before.
+
+        Args:
+            columns: which of the three, in this order behind the others.
+
+        >>> rows = Dataset.from_dict({"a": [7, 8, 9]}).to_iterable_dataset().shuffle(seed=1).with_row_ids("__row__")
+        >>> sorted((row["__row__"], row["a"]) for row in rows)
+        [(0, 7), (1, 8), (2, 9)]
+
+        Raises:
+            ConfigurationError: another column, one that is there already, or rows that are made of several.
+        """
+        from datasets_core.stream.row_ids import COLUMNS, RowIds, check_steps  # 1 ms that other streams do without
+
+        names = tuple(named(columns))
+        if not names or not set(names) <= set(COLUMNS):
+            raise ConfigurationError(f"columns={columns!r} are no ids of rows. Give some of {', '.join(map(repr, COLUMNS))}.")
+        check_steps(self._plan.steps)
+        return self._then(RowIds.of(names, self._plan.source))
+
+    # -- columns -------------------------------------------------------------------------------------------------------
+
+    def select_columns(self, column_names: str | Sequence[str]) -> Self:
+        """Only these columns, in this order; the others are not read.
+
+        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().select_columns("b"))
+        [{'b': 2}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+        """
+        names = tuple(named(column_names))
+        return self._then(ChangeColumns(Selected(names), f"select_columns({list(names)})"))
+
+    def remove_columns(self, column_names: str | Sequence[str]) -> Self:
+        """All columns but these.
+
+        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().remove_columns("b"))
+        [{'a': 1}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+        """
+        names = tuple(named(column_names))
+        return self._then(ChangeColumns(Selected(names, is_dropped=True), f"remove_columns({list(names)})"))
+
+    def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
+        """The same rows with another name for a column.
+
+        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().rename_column("a", "b"))
+        [{'b': 1}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: there is a column of the new name.
+        """
+        return self.rename_columns({original_column_name: new_column_name})
+
+    def rename_columns(self, column_mapping: Mapping[str, str]) -> Self:
+        """The same rows with other names for columns, by the names that they have.
+
+        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().rename_columns({"a": "b", "b": "a"}))
+        [{'b': 1, 'a': 2}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: two columns would share a name.
+        """
+        names = dict(column_mapping)
+        return self._then(ChangeColumns(Renamed(names), f"rename_columns({names})"))
+
+    def add_column(self, name: str, column: Iterable[Any]) -> Self:
+        """One column more, behind the others.
+
+        Args:
+            name: of the column.
+            column: a value for each row: a list, a numpy or an Arrow array.
+
+        >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().add_column("b", [3, 4]))
+        [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
+
+        Raises:
+            ConfigurationError: there is a column of that name; while reading: there are more rows than values.
+        """
+        values = _array(name, column)
+        feature = feature_from_arrow(values.type)
+        if values.type != feature_to_arrow(feature):
+            values = values.cast(feature_to_arrow(feature))
+        return self._then(ChangeColumns(Added(name, values, feature), f"add_column({name!r})"))
+
+    def cast(self, features: Features) -> Self:
+        """The same rows with other types, given for all columns.
+
+        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast(Features({"a": Value("string")})))
+        [{'a': '1'}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a column without a feature.
+            CellCastError: while reading: a value that does not fit.
+        """
+        if not isinstance(features, Mapping):
+            raise ArgumentTypeError(f"{features!r} are no features to cast to. Give a Features, or a dict of them by column.")
+        return self._then(ChangeColumns(Cast(Features(features).copy(), is_all=True), "cast(features)"))
+
+    def cast_column(self, column: str, feature: FeatureType) -> Self:
+        """The same rows with another type of one column.
+
+        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast_column("a", Value("float32")))
+        [{'a': 1.0}]
+
+        Raises:
+            UnknownColumnError: a column that does not exist.
+            CellCastError: while reading: a value that does not fit.
+        """
+        return self._then(ChangeColumns(Cast(Features({column: feature}).copy(), is_all=False), f"cast_column({column!r})"))
+
+    def decode(self, enable: bool = True, num_threads: int | None = None) -> Self:
+        """Media decoded, or (`enable=False`) as they are stored.
+
+        Args:
+            enable: decode them.
+            num_threads: how many are decoded at once, ahead of the rows that are read; rows keep their order.  Functions of
+                `map` and `filter` decode what they are given themselves: see their `num_workers`.
+
+        >>> from datasets_core import Image
+        >>> stream = Dataset.from_dict({"a": [b""]}, Features({"a": Image()})).to_iterable_dataset().decode(False)
+        >>> list(stream)
+        [{'a': {'bytes': b'', 'path': None}}]
+        """
+        pool = _pool(num_threads, "threads", "num_threads") if enable else None
+        return self._then(ChangeColumns(Decoding(enable, pool), f"decode({enable})"))
+
+    def with_format(self, type: str | None = None) -> Self:
+        """The same rows in another format, for the functions of further steps too.
+
+        Args:
+            type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"` or `"arrow"`.
+
+        >>> next(iter(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().with_format("arrow"))).num_rows
+        1
+
+        Raises:
+            ConfigurationError: an unknown format.
+            MissingDependencyError: the package of the format is not installed.
+        """
+        name = format_name(type)
+        check_format(name, {})
+        other = copy.copy(self)
+        other._loaded = other._cursor = None
+        other._is_begun = False
+        other._format = RowFormat(name)
+        return other
+
+    def _function(
+        self,
+        verb: str,
+        function: Any,
+        kwargs: Mapping[str, Any] | None,
+        with_indices: bool,
+        columns: str | Sequence[str] | None,
+        pool: WorkerPool | None,
+    ) -> Function:
+        if not callable(function):
+            raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
+        inputs = None if columns is None else tuple(named(columns))
+        return Function(function, verb, dict(kwargs or {}), with_indices, inputs, self._format, pool)
+
+
+def named(columns: str | Sequence[str] | None) -> list[str]:
+    """The names of columns that an argument gives.
+
+    >>> named("a"), named(None)
+    (['a'], [])
+    """
+    if columns is None or isinstance(columns, str):
+        return [] if columns is None else [columns]
+    if not isinstance(columns, Iterable):
+        raise ArgumentTypeError(f"{columns!r} names no columns. Give a name or a list of names.")
+    return list(dict.fromkeys(columns))
+
+
+def check_action(action: str | None) -> str | None:
+    """What becomes of rows at which a function fails, checked."""
+    if action is not None and action not in ACTIONS:
+        raise ConfigurationError(f"on_error={action!r} has no meaning. Give {', '.join(map(repr, ACTIONS))}, or None.")
+    return action
+
+
+def _pool(num_workers: Any, engine: str, argument: str = "num_workers") -> WorkerPool | None:
+    if engine not in ENGINES:
+        raise ConfigurationError(f"engine={engine!r} has no meaning. Give {', '.join(map(repr, ENGINES))}.")
+    count = at_least(argument, 0 if num_workers is None else num_workers, 0)
+    return WorkerPool(count, engine) if count else None
+
+
+def _size(batch_size: Any) -> int | None:
+    return None if batch_size is None or (size := whole_number("batch_size", batch_size)) <= 0 else size
+
+
+def _array(name: str, column: Any) -> pa.Array:
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values = column.tolist() if isinstance(column, np.ndarray) and column.ndim == 1 else list(column)
+    return RowEncoder(None).encode([{name: value} for value in values]).column(0) if values else pa.nulls(0)
+
+
+def _same(row: Any, *_: Any) -> Any:
+    return row
+
+
+def _always(*_: Any) -> bool:
+    return True

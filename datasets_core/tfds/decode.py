@@ -1,0 +1,92 @@
+"""`tfds.decode`: columns that are not decoded, or not read at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from datasets_core.errors import ConfigurationError, UnknownColumnError
+from datasets_core.features.base import FeatureType, List
+from datasets_core.tfds.connectors import FeaturesDict
+from datasets_core.tfds.images import ImageArray
+
+
+class SkipDecoding:
+    """Images are the bytes of their files.
+
+    >>> from datasets_core import tfds
+    >>> changed({"image": tfds.features.Image()}, {"image": SkipDecoding()})["image"].is_skipped
+    True
+    """
+
+
+class Decoder:
+    """What code of TFDS derives its own decoders from, which are not run here."""
+
+
+def make_decoder(**_: Any) -> Any:
+    """Nothing of its own: the function stays, and is not run.
+
+    >>> make_decoder()(len)("abc")
+    3
+    """
+    return lambda function: function
+
+
+class PartialDecoding:
+    """Only some columns are read.
+
+    Args:
+        features: names of columns, or a dict whose keys are the names.
+        decoders: further decoders.
+    """
+
+    def __init__(self, features: Any, decoders: Any = None) -> None:
+        self.features, self.decoders = features, decoders
+
+
+def chosen(features: Mapping[str, FeatureType], decoders: Any) -> list[str] | None:
+    """The columns that are to be read; None for all.
+
+    Raises:
+        UnknownColumnError: a column that does not exist.
+    """
+    if not isinstance(decoders, PartialDecoding):
+        return None
+    wanted = decoders.features
+    names = [name for name in wanted if not isinstance(wanted, Mapping) or wanted[name] is not False]
+    for name in names:
+        if name not in features:
+            raise UnknownColumnError(name, known=list(features))
+    return [name for name in features if name in names]
+
+
+def changed(features: Mapping[str, FeatureType], decoders: Any) -> FeaturesDict:
+    """The features with other ways of decoding.
+
+    Raises:
+        ConfigurationError: something else than a decoder, or for a column that is not decoded.
+        UnknownColumnError: a column that does not exist.
+    """
+    found = FeaturesDict(features)
+    wanted = decoders.decoders if isinstance(decoders, PartialDecoding) else decoders
+    for name, decoder in (wanted or {}).items():
+        if name not in found:
+            raise UnknownColumnError(name, known=list(found))
+        found[name] = _skipped(name, found[name], decoder)
+    return found
+
+
+def _skipped(name: str, feature: FeatureType, decoder: Any) -> FeatureType:
+    if isinstance(feature, dict) and isinstance(decoder, Mapping):
+        return {
+            inner: _skipped(f"{name}.{inner}", kind, decoder[inner]) if inner in decoder else kind
+            for inner, kind in feature.items()
+        }
+    if not isinstance(decoder, SkipDecoding):
+        raise ConfigurationError(f"The decoder of {name!r} is {decoder!r}. Give tfds.decode.SkipDecoding(), or map a function.")
+    if isinstance(feature, List):
+        return List(_skipped(name, feature.feature, decoder), length=feature.length, id=feature.id)
+    if isinstance(feature, ImageArray):
+        return feature.skipped()
+    raise ConfigurationError(f"{name!r} is stored as it is seen. Leave its decoder out.")

@@ -1,0 +1,331 @@
+"""`tfds.download`: how TFDS builders say what to fetch, and what they get for it."""
+
+from __future__ import annotations
+
+import bz2
+import dataclasses
+import enum
+import gzip
+import io
+import os
+import posixpath
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from datasets_core.errors import ConfigurationError, DownloadError, ManualDownloadError
+from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.extract import ArchiveIterable
+from datasets_core.fetch.members import is_junk
+from datasets_core.fetch.options import DownloadConfig as LibraryConfig
+from datasets_core.fetch.options import DownloadMode as GenerateMode
+from datasets_core.fetch.remote import RemoteFile
+from datasets_core.scripting.compat.packages import Path
+
+__all__ = ["DownloadConfig", "DownloadError", "DownloadManager", "ExtractMethod", "GenerateMode", "Resource"]
+
+
+class ExtractMethod(enum.Enum):
+    """How an archive is unpacked; here its first bytes tell."""
+
+    NO_EXTRACT = 1
+    TAR = 2
+    TAR_GZ = 3
+    TAR_STREAM = 4
+    TAR_GZ_STREAM = 5
+    ZIP = 6
+    GZIP = 7
+    BZIP2 = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Resource:
+    """Something to fetch or to unpack.
+
+    Args:
+        url: where it is fetched.
+        extract_method: has no effect but for `NO_EXTRACT`.
+        path: where it stands already.
+        relative_download_dir: has no effect.
+    """
+
+    url: str | None = None
+    extract_method: ExtractMethod | None = None
+    path: str | os.PathLike[str] | None = None
+    relative_download_dir: str | os.PathLike[str] = ""
+
+
+@dataclasses.dataclass
+class DownloadConfig:
+    """How a dataset is downloaded and prepared, by the names of TFDS.
+
+    Args:
+        extract_dir: has no effect: what is unpacked stands beside the downloads.
+        manual_dir: files that the user fetched by hand; `<data_dir>/downloads/manual` by default.
+        download_mode: what of an earlier run is used again.
+        compute_stats: has no effect.
+        max_examples_per_split: take so many rows of each split.
+        register_checksums: write down what was downloaded, and do not compare it.
+        force_checksums_validation: every URL must be on record.
+        beam_runner, beam_options: how a pipeline of Apache Beam runs.
+        try_download_gcs: has no effect.
+        verify_ssl: False is refused.
+        override_max_simultaneous_downloads: files that are fetched at the same time.
+        num_shards: of each split.
+        min_shard_size: has no effect.
+        max_shard_size: bytes of a shard.
+        ignore_duplicates: of rows of a split that share a key, keep the first.
+        nondeterministic_order: has no effect: the order is always the same.
+
+    >>> DownloadConfig(num_shards=4).num_shards
+    4
+    """
+
+    extract_dir: str | os.PathLike[str] | None = None
+    manual_dir: str | os.PathLike[str] | None = None
+    download_mode: Any = GenerateMode.REUSE_DATASET_IF_EXISTS
+    compute_stats: Any = None
+    max_examples_per_split: int | None = None
+    register_checksums: bool = False
+    force_checksums_validation: bool = False
+    beam_runner: Any = None
+    beam_options: Any = None
+    try_download_gcs: bool = True
+    verify_ssl: bool = True
+    override_max_simultaneous_downloads: int | None = None
+    num_shards: int | None = None
+    min_shard_size: int | None = None
+    max_shard_size: int | None = None
+    ignore_duplicates: bool = False
+    nondeterministic_order: bool = False
+
+    def options(self, folder: str) -> dict[str, Any]:
+        """The same in the words of the library: arguments of `download_and_prepare`.
+
+        Args:
+            folder: of downloads.
+
+        Raises:
+            ConfigurationError: what is not done here.
+        """
+        if not self.verify_ssl:
+            raise ConfigurationError("verify_ssl=False is not done: anybody could answer. Mend the certificates of the system.")
+        found: dict[str, Any] = {
+            "download_config": LibraryConfig(cache_dir=folder, num_proc=self.override_max_simultaneous_downloads),
+            "download_mode": None
+            if self.download_mode is None
+            else GenerateMode(getattr(self.download_mode, "value", self.download_mode)),
+            "max_examples_per_split": self.max_examples_per_split,
+            "num_shards": self.num_shards,
+            "max_shard_size": self.max_shard_size,
+        }
+        if self.register_checksums:
+            found["register_checksums"] = True
+        if self.force_checksums_validation:
+            found["force_checksums_validation"] = True
+            found["verification_mode"] = VerificationMode.ALL_CHECKS
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
+    """Pairs of the name and the open file of each member of an archive.
+
+    Args:
+        path: the archive, or the open file of one.
+        method: has no effect: the first bytes tell.
+    """
+    if method in (ExtractMethod.GZIP, ExtractMethod.BZIP2):
+        opener: Any = gzip.open if method is ExtractMethod.GZIP else bz2.open
+        return iter([("", opener(path))])
+    return Members(path if hasattr(path, "read") else os.fspath(path))
+
+
+@dataclasses.dataclass(frozen=True)
+class Members:
+    """Pairs of the name and the open file of each member of an archive, from the beginning for each who asks.
+
+    Args:
+        source: the archive, or the open file of one.
+    """
+
+    source: Any
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        for name, file in ArchiveIterable(self.source, None, is_junk):
+            yield posixpath.normpath(name), file if file.seekable() else SeekableMember(file)
+
+
+class SeekableMember(io.BufferedIOBase):
+    """A member of a compressed archive, which can only be read onwards: it is read whole when somebody looks into it.
+
+    >>> file = SeekableMember(io.BytesIO(b"abc"))
+    >>> file.read(), file.seek(1), file.read()
+    (b'abc', 1, b'bc')
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self._inner: Any = inner
+        self._whole: Any = None
+
+    def _file(self) -> Any:
+        if self._whole is None:
+            self._whole = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed with this one
+            shutil.copyfileobj(self._inner, self._whole)
+            self._whole.seek(0)
+        return self._whole
+
+    @property
+    def name(self) -> Any:
+        """That of the member."""
+        return getattr(self._inner, "name", None)
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """See `io.BufferedIOBase.read`."""
+        return bytes(self._file().read(-1 if size is None else size))
+
+    read1 = read
+
+    def readinto(self, buffer: Any, /) -> int:
+        """See `io.BufferedIOBase.readinto`."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """See `io.IOBase.readline`."""
+        return bytes(self._file().readline(-1 if size is None else size))
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """See `io.IOBase.seek`."""
+        self._file().seek(offset, whence)
+        return self.tell()
+
+    def tell(self) -> int:
+        """See `io.IOBase.tell`."""
+        return 0 if self._whole is None else int(self._whole.tell())
+
+    def close(self) -> None:
+        """Close the member, and what was read of it."""
+        for file in (self._whole, self._inner):
+            if file is not None:
+                file.close()
+        super().close()
+
+
+_IN_MEMORY = 64 << 20  # bytes of a member; longer ones go to the disk
+
+
+def add_checksums_dir(checksums_dir: str | os.PathLike[str]) -> None:
+    """Nothing: checksums stand in `checksums.tsv` beside the script."""
+
+
+class DownloadManager:
+    """What a TFDS builder gets for its files: the library's own manager, whose results are paths with the verbs of `epath`.
+
+    Args:
+        manager: the library's.
+        manual_dir: the folder of files that the user fetched by hand.
+        dataset: for messages.
+        instructions: how to fetch them.
+    """
+
+    def __init__(self, manager: Any, *, manual_dir: str | None, dataset: str, instructions: str | None) -> None:
+        self._manager, self._manual_dir = manager, manual_dir
+        self._dataset, self._instructions = dataset, instructions
+        if hasattr(manager, "skips_junk"):
+            manager.skips_junk = True  # as TFDS does
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._manager, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def manual_dir(self) -> Path:
+        """The folder of files that the user fetched by hand.
+
+        Raises:
+            ManualDownloadError: there is no such folder.
+        """
+        if self._manual_dir is None or not os.path.isdir(self._manual_dir):
+            wanted = (
+                f"Put them into {self._manual_dir}." if self._manual_dir else "Name the folder by DownloadConfig(manual_dir=)."
+            )
+            raise ManualDownloadError(self._dataset, self._instructions or f"Its files are fetched by hand. {wanted}")
+        return Path(self._manual_dir)
+
+    @property
+    def download_dir(self) -> Path:
+        """The folder of downloads."""
+        return Path(self._manager.cache_folders[0])
+
+    def download(self, url_or_urls: Any) -> Any:
+        """Fetch files: a URL, or any nesting of them, gives a path, or the same nesting of paths."""
+        return _paths(self._manager.download(_plain(url_or_urls)))
+
+    def extract(self, path_or_paths: Any) -> Any:
+        """Unpack archives: a path, or any nesting of them, gives a path, or the same nesting of paths."""
+        return _paths(self._manager.extract(_plain(path_or_paths)))
+
+    def download_and_extract(self, url_or_urls: Any) -> Any:
+        """Fetch files and unpack them."""
+        if isinstance(url_or_urls, Resource) and url_or_urls.extract_method is ExtractMethod.NO_EXTRACT:
+            return self.download(url_or_urls)
+        return _paths(self._manager.download_and_extract(_plain(url_or_urls)))
+
+    def iter_archive(self, resource: Any) -> Any:
+        """Pairs of the name and the open file of each member of an archive."""
+        source = _plain(resource)
+        is_here = hasattr(source, "read") or (isinstance(source, str) and os.path.isfile(source))
+        return Members(source) if is_here else self._manager.iter_archive(source)
+
+    def download_checksums(self, checksums_url: str) -> None:
+        """Nothing: checksums stand in `checksums.tsv` beside the script."""
+
+    def download_kaggle_data(self, competition_or_dataset: str) -> Any:
+        """Nothing: data of Kaggle is fetched by hand.
+
+        Raises:
+            ManualDownloadError: always.
+        """
+        advice = f"Fetch {competition_or_dataset!r} from Kaggle, and put the files into the folder for manual downloads."
+        raise ManualDownloadError(self._dataset, advice)
+
+
+def _plain(given: Any) -> Any:
+    """A nesting of URLs, paths and resources as a nesting of texts."""
+    if isinstance(given, Resource):
+        found = given.url if given.path is None else given.path
+        if found is None:
+            raise ConfigurationError(f"{given!r} says neither url nor path. Give one of them.")
+        return os.fspath(found)
+    if isinstance(given, Mapping):
+        return {name: _plain(inner) for name, inner in given.items()}
+    if isinstance(given, (list, tuple)):
+        return type(given)(_plain(inner) for inner in given)
+    if isinstance(given, RemoteFile):  # of a stream: it would be fetched to become a text
+        return given
+    return os.fspath(given) if isinstance(given, os.PathLike) else given
+
+
+def _paths(found: Any) -> Any:
+    if isinstance(found, str):
+        return Path(found)
+    if isinstance(found, Mapping):
+        return {name: _paths(inner) for name, inner in found.items()}
+    if isinstance(found, (list, tuple)):
+        return type(found)(_paths(inner) for inner in found)
+    return found

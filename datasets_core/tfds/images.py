@@ -1,0 +1,263 @@
+"""`ImageArray`: the library's `Image` as users of TFDS see it, decoded to an array of height, width and channels."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.features.media.media import MediaPaths
+from datasets_core.features.media.types import Image
+from datasets_core.features.serialization import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, told_image
+from datasets_core.optional import needed
+
+# PNG files with 16 bits for each of several channels, which Pillow cuts to 8.
+
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_CHANNELS = {2: 3, 4: 2, 6: 4}  # by the colour type of the file
+_HEAD_BYTES = 26  # up to the colour type
+
+
+def is_deep(data: bytes) -> bool:
+    """Whether it is such a file.
+
+    >>> is_deep(b"GIF89a")
+    False
+    """
+    is_png = data.startswith(_SIGNATURE + b"\0\0\0\rIHDR") and len(data) >= _HEAD_BYTES
+    return is_png and data[24] == 16 and data[25] in _CHANNELS
+
+
+def decoded(data: bytes) -> npt.NDArray[np.uint16]:
+    """The picture, as an array of height, width and channels.
+
+    Args:
+        data: of which `is_deep` is true.
+
+    Raises:
+        ValueError: the file is cut or damaged, or interlaced.
+    """
+    pixels = bytearray()
+    head = b""
+    for kind, content in _chunks(data):
+        if kind == b"IHDR":
+            head = content
+        elif kind == b"IDAT":
+            pixels += content
+    width, height, _, colours, _, _, interlacing = struct.unpack(">IIBBBBB", head)
+    if interlacing:
+        raise ValueError("an interlaced PNG of 16 bits is not read")
+    step = 2 * _CHANNELS[colours]
+    wanted = height * (1 + width * step)
+    inflating = zlib.decompressobj()
+    try:
+        raw = inflating.decompress(bytes(pixels), wanted + 1)
+    except zlib.error as error:
+        raise ValueError(f"its pixels cannot be decompressed ({error})") from error
+    if len(raw) != wanted:
+        raise ValueError(f"it has other bytes than a picture of {width} x {height} takes")
+    rows = np.frombuffer(raw, np.uint8).reshape(height, -1)
+    found = _unfiltered(rows[:, 0], rows[:, 1:].reshape(height, width, step))
+    return found.view(">u2").astype(np.uint16)
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The parts of the file, up to its end mark."""
+    place = len(_SIGNATURE)
+    while True:
+        if place + 12 > len(data):
+            raise ValueError("the file is cut")
+        (length,) = struct.unpack_from(">I", data, place)
+        kind, content = data[place + 4 : place + 8], data[place + 8 : place + 8 + length]
+        if place + 12 + length > len(data):
+            raise ValueError("the file is cut")
+        if struct.unpack_from(">I", data, place + 8 + length)[0] != zlib.crc32(kind + content):
+            raise ValueError("a part of the file is damaged")
+        if kind == b"IEND":
+            return
+        yield kind, content
+        place += 12 + length
+
+
+def _unfiltered(filters: npt.NDArray[np.uint8], rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The bytes of pixels of which each was told by how it differs from its neighbours: whole diagonals at once."""
+    height, width, step = rows.shape
+    if filters.max(initial=0) > 4:
+        raise ValueError("a row has a filter that PNG does not know")
+    found = np.zeros((height + 1, width + 1, step), np.int16)
+    for diagonal in range(height + width - 1):
+        y = np.arange(max(0, diagonal - width + 1), min(height, diagonal + 1))
+        x = diagonal - y
+        left, above, corner = found[y + 1, x], found[y, x + 1], found[y, x]
+        kind = filters[y][:, None]
+        guess = left + above - corner
+        to_left, to_above, to_corner = abs(guess - left), abs(guess - above), abs(guess - corner)
+        nearest = np.where((to_left <= to_above) & (to_left <= to_corner), left, np.where(to_above <= to_corner, above, corner))
+        told = np.select([kind == 1, kind == 2, kind == 3, kind == 4], [left, above, (left + above) >> 1, nearest], 0)
+        found[y + 1, x + 1] = (rows[y, x] + told) & 255
+    return found[1:, 1:].astype(np.uint8)
+
+
+class ImageArray(Image):
+    """A picture in each row, stored as a file and seen as an array of shape (height, width, channels).
+
+    What the library's own `Image` has no word for (the shape, a type other than uint8) stands in its `id`, so that it is
+    still known where the dataset is read without the code that built it.
+
+    Args:
+        shape: the sizes, None where they vary; three channels by default.
+        dtype: `uint8`, `uint16` or `float32`.
+        encoding_format: `"png"` or `"jpeg"`: how arrays are stored, as PNG by default; files are stored as they are.
+        use_colormap: for TFDS's own displays; has no effect.
+        doc: a description; has no effect.
+
+    >>> ImageArray(shape=(28, 28, 1)).mode
+    'L'
+    >>> ImageArray() == Image(mode="RGB")
+    True
+    """
+
+    __slots__ = ("encoding_format", "is_skipped", "np_dtype", "shape")
+    encoding_format: str | None
+    shape: tuple[int | None, ...]
+    np_dtype: np.dtype[Any]
+    is_skipped: bool
+
+    def __init__(
+        self,
+        *,
+        shape: Any = None,
+        dtype: Any = None,
+        encoding_format: str | None = None,
+        use_colormap: bool = False,
+        doc: object = None,
+    ) -> None:
+        sizes = (None, None, 3) if shape is None else tuple(shape)
+        kind = np.dtype(np.uint8 if dtype is None else getattr(dtype, "as_numpy_dtype", dtype))
+        if len(sizes) != 3 or not all(size is None or isinstance(size, int) for size in sizes):
+            raise ConfigurationError(f"shape={shape!r} is no shape of an image. Give (height, width, channels).")
+        if sizes[2] not in (None, *IMAGE_MODES):
+            raise ConfigurationError(
+                f"An image has 1 to 4 channels, and shape={shape!r} has {sizes[2]}. Use Tensor for others."
+            )
+        if kind.name not in IMAGE_DTYPES:
+            raise ConfigurationError(f"An image cannot be of {kind.name}. Types: {', '.join(IMAGE_DTYPES)}.")
+        if encoding_format not in (None, "png", "jpeg"):
+            raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Formats: 'png', 'jpeg'.")
+        super().__init__(mode=image_mode(sizes, kind.name), id=image_id(sizes, kind.name))
+        object.__setattr__(self, "shape", sizes)
+        object.__setattr__(self, "np_dtype", kind)
+        object.__setattr__(self, "is_skipped", False)
+        object.__setattr__(self, "encoding_format", encoding_format)
+
+    @classmethod
+    def of(cls, image: Image) -> ImageArray:
+        """The same image, seen as an array.
+
+        >>> ImageArray.of(Image(mode="L")).shape
+        (None, None, 1)
+        """
+        if isinstance(image, ImageArray):
+            return image
+        told = told_image(image.id)
+        if told is not None:
+            return cls(shape=told[0], dtype=told[1]).named(image.id)
+        channels = next((count for count, mode in IMAGE_MODES.items() if mode == image.mode), None)
+        return cls(shape=(None, None, channels)).named(image.id)
+
+    def named(self, id: str | None) -> ImageArray:
+        """The same image with another `id`."""
+        other = ImageArray(shape=self.shape, dtype=self.np_dtype, encoding_format=self.encoding_format)
+        object.__setattr__(other, "id", id)
+        object.__setattr__(other, "is_skipped", self.is_skipped)
+        return other
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        """The type of the numbers in the array."""
+        return self.np_dtype.type
+
+    def skipped(self) -> ImageArray:
+        """The same image, seen as the bytes of its file."""
+        other = self.named(self.id)
+        object.__setattr__(other, "is_skipped", True)
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Image) and (self.mode, self.decode, self.id) == (other.mode, other.decode, other.id)
+
+    def __hash__(self) -> int:
+        return hash((Image, self.mode, self.decode, self.id))
+
+    def __repr__(self) -> str:
+        return f"Image(shape={self.shape!r}, dtype={self.np_dtype.name})"
+
+    def __reduce__(self) -> tuple[Callable[..., ImageArray], tuple[Any, ...]]:
+        return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id, self.encoding_format)
+
+    def encode_example(self, value: Any) -> dict[str, Any]:
+        """What is stored: the bytes of the file that a path leads to or that is open, or an array as PNG, or as JPEG.
+
+        >>> array = np.zeros((2, 3, 1), np.uint8)
+        >>> ImageArray(shape=(2, 3, 1)).encode_example(array)["bytes"][:4]
+        b'\\x89PNG'
+
+        Raises:
+            CastError: it is no image, or of another shape.
+        """
+        if isinstance(value, (str, os.PathLike)):
+            with open(value, "rb") as file:
+                return {"bytes": file.read(), "path": os.path.basename(os.fspath(value))}
+        if hasattr(value, "read"):
+            return {"bytes": value.read(), "path": None}
+        if isinstance(value, (list, np.ndarray)):
+            array = np.asarray(value)
+            self._check(array)
+            value = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+            if self.encoding_format == "jpeg" and array.dtype == np.uint8 and array.shape[2] in (1, 3):
+                return _jpeg(value)
+        return super().encode_example(value)
+
+    def _check(self, array: np.ndarray[Any, Any]) -> None:
+        fits = array.ndim == 3 and all(size in (None, found) for size, found in zip(self.shape, array.shape, strict=True))
+        if not fits:
+            raise CastError(f"An array of shape {array.shape} is no image of shape {self.shape}. Reshape it.")
+
+    def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
+        if self.is_skipped:
+            if data is not None:
+                return data
+            with paths.open(str(path)) as file:
+                return file.read()
+        if self.np_dtype == np.uint16 and self.shape[2] != 1:
+            if data is None:
+                with paths.open(str(path)) as file:
+                    data = file.read()
+            if is_deep(data):
+                return decoded(data)
+        array = np.asarray(super()._decode(data, path, paths))
+        shaped = array[..., None] if array.ndim == 2 else array
+        return shaped if shaped.dtype == self.np_dtype else shaped.astype(self.np_dtype)
+
+
+def _jpeg(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """An array as a JPEG of the quality and with the colours that TensorFlow gives it."""
+    pillow = needed("PIL.Image", "Encoding arrays as JPEG", "datasets_core[vision]")
+    written = io.BytesIO()
+    pillow.fromarray(array).save(written, "JPEG", quality=95, subsampling=2 if array.ndim == 3 else -1)
+    return {"bytes": written.getvalue(), "path": None}
+
+
+def _made(
+    shape: tuple[int | None, ...], dtype: str, is_skipped: bool, id: str | None, encoding_format: str | None
+) -> ImageArray:
+    image = ImageArray(shape=shape, dtype=dtype, encoding_format=encoding_format).named(id)
+    return image.skipped() if is_skipped else image

@@ -1,0 +1,408 @@
+"""`DatasetInfo`: what is recorded of a dataset, by the names that TFDS has for it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import json
+import logging
+import os
+import textwrap
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, cast
+
+from datasets_core.building.cache_key import source_file
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.base import Feature
+from datasets_core.meta import splits as splits
+from datasets_core.meta.info import DatasetInfo as LibraryInfo
+from datasets_core.meta.info import SupervisedKeysData
+from datasets_core.meta.listings import UnfitFileError, small_bytes
+from datasets_core.meta.reference import tfds_name
+from datasets_core.meta.split_info import SplitDict
+from datasets_core.meta.splits import SplitPart
+from datasets_core.tfds.connectors import FeaturesDict
+from datasets_core.tfds.features import as_tfds
+
+# `tfds.core.ReadInstruction`: the library's own, its arguments in the order that TFDS gives them.
+
+
+class _IsAnyInstruction(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, splits.ReadInstruction)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, splits.ReadInstruction)
+
+
+class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
+    """Which rows of a split to read: what it makes is a `datasets_core.ReadInstruction`, and every such is an instance of it.
+
+    Only the order of the arguments is TFDS's: `ReadInstruction("train", None, 20)` is `train[:20]`.
+
+    Args:
+        split_name: name of the split; the union of all is the text `all`.
+        from_, to: bounds as in a Python slice; None is an open end.
+        unit: `abs` (rows, the default), `%` or `shard`.
+        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
+
+    Raises:
+        SplitSyntaxError: a name, bound, unit or rounding that means nothing.
+        ConfigurationError: `all`, which is no split.
+
+    >>> from datasets_core import tfds
+    >>> tfds.core.ReadInstruction("train", None, 20), tfds.core.ReadInstruction("train", 10, 20, "%")
+    (ReadInstruction('train[:20]'), ReadInstruction('train[10%:20%]'))
+    """
+
+    __slots__ = ()
+
+    def __new__(  # type: ignore[misc]
+        cls,
+        split_name: str,
+        from_: float | None = None,
+        to: float | None = None,
+        unit: str | None = None,
+        rounding: str | None = None,
+    ) -> splits.ReadInstruction:
+        """See the class."""
+        part = splits.slice_part(split_name, from_=from_, to=to, unit=unit, rounding=rounding)
+        return splits.ReadInstruction.from_parts((part,))
+
+    def __init__(  # never called: it tells type checkers the order of the arguments
+        self,
+        split_name: str,
+        from_: float | None = None,
+        to: float | None = None,
+        unit: str | None = None,
+        rounding: str | None = None,
+    ) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[SplitPart]) -> splits.ReadInstruction:
+        """See `datasets_core.ReadInstruction.from_parts`."""
+        return splits.ReadInstruction.from_parts(parts)
+
+
+# The builders that code has defined, by name: each class is known as soon as it is made.
+
+
+_HOOKS = ("_info", "_split_generators", "_generate_examples", "_shard_iterators_per_split")
+_SCRIPTS = "datasets_core_scripts."  # modules of scripts that were read from a path
+_classes: dict[str, type] = {}
+_lock = threading.Lock()
+_skips: ContextVar[bool] = ContextVar("skips", default=False)
+
+
+@contextlib.contextmanager
+def skip_registration() -> Iterator[None]:
+    """Classes that are made within are not registered.
+
+    >>> with skip_registration():
+    ...     pass
+    """
+    token = _skips.set(True)
+    try:
+        yield
+    finally:
+        _skips.reset(token)
+
+
+def name_of(cls: type) -> str:
+    """The name of a builder: its class's in snake case; that of its folder where the class is called `Builder`."""
+    if cls.__name__ == "Builder":
+        path = source_file(cls)
+        package = cls.__module__.split(".")
+        if path is not None:
+            return tfds_name(os.path.basename(os.path.dirname(os.path.abspath(path))))
+        if len(package) > 1:
+            return package[-2]
+    return tfds_name(cls.__name__)
+
+
+def register(cls: type, name: str) -> bool:
+    """Make a class known by name, unless it is abstract or nobody wants it known.
+
+    A class that is made again (a cell of a notebook, a module that is loaded again) takes the name over.
+
+    Raises:
+        ConfigurationError: other code has defined a class of that name.
+    """
+    if _skips.get() or is_abstract(cls):
+        return False
+    with _lock:
+        known = _classes.get(name)
+        if known is not None and not _is_same_code(known, cls):
+            raise ConfigurationError(
+                f"{known.__module__}.{known.__qualname__} is a builder called {name!r} already, and so would be "
+                f"{cls.__module__}.{cls.__qualname__}. Rename one, or define it with skip_registration=True."
+            )
+        _classes[name] = cls
+    return True
+
+
+def _is_same_code(known: type, cls: type) -> bool:
+    """Whether a class stands for the other: of the same module or file, or both of scripts, which paths name and not words.
+
+    A class that `type(…)` makes says only that it is of `abc`: nobody knows whose it is.
+    """
+    modules = [each.__module__.replace("__mp_main__", "__main__") for each in (known, cls)]
+    if modules[0] == modules[1] or "abc" in modules or all(module.startswith(_SCRIPTS) for module in modules):
+        return True
+    files = source_file(known), source_file(cls)
+    return files[0] is not None and files[0] == files[1]
+
+
+def is_abstract(cls: type) -> bool:
+    """Whether a hook of a builder is still to be written; asked while the class is made, when Python does not know yet."""
+    return any(getattr(getattr(cls, name, None), "__isabstractmethod__", False) for name in _HOOKS) or inspect.isabstract(cls)
+
+
+def registered(name: str) -> type | None:
+    """The class of that name; None where no code has defined one."""
+    return _classes.get(name)
+
+
+def registered_names() -> list[str]:
+    """The names of all builders that code has defined.
+
+    >>> from datasets_core import tfds
+    >>> tfds.list_builders() == registered_names()
+    True
+    """
+    return sorted(_classes)
+
+
+logger = logging.getLogger(__name__)
+
+_MOST_TEXT_BYTES = 16 << 20
+
+
+class MetadataDict(dict[str, Any]):
+    """Further values that the author of a dataset records of it.
+
+    >>> MetadataDict({"sample_rate": 16_000})["sample_rate"]
+    16000
+    """
+
+
+Metadata = BeamMetadataDict = MetadataDict
+
+
+@dataclasses.dataclass
+class DatasetIdentity:
+    """By which name, config and version a dataset goes, and where it stands.
+
+    >>> DatasetIdentity(name="mnist", version="1.0.0").name
+    'mnist'
+    """
+
+    name: str
+    version: Any = None
+    data_dir: str | None = None
+    module_name: str = ""
+    config_name: str | None = None
+    config_description: str | None = None
+    config_tags: list[str] | None = None
+    release_notes: dict[str, str] | None = None
+
+
+class Keys(SupervisedKeysData):
+    """Input and output of a supervised task; equal to the tuple of both.
+
+    >>> Keys("image", "label") == ("image", "label")
+    True
+    """
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.input, self.output))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> str:
+        return (self.input, self.output)[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (tuple, list)):
+            return tuple(other) == tuple(self)
+        return isinstance(other, SupervisedKeysData) and (other.input, other.output) == (self.input, self.output)
+
+    def __hash__(self) -> int:
+        return hash((self.input, self.output))
+
+    def __repr__(self) -> str:
+        return repr((self.input, self.output))
+
+
+class DatasetInfo(LibraryInfo):
+    """What is recorded of a dataset: `tfds.core.DatasetInfo`.
+
+    Args:
+        builder: whose dataset it is.
+        description: for people.
+        features: the columns: a `FeaturesDict`, or a dict of features and dtypes.
+        supervised_keys: the columns of a supervised task, as a tuple of names, of tuples or of dicts.
+        disable_shuffling: rows are written by key or as they come, and not by the hash of their keys.
+        nondeterministic_order: has no effect: the order is always the same.
+        homepage: where people find more.
+        citation: how to cite it.
+        metadata: further values.
+        license: of the data.
+        redistribution_info: has no effect but to be kept.
+        split_dict: what is known of the splits already.
+        alternative_file_formats, is_blocked: have no effect.
+
+    >>> from datasets_core import tfds
+    >>> info = tfds.core.DatasetInfo(features={"x": np.int64, "label": np.int64}, supervised_keys=("x", "label"))
+    >>> info.features["x"], info.supervised_keys
+    (Value('int64'), ('x', 'label'))
+    """
+
+    metadata: Any
+    redistribution_info: dict[str, str] | None
+    data_dir: str | None
+    file_format: str | None
+
+    def __init__(
+        self,
+        *,
+        builder: Any = None,
+        description: str | None = None,
+        features: Mapping[str, Any] | Feature | None = None,
+        supervised_keys: Any = None,
+        disable_shuffling: bool = False,
+        nondeterministic_order: bool = False,
+        homepage: str | None = None,
+        citation: str | None = None,
+        metadata: Any = None,
+        license: str | None = None,
+        redistribution_info: dict[str, str] | None = None,
+        split_dict: Any = None,
+        alternative_file_formats: Any = None,
+        is_blocked: str | None = None,
+    ) -> None:
+        super().__init__(
+            description=_plain(description),
+            citation=_plain(citation),
+            homepage=homepage or "",
+            license=license or "",
+            features=None if features is None else FeaturesDict(_columns(features)),
+            splits=split_dict,
+            disable_shuffling=disable_shuffling,
+        )
+        self.supervised_keys = _keys(supervised_keys)
+        self.metadata, self.redistribution_info, self.data_dir = metadata, redistribution_info, None
+        self.file_format = None
+
+    @classmethod
+    def of(cls, info: LibraryInfo, *, known: DatasetInfo | None = None, data_dir: str | None = None) -> DatasetInfo:
+        """Any info of the library, by these names.
+
+        Args:
+            info: the library's.
+            known: the same dataset's, for what the library does not store.
+            data_dir: where the dataset stands, or will.
+        """
+        made = cls.__new__(cls)
+        made.metadata = made.redistribution_info = made.file_format = None
+        vars(made).update(vars(info.copy()))
+        made.data_dir = data_dir
+        if made.features is not None:
+            made.features = as_tfds(made.features)
+        made.supervised_keys = _keys(made.supervised_keys)
+        made.splits = SplitDict(dataset_name=made.dataset_name) if made.splits is None else made.splits
+        told = made.further if isinstance(made.further, dict) else {}
+        for name in ("metadata", "redistribution_info", "supervised_keys"):
+            if getattr(made, name) is None and name in told:
+                setattr(made, name, _tuples(told[name]) if name == "supervised_keys" else told[name])
+            if known is not None and getattr(made, name) is None:
+                setattr(made, name, getattr(known, name))
+        if known is not None and made.file_format is None:
+            made.file_format = known.file_format
+        return made
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset."""
+        return str(self.dataset_name or self.builder_name or "")
+
+    @property
+    def config_description(self) -> str | None:
+        """What TensorFlow Datasets recorded of the config for people."""
+        told = self.further.get("config_description") if isinstance(self.further, dict) else None
+        return None if told is None else str(told)
+
+    @property
+    def initialized(self) -> bool:
+        """Whether the dataset stands."""
+        return bool(self.splits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `DatasetInfo.to_dict`; what only TFDS has stands in `further`, as far as it is JSON."""
+        stored, keys = self.copy(), cast(Any, self.supervised_keys)
+        told: dict[str, Any] = {"metadata": self.metadata, "redistribution_info": self.redistribution_info}
+        if keys is not None and not isinstance(keys, SupervisedKeysData):
+            stored.supervised_keys, told["supervised_keys"] = None, keys
+        stored.further = {name: value for name, value in told.items() if value is not None and _is_json(name, value)} or None
+        return LibraryInfo.to_dict(stored)
+
+    def __repr__(self) -> str:
+        known = [(item.name, getattr(self, item.name)) for item in dataclasses.fields(self)]
+        told = {name: value for name, value in known if value is not None and value is not False and str(value)}
+        told.pop("download_checksums", None)
+        lines = "".join(f"    {name}={value!r},\n" for name, value in {"full_name": self.full_name, **told}.items())
+        return f"tfds.core.DatasetInfo(\n{lines})"
+
+
+def _is_json(name: str, value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        logger.warning("%s of the dataset is not stored: %s. Give numbers, texts, lists and dicts.", name, error)
+        return False
+    return True
+
+
+def _tuples(stored: Any) -> Any:
+    """Nested supervised keys as they were, before JSON made lists of their tuples."""
+    if isinstance(stored, dict):
+        return {name: _tuples(inner) for name, inner in stored.items()}
+    return tuple(map(_tuples, stored)) if isinstance(stored, list) else stored
+
+
+def _columns(features: Any) -> Any:
+    """The columns of a feature that is a dict of features in TFDS, such as `Translation`; all others as they are."""
+    flatten = getattr(features, "flatten", None)
+    parts = flatten() if isinstance(features, Feature) and flatten is not None else None
+    return parts if isinstance(parts, dict) else features
+
+
+def _keys(given: Any) -> Any:
+    """Supervised keys as they are kept: two names as `Keys`, any other structure as it is."""
+    if isinstance(given, SupervisedKeysData):
+        return Keys(given.input, given.output) if given.input or given.output else None
+    if isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(name, str) for name in given):
+        return Keys(*given)
+    return tuple(given) if isinstance(given, list) else given
+
+
+def _plain(text: str | None) -> str:
+    return "" if text is None else textwrap.dedent(text).strip()
+
+
+def text_beside(path: str | None, name: str) -> str:
+    """The text of a file beside a script; nothing where there is none."""
+    if path is None:
+        return ""
+    try:
+        place = os.path.join(os.path.dirname(os.path.abspath(path)), name)
+        return small_bytes(place, most_bytes=_MOST_TEXT_BYTES).decode("utf-8").replace("\r\n", "\n").strip()
+    except (OSError, UnfitFileError, UnicodeDecodeError):
+        return ""

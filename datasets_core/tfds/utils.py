@@ -1,0 +1,374 @@
+"""`tfds.core.utils`: small functions that builders of TFDS use."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import io
+import os
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.optional import needed
+from datasets_core.progress import disable_progress_bar, enable_progress_bar
+from datasets_core.scripting.compat.packages import Path
+from datasets_core.scripting.modules import script_folder
+from datasets_core.tfds.info import MetadataDict
+
+# Paths that scripts of TFDS name by its own folders: they mean files beside the script, or of the collection it stands
+# in.
+
+
+_COLLECTION = "tensorflow_datasets"
+
+
+def tfds_path(*relative: str | os.PathLike[str]) -> Path:
+    """A file of the collection of datasets that the calling script stands in; else one beside the script.
+
+    Args:
+        relative: its path in the collection, for example `image_classification/food101_classes.txt`.
+
+    >>> tfds_path("a/b.txt").name
+    'b.txt'
+    """
+    folder = Path(script_folder() or os.curdir)
+    wanted = Path(*relative) if relative else Path()
+    places: list[Path] = [above / wanted for above in (folder, *folder.parents) if above.name == _COLLECTION]
+    places += [folder.joinpath(*wanted.parts[first:]) for first in range(len(wanted.parts))]
+    return next((place for place in places if place.exists()), Path(folder, wanted))
+
+
+def tfds_write_path(*relative: str | os.PathLike[str]) -> Path:
+    """See `tfds_path`: there is no other place for what is written."""
+    return tfds_path(*relative)
+
+
+def to_write_path(path: str | os.PathLike[str]) -> Path:
+    """The same path: there is no other place for what is written.
+
+    >>> to_write_path("a").name
+    'a'
+    """
+    return Path(path)
+
+
+def gcs_path(*relative: str | os.PathLike[str]) -> Path:
+    """A file in the cloud folder of TFDS, which nothing here reads.
+
+    >>> str(gcs_path("datasets"))
+    'gs://tfds-data/datasets'
+    """
+    return Path("gs://tfds-data", *relative)
+
+
+# `tfds.testing` and `tfds.visualization`: names that may be imported beside a builder; what they do is not here.
+
+
+class NotHere:
+    """A name of TFDS for tests or pictures, which may be derived from and looked at, and not be called.
+
+    >>> class MyTest(NotHere("DatasetBuilderTestCase")):
+    ...     SPLITS = {"train": 3}
+    >>> NotHere("test_main")()
+    Traceback (most recent call last):
+    datasets_core.errors.ConfigurationError: tfds.testing has no 'test_main' here. Load the dataset, and compare its rows.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> NotHere:
+        if name.startswith("_"):
+            raise AttributeError(f"{self._name} has no {name!r}", name=name)
+        return NotHere(f"{self._name}.{name}")
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (object,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise ConfigurationError(f"tfds.testing has no {self._name!r} here. Load the dataset, and compare its rows.")
+
+
+class GraphVisualizerMetadataDict(MetadataDict):
+    """What a picture of a graph needs to know of its edges, kept as metadata.
+
+    Args:
+        edgelist_feature_name: the feature that holds the edges.
+        graph_feature_name: likewise, by its old name.
+    """
+
+    def __init__(self, edgelist_feature_name: str = "", graph_feature_name: str = "", **more: Any) -> None:
+        super().__init__(edgelist_feature_name=edgelist_feature_name, graph_feature_name=graph_feature_name, **more)
+
+
+class Names:
+    """A module of TFDS: some names, and `NotHere` for all others.
+
+    Args:
+        known: the names.
+    """
+
+    def __init__(self, **known: Any) -> None:
+        vars(self).update(known)
+
+    def __getattr__(self, name: str) -> NotHere:
+        if name.startswith("_"):
+            raise AttributeError(f"tfds.testing has no {name!r}", name=name)
+        return NotHere(name)
+
+
+testing = Names()
+visualization = Names(GraphVisualizerMetadataDict=GraphVisualizerMetadataDict)
+
+
+# `tfds.typing`: names of types that builders of TFDS write into annotations, none of which has an effect.
+
+
+T = TypeVar("T")
+Dim = int | None
+Json = JsonValue = dict[str, Any] | list[Any] | str | int | float | bool | None
+Key = int | str | bytes
+KeySerializedExample = tuple[Key, bytes]
+NpArrayOrScalar = np.ndarray | np.generic | Any
+NpArrayOrScalarDict = dict[str, Any]
+PathLike = str | os.PathLike[str]
+Shape = tuple[Dim, ...]
+Tensor = TensorDict = TfdsDType = FeatureConnectorArg = FeatureSpecs = SplitArg = DecoderArg = Any
+
+
+class _Generic:
+    """A type of other types."""
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return Any
+
+
+class ListOrElem(_Generic):
+    """One, or a list of them."""
+
+
+class ListOrTreeOrElem(_Generic):
+    """One, or a nest of them."""
+
+
+class Tree(_Generic):
+    """A nest."""
+
+
+class TreeDict(_Generic):
+    """A nest of dicts."""
+
+
+class TupleOrList(_Generic):
+    """Some of them."""
+
+
+KeyExample = tuple[Key, Any]
+KeyExamples = Iterator[KeyExample]
+
+
+TFDS_VERSION = "4.9.10"  # whose names these are
+KiB, MiB, GiB, TiB, PiB = (1024**power for power in range(1, 6))
+memoize = functools.lru_cache
+nullcontext = contextlib.nullcontext
+
+
+class FileFormat(enum.Enum):
+    """The formats in which TFDS prepares datasets; here they mean Arrow files."""
+
+    TFRECORD = "tfrecord"
+    RIEGELI = "riegeli"
+    ARRAY_RECORD = "array_record"
+    PARQUET = "parquet"
+
+
+class Size(int):
+    """A number of bytes, which prints with its unit.
+
+    >>> Size(3 * MiB)
+    3.00 MiB
+    """
+
+    def __repr__(self) -> str:
+        for name, unit in (("PiB", PiB), ("TiB", TiB), ("GiB", GiB), ("MiB", MiB), ("KiB", KiB)):
+            if self >= unit:
+                return f"{self / unit:.2f} {name}"
+        return f"{int(self)} bytes"
+
+    __str__ = __repr__
+
+
+class TextEncoderConfig:
+    """How words were encoded in old versions of TFDS; only the plain texts are built here.
+
+    Args:
+        encoder: an encoder.
+        encoder_cls: its class.
+        vocab_size: how many words it knows.
+        name: what it is called.
+    """
+
+    def __init__(
+        self, encoder: Any = None, encoder_cls: Any = None, vocab_size: int | None = None, name: str | None = None
+    ) -> None:
+        self.encoder, self.encoder_cls, self.vocab_size = encoder, encoder_cls or (encoder and type(encoder)), vocab_size
+        self.name = name or ("plain_text" if self.encoder_cls is None else self.encoder_cls.__name__)
+
+
+class classproperty(property):  # noqa: N801 - its name in TFDS
+    """A property of a class.
+
+    >>> class A:
+    ...     @classproperty
+    ...     @classmethod
+    ...     def size(cls):
+    ...         return 3
+    >>> A.size
+    3
+    """
+
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any:
+        assert self.fget is not None
+        return self.fget.__get__(None, owner)()
+
+
+def display_progress_bar(enabled: bool) -> None:
+    """Show progress bars, or no longer."""
+    (enable_progress_bar if enabled else disable_progress_bar)()
+
+
+def parse_bool(value: Any) -> bool:
+    """What a text, a number or a bool says.
+
+    >>> parse_bool("True"), parse_bool("0"), parse_bool(1)
+    (True, False, True)
+
+    Raises:
+        ValueError: none of the words for it.
+    """
+    if not isinstance(value, str):
+        return bool(value)
+    word = value.strip().lower()
+    if word in ("true", "1", "false", "0"):
+        return word in ("true", "1")
+    raise ValueError(f"{value!r} is neither true nor false. Write 'true' or 'false'.")
+
+
+def dedent(text: str | None) -> str:
+    """A text without the margin that it has in code.
+
+    >>> dedent('''
+    ...     a
+    ...     b
+    ... ''')
+    'a\\nb'
+    """
+    return textwrap.dedent(text).strip() if text else text or ""
+
+
+def indent(text: str, indent: str) -> str:
+    """A text whose lines begin with a margin.
+
+    >>> indent("a", "> ")
+    '> a'
+    """
+    return textwrap.indent(dedent(text), indent)
+
+
+def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The values that several dicts have for each key.
+
+    >>> list(zip_dict({"a": 1}, {"a": 2}))
+    [('a', (1, 2))]
+
+    Raises:
+        KeyError: one lacks a key.
+    """
+    for key in dict.fromkeys(key for each in dicts for key in each):
+        yield key, tuple(each[key] for each in dicts)
+
+
+def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool = False, map_tuple: bool = False) -> Any:
+    """What a function makes of each leaf of a nest.
+
+    Args:
+        function: of a leaf.
+        data_struct: the nest.
+        dict_only: lists are leaves.
+        map_tuple: tuples are none.
+
+    >>> map_nested(str, {"a": [1, 2]})
+    {'a': ['1', '2']}
+    """
+    if isinstance(data_struct, Mapping):
+        return {key: map_nested(function, value, dict_only, map_tuple) for key, value in data_struct.items()}
+    nests = () if dict_only else (list, tuple) if map_tuple else (list,)
+    if isinstance(data_struct, nests):
+        return type(data_struct)(map_nested(function, value, dict_only, map_tuple) for value in data_struct)
+    return function(data_struct)
+
+
+def zip_nested(arg0: Any, *args: Any, dict_only: bool = False) -> Any:
+    """Nests of one form as one nest of tuples.
+
+    >>> zip_nested({"a": [1]}, {"a": [2]})
+    {'a': [(1, 2)]}
+    """
+    if isinstance(arg0, Mapping):
+        return {key: zip_nested(*values, dict_only=dict_only) for key, values in zip_dict(arg0, *args)}
+    if isinstance(arg0, list) and not dict_only:
+        return [zip_nested(*values, dict_only=dict_only) for values in zip(arg0, *args, strict=True)]
+    return (arg0, *args)
+
+
+def flatten_nest_dict(d: Mapping[str, Any]) -> dict[str, Any]:
+    """Dicts in dicts as one, whose keys are joined by slashes.
+
+    >>> flatten_nest_dict({"a": {"b": 1}, "c": 2})
+    {'a/b': 1, 'c': 2}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in d.items():
+        if isinstance(value, Mapping):
+            flat.update({f"{key}/{inner}": leaf for inner, leaf in flatten_nest_dict(value).items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def pack_as_nest_dict(flat_d: Mapping[str, Any], nest_d: Mapping[str, Any]) -> dict[str, Any]:
+    """The reverse of `flatten_nest_dict`: the values of a flat dict, in the form of a nested one.
+
+    >>> pack_as_nest_dict({"a/b": 1, "c": 2}, {"a": {"b": None}, "c": None})
+    {'a': {'b': 1}, 'c': 2}
+    """
+
+    def packed(form: Mapping[str, Any], above: str) -> dict[str, Any]:
+        return {
+            key: packed(value, f"{above}{key}/") if isinstance(value, Mapping) else flat_d[f"{above}{key}"]
+            for key, value in form.items()
+        }
+
+    return packed(nest_d, "")
+
+
+def jpeg_cmyk_to_rgb(image: bytes, quality: int = 100) -> bytes:
+    """The bytes of a JPEG whose colours are those of print, with the colours of screens."""
+    return _encoded(image, "JPEG", quality=quality, subsampling=2)
+
+
+def png_to_jpeg(image: bytes, quality: int = 100) -> bytes:
+    """The bytes of a PNG as those of a JPEG."""
+    return _encoded(image, "JPEG", quality=quality, subsampling=2)
+
+
+def _encoded(image: bytes, form: str, **options: Any) -> bytes:
+    pillow = needed("PIL.Image", "Converting images", "datasets_core[vision]")
+    written = io.BytesIO()
+    pillow.open(io.BytesIO(image)).convert("RGB").save(written, form, **options)
+    return written.getvalue()

@@ -1,1 +1,0 @@
-"""What a user's functions make of rows: map, filter, batch."""

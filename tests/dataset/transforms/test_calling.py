@@ -1,0 +1,128 @@
+"""Calls of a user's function: further arguments, coroutines, and errors that name the rows."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from typing import Any
+
+import pytest
+
+from datasets_core.dataset.transforms.calling import Caller, Calls
+from datasets_core.errors import ConfigurationError
+
+
+def caller(function: Any, rank: int | None = None, **options: Any) -> Caller:
+    """One for the rows of a split."""
+    calls = Calls(
+        function, options.pop("kwargs", {}), options.get("indices", False), options.get("ranks", False), "map", "train"
+    )
+    return Caller(calls, rank)
+
+
+def test_functions_get_numbers_rank_and_named_arguments_behind_the_rows() -> None:
+    def told(*given: Any, **named: Any) -> Any:
+        return given, named
+
+    with caller(told, 3, indices=True, ranks=True, kwargs={"k": 1}) as calls:
+        assert calls.on_rows([["a", "b"]], range(5, 7)) == [(("a", 5, 3), {"k": 1}), (("b", 6, 3), {"k": 1})]
+        assert calls.on_batch([["a", "b"]], range(5, 7)) == ((["a", "b"], [5, 6], 3), {"k": 1})
+
+
+def test_the_users_own_error_has_a_note_that_names_the_row() -> None:
+    with caller(lambda n: 1 // n) as calls, pytest.raises(ZeroDivisionError) as failure:
+        calls.on_rows([[2, 1, 0, 3]], range(10, 14))
+
+    assert failure.value.__notes__[0].endswith("on row 12 of split 'train'.")
+    assert failure.value.__cause__ is None
+
+
+def test_an_error_of_a_batch_names_its_rows() -> None:
+    with caller(lambda batch: batch[9]) as calls, pytest.raises(IndexError) as failure:
+        calls.on_batch([[1, 2]], range(10, 12))
+
+    assert "rows 10 to 11" in failure.value.__notes__[0]
+
+
+def test_an_error_of_a_coroutine_names_its_row() -> None:
+    async def divided(n: int) -> int:
+        await asyncio.sleep(0)
+        return 1 // n
+
+    with caller(divided) as calls:
+        assert calls.on_rows([[1, 1]], range(2)) == [1, 1]
+        with pytest.raises(ZeroDivisionError) as failure:
+            calls.on_rows([[1, 0]], range(4, 6))
+
+    assert "row 5" in failure.value.__notes__[0]
+
+
+def test_the_end_of_an_iterator_is_no_end_of_the_rows() -> None:
+    with caller(lambda n: next(iter([1] * (2 - n)))) as calls:
+        for call in (lambda: calls.on_rows([[1, 2]], range(7, 9)), lambda: calls.on_batch([2], range(8, 9))):
+            with pytest.raises(RuntimeError, match="StopIteration") as failure:
+                call()
+
+            cause = failure.value.__cause__
+            assert cause is not None
+            assert traceback.extract_tb(cause.__traceback__)[-1].filename == __file__
+            assert "row 8" in failure.value.__notes__[0]
+
+
+def test_coroutines_share_one_loop_and_run_beside_another() -> None:
+    loops = set()
+
+    async def seen(batch: Any) -> None:
+        loops.add(id(asyncio.get_running_loop()))
+
+    async def notebook() -> None:
+        with caller(seen) as calls:
+            calls.on_batch([1], range(1))
+            calls.on_batches([([1], range(1)), ([2], range(1, 2))])
+
+    with caller(seen) as calls:
+        calls.on_batch([1], range(1))
+        calls.on_rows([[1]], range(1))
+    assert len(loops) == 1
+    asyncio.run(notebook())
+
+
+def test_a_function_may_fill_one_object_for_all_rows() -> None:
+    held: list[int] = [0]
+    whole: dict[str, Any] = {}
+
+    def filled(row: dict[str, int]) -> dict[str, Any]:
+        held[0] = row["n"]
+        whole.update(n=row["n"], held=held)
+        return whole
+
+    rows = [{"n": number} for number in range(9)]
+    with caller(filled) as calls:
+        found = calls.on_rows([rows[:6]], range(6), are_kept=True) + calls.on_rows([rows[6:]], range(6, 9), are_kept=True)
+    assert found == [{"n": number, "held": [number]} for number in range(9)]
+
+
+def test_a_function_may_put_one_list_into_every_row() -> None:
+    held: list[int] = [0]
+
+    def put(row: dict[str, Any]) -> None:
+        held[0] = row["n"]
+        row["held"] = held
+
+    rows: list[dict[str, Any]] = [{"n": number} for number in range(9)]
+    with caller(put) as calls:
+        calls.on_rows([rows], range(9), are_kept=True)
+    assert rows == [{"n": number, "held": [number]} for number in range(9)]
+
+
+def test_a_result_that_is_changed_much_later_is_an_error() -> None:
+    held: list[int] = [0]
+
+    def late(row: dict[str, int]) -> dict[str, Any]:
+        held[0] = int(row["n"] > 6)
+        return {"held": held}
+
+    with caller(late) as calls, pytest.raises(ConfigurationError, match="changed what it had returned"):
+        calls.on_rows([[{"n": number} for number in range(9)]], range(9), are_kept=True)
+    with caller(lambda row: {"held": held}) as calls:
+        assert len(calls.on_rows([[{"n": 1}] * 9], range(9), are_kept=True)) == 9

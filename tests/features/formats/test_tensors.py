@@ -1,0 +1,98 @@
+"""Frameworks get the numbers of a column in their own types, and Python's values for what they have no type for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from datasets_core.errors import ConfigurationError
+from datasets_core.features.formats.arrays import as_objects
+from datasets_core.features.formats.formats import kit, of_python
+
+_TENSORS = [pytest.param(name, marks=pytest.mark.optional(name)) for name in ("torch", "jax", "tensorflow")]
+
+
+@pytest.mark.parametrize("name", _TENSORS)
+def test_numbers_become_tensors_and_what_holds_them_stays(name: str) -> None:
+    made = kit(name, {})
+
+    value = made.cell({"x": np.array([1, 2]), "y": None, "z": np.float32(0.5)})
+
+    assert value["x"].tolist() if name == "torch" else np.asarray(value["x"]).tolist() == [1, 2]
+    assert (value["y"], float(value["z"])) == (None, 0.5)
+
+
+@pytest.mark.parametrize("name", _TENSORS)
+def test_the_dtype_asked_for_is_that_of_every_number(name: str) -> None:
+    made = kit(name, {"dtype": "float16"})
+
+    assert "float16" in str(made.batch(np.array([1, 2])).dtype)
+    assert [("float16" in str(row.dtype)) for row in made.rows(np.array([0.5, 2]))] == [True, True]
+
+
+@pytest.mark.parametrize("name", ["numpy", *_TENSORS])
+def test_an_unknown_dtype_is_an_error(name: str) -> None:
+    if name == "jax":
+        pytest.skip("jax takes what numpy takes")
+    with pytest.raises(ConfigurationError, match=f"no dtype of {name}"):
+        kit(name, {"dtype": "no such"})
+
+
+def test_numpy_copies_when_told_to() -> None:
+    values = np.arange(3)
+    values.flags.writeable = False
+
+    shared, copied = kit("numpy", {}).batch(values), kit("numpy", {"copy": True}).batch(values)
+
+    assert np.shares_memory(shared, values) and not np.shares_memory(copied, values)
+    assert copied.flags.writeable
+
+
+@pytest.mark.optional("torch")
+def test_torch_copies_unless_told_to_share() -> None:
+    values = np.arange(3)
+    values.flags.writeable = False
+
+    assert kit("torch", {}).batch(values).data_ptr() != values.ctypes.data
+    assert kit("torch", {"copy": False}).batch(values).data_ptr() == values.ctypes.data
+
+
+@pytest.mark.optional("torch")
+def test_torch_takes_device_and_gradients() -> None:
+    made = kit("torch", {"device": "cpu", "requires_grad": True})
+
+    assert made.batch(np.array([0.5], "f4")).requires_grad
+    assert not made.batch(np.array([1])).requires_grad
+
+
+@pytest.mark.optional("jax")
+def test_jax_cuts_no_integer() -> None:
+    from datasets_core.errors import CastError
+
+    with pytest.raises(CastError, match="does not fit int32"):
+        kit("jax", {}).batch(np.array([2**40]))
+
+
+@pytest.mark.optional("tensorflow")
+def test_tensorflow_stacks_ragged_lists_and_texts() -> None:
+    made = kit("tensorflow", {})
+
+    ragged: Any = made.batch(as_objects([np.array([1]), np.array([2, 3])]))
+    assert ragged.to_list() == [[1], [2, 3]]
+    assert made.batch(as_objects(["a", "b"])).numpy().tolist() == [b"a", b"b"]
+
+
+@pytest.mark.optional("PIL")
+@pytest.mark.parametrize("name", ["numpy", pytest.param("torch", marks=pytest.mark.optional("torch"))])
+def test_pictures_become_arrays_with_the_channels_where_the_framework_has_them(name: str) -> None:
+    from PIL import Image
+
+    made = of_python({"p": Image.new("RGB", (3, 2)), "g": Image.new("L", (3, 2)), "n": [1, None], "m": [1, 2]}, kit(name, {}))
+
+    wanted = ((3, 2, 3), (1, 2, 3)) if name == "torch" else ((2, 3, 3), (2, 3))
+    assert (made["p"].shape, made["g"].shape) == wanted
+    assert made["p"].dtype == np.uint8
+    assert made["n"].tolist() == [1, None]
+    assert (made["m"].tolist(), made["m"].dtype) == ([1, 2], np.int64)

@@ -1,0 +1,119 @@
+"""What the JSON files of a saved dataset say, and what they may not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError, ManifestError
+from datasets_core.features.base import Value
+from datasets_core.features.formats.formats import RowFormat
+from datasets_core.features.schema import Features
+from datasets_core.io.saved_folder import (
+    Saved,
+    SavedShard,
+    is_saved_dataset,
+    is_saved_group,
+    open_saved,
+    read_group,
+    read_saved,
+)
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.writer import write_stream
+
+_INFO = DatasetInfo(features=Features({"a": Value("int64")}), description="Rows.")
+
+
+def _saved(**changes: Any) -> Saved:
+    shards = (SavedShard("data-00000-of-00001.arrow", 12, (3, 3, 1)),)
+    return Saved(**{"info": _INFO, "shards": shards, "fingerprint": "ab", "split": "train", **changes})
+
+
+def test_what_is_written_is_what_is_read() -> None:
+    saved = _saved(format=RowFormat("arrow", ("a",), True, {"x": 1}))
+    state, description = json.loads(json.dumps([saved.state(), saved.description()]))
+    assert Saved.parse(state, description, path="here") == saved
+
+
+def test_a_state_of_the_other_library_is_read_without_sizes() -> None:
+    state = {"_data_files": [{"filename": "dataset.arrow"}], "_fingerprint": "x", "_format_type": None, "_split": None}
+    assert Saved.parse(state, {}, path="here").shards == (SavedShard("dataset.arrow"),)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        [],
+        {},
+        {"_data_files": [{"filename": "/etc/passwd"}]},
+        {"_data_files": [{"filename": "a/../../b"}]},
+        {"_data_files": [{"filename": 7}]},
+        {"_data_files": [{}]},
+        {"_data_files": [{"filename": "a", "size": 10, "batches": [[-1, 1]]}]},
+        {"_data_files": [], "_format_kwargs": 3},
+    ],
+)
+def test_a_state_that_means_nothing_is_named(state: Any) -> None:
+    with pytest.raises(ManifestError, match=r"state\.json"):
+        Saved.parse(state, {}, path="here")
+
+
+def _written(folder: Path, rows: list[int], **record: Any) -> Saved:
+    schema = pa.schema({"a": pa.int64()})
+    size, batches = write_stream(str(folder / "d.arrow"), schema, [pa.record_batch({"a": pa.array(rows, pa.int64())})])
+    return _saved(shards=(SavedShard("d.arrow", **{"size": size, "batches": tuple(batches), **record}),))
+
+
+def test_rows_are_opened_with_and_without_a_record(tmp_path: Path) -> None:
+    for record in ({}, {"size": None, "batches": None}):
+        table, index = open_saved(str(tmp_path), _written(tmp_path, [1, 2], **record))
+        assert (table.to_table().to_pydict(), index) == ({"a": [1, 2]}, None)
+
+
+def test_a_record_of_other_rows_is_damage(tmp_path: Path) -> None:
+    saved = _written(tmp_path, [1, 2], batches=(7,))
+    with pytest.raises(DamagedShardError, match="7 are on record"):
+        open_saved(str(tmp_path), saved)[0].to_table()
+
+
+def test_no_rows_and_no_files_still_have_columns(tmp_path: Path) -> None:
+    table, _ = open_saved(str(tmp_path), _saved(shards=()))
+    assert (table.num_rows, table.schema.names) == (0, ["a"])
+
+
+def test_row_numbers_that_old_versions_wrote_are_followed(tmp_path: Path) -> None:
+    saved = _written(tmp_path, [10, 20, 30])
+    write_stream(
+        str(tmp_path / "i.arrow"), pa.schema({"i": pa.uint64()}), [pa.record_batch({"i": pa.array([2, 0], pa.uint64())})]
+    )
+    _, index = open_saved(str(tmp_path), _saved(shards=saved.shards, index_files=("i.arrow",)))
+    assert index is not None
+    assert index.column(0).to_pylist() == [2, 0]
+
+
+def test_folders_are_told_apart(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    assert not is_saved_dataset(folder)
+    assert not is_saved_group(folder)
+    with pytest.raises(FileNotFoundDatasetsError):
+        read_saved(folder)
+    (tmp_path / "dataset_dict.json").write_text('{"splits": ["../x"]}')
+    assert is_saved_group(folder)
+    with pytest.raises(ManifestError, match="list of splits"):
+        read_group(folder)
+
+
+def test_the_list_of_splits_counts_where_the_splits_themselves_are_older(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    new = _written(tmp_path / "x", [1, 2])
+    (tmp_path / "x" / "state.json").write_text(json.dumps(_saved(shards=()).state()))
+    (tmp_path / "x" / "dataset_info.json").write_text("{}")
+    states = {"x": new.state() | {"_info": new.description()}}
+    (tmp_path / "dataset_dict.json").write_text(json.dumps({"splits": ["x"], "_states": states}))
+    assert read_group(str(tmp_path))["x"] == new
+    (tmp_path / "x" / "d.arrow").unlink()
+    assert read_group(str(tmp_path))["x"].shards == ()

@@ -1,0 +1,198 @@
+"""Parsing of Examples by specs, held to what TensorFlow gave for many records and specs."""
+
+import base64
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, ExampleError, UnknownColumnError
+from datasets_core.records.encoding import encode_example
+from datasets_core.records.reader import TFRecordReader
+from datasets_core.records.specs import parsing
+from datasets_core.records.specs.parsing import ExampleParser, parse_example, parse_single_example
+from datasets_core.records.specs.specs import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+)
+from datasets_core.records.specs.values import SparseValue
+from datasets_core.records.wire.values import RecordBlock
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "parsing.json").read_text(encoding="utf-8"))
+RECORDS = [base64.b64decode(record) for record in GOLDEN["records"]]
+MIXED = json.loads((Path(__file__).parents[1] / "golden" / "mixed_specs.json").read_text(encoding="utf-8"))
+MIXED_SPECS = {
+    "label_fixed": FixedLenFeature([1], "int64"),
+    "label_scalar_default": FixedLenFeature([], "int64", -5),
+    "tags_var": VarLenFeature("string"),
+    "flat_wrong_len": FixedLenFeature([4], "int64"),
+    "flat_seq": FixedLenSequenceFeature([], "int64", allow_missing=True),
+    "sparse": SparseFeature("idx", "val", "float32", 5),
+    "ragged": RaggedFeature("int64"),
+    "empty_int_fixed_default": FixedLenFeature([], "int64", default_value=3),
+}
+CASES = [pytest.param(case, id=f"{case['key']}-{case['spec']}".replace(" ", "")) for case in GOLDEN["examples"]]
+
+
+def texts(value):
+    """Values as the table of the mixed file has them: numbers as text, bytes as base64."""
+    if isinstance(value, list):
+        return [texts(inner) for inner in value]
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+
+
+def as_mixed(value):
+    if isinstance(value, SparseValue):
+        parts = {"indices": value.indices.tolist(), "values": texts(value.values.tolist())}
+        return {"sparse": {**parts, "dense_shape": value.dense_shape.tolist()}}
+    return {"dense": texts(value.reshape(-1).tolist()), "shape": list(value.shape)}
+
+
+@pytest.mark.parametrize("case", MIXED["parse_single_example"], ids=lambda case: case["name"])
+def test_the_records_of_the_mixed_file_are_parsed_as_tensorflow_parses_them(case):
+    key = "made" if case["name"] == "sparse" else case["key"]
+    features = {key: MIXED_SPECS[case["name"]]}
+    with TFRecordReader(str(Path(__file__).parents[1] / "golden" / "tfrecord" / "mixed.tfrecord")) as reader:
+        records = list(reader)
+    for record, wanted in zip(records, case["expected_per_record_of_mixed"], strict=True):
+        if "error" in wanted:
+            with pytest.raises(ExampleError):
+                parse_single_example(record, features)
+        else:
+            assert as_mixed(parse_single_example(record, features)[key]) == wanted
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_single_records_are_parsed_as_tensorflow_parses_them(case, peer):
+    key = case["key"]
+    found = [
+        peer.outcome(lambda record=record: parse_single_example(record, {key: peer.spec(case["spec"])})[key])
+        for record in RECORDS
+    ]
+    assert found == list(map(peer.expected, case["single"]))
+
+
+def fits(record, made, peer):
+    """Whether the rows that a record tells fit its own values."""
+    strict = replace(made, validate=True) if isinstance(made, RaggedFeature) else made
+    return peer.outcome(lambda: parse_single_example(record, {"made": strict})) != "refused"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_batches_are_parsed_as_tensorflow_parses_them(case, peer):
+    """But that it joins the rows of all records before it looks whether they fit, and takes values of another record."""
+    key = case["key"]
+    for rows, wanted in case["batches"]:
+        records = [RECORDS[row] for row in rows]
+        found = peer.outcome(lambda records=records: parse_example(records, {key: peer.spec(case["spec"])})[key])
+        if found == "refused" and "Row" in case["spec"]:
+            assert not all(fits(record, peer.spec(case["spec"]), peer) for record in records)
+        else:
+            assert found == peer.expected(wanted), rows
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_block_gives_for_each_record_what_the_record_gives_alone(case, peer):
+    key = case["key"]
+    good = [record for record, found in zip(RECORDS, case["single"], strict=True) if "error" not in found]
+    if not good:
+        return
+    parser = ExampleParser({key: peer.spec(case["spec"])})
+    assert [peer.told(value) for value in parser.parse_rows(good)[key]] == [
+        peer.told(parser.parse(record)[key]) for record in good
+    ]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_block_is_refused_for_its_first_record_that_would_be_alone(case, peer):
+    key = case["key"]
+    wrong = [number for number, found in enumerate(case["single"]) if "error" in found]
+    if not wrong or len(wrong) == len(RECORDS):
+        return
+    with pytest.raises(ExampleError) as raised:
+        ExampleParser({key: peer.spec(case["spec"])}).parse_rows(RecordBlock.of(RECORDS, first=100, name="a.tfrecord"))
+    assert raised.value.path == "a.tfrecord"
+    assert raised.value.record == 100 + wrong[0]
+
+
+def test_only_the_features_that_are_asked_for_are_parsed():
+    parser = ExampleParser({"a": FixedLenFeature([], "int64"), "b": VarLenFeature("string")})
+    data = encode_example({"b": ["x"]})
+    assert list(parser.parse_rows([data], ["b"])) == ["b"]
+    with pytest.raises(UnknownColumnError, match="'c'"):
+        parser.parse_rows([data], ["c"])
+
+
+def test_objects_of_other_libraries_are_records_too():
+    data = encode_example({"a": 7})
+    features = {"a": FixedLenFeature([], "int64")}
+    held = SimpleNamespace(numpy=lambda: data)
+    for given in (data, bytearray(data), memoryview(data), held, pa.scalar(data), np.array(data, object)):
+        assert parse_single_example(given, features)["a"] == 7
+    for many in ([data], np.array([data], object), pa.array([data]), (data,), RecordBlock.of([data])):
+        assert parse_example(many, features)["a"].tolist() == [7]
+    assert parse_example(data, features)["a"].shape == ()
+
+
+def test_what_is_no_record_is_refused():
+    features = {"a": VarLenFeature("int64")}
+    with pytest.raises(ArgumentTypeError, match="no record"):
+        parse_single_example("text", features)
+    with pytest.raises(ArgumentTypeError, match="no list of records"):
+        parse_example({"a": 1}, features)
+    with pytest.raises(ArgumentTypeError, match="drops zeros"):
+        parse_example(np.array([b"a"]), features)
+    with pytest.raises(ExampleError):
+        parse_single_example(b"\xff\xff", features)
+
+
+def test_specs_are_needed():
+    for nothing in ({}, None, []):
+        with pytest.raises(ConfigurationError, match=r"^features="):
+            parse_single_example(b"", nothing)
+
+
+def test_results_can_be_written_to_and_are_no_one_elses():
+    data = encode_example({"a": [1, 2], "f": [0.5]})
+    features = {
+        "a": FixedLenFeature([2], "int64"),
+        "f": FixedLenFeature([1], "float32"),
+        "d": FixedLenFeature([1], "int64", [7]),
+    }
+    for value in parse_single_example(data, features).values():
+        value += 1
+    again = parse_single_example(data, features)
+    assert [value.tolist() for value in again.values()] == [[1, 2], [0.5], [7]]
+    for rows in ExampleParser(features).parse_rows([data]).values():
+        rows[0] += 1
+
+
+def test_specs_that_change_in_their_dict_are_seen():
+    data, features = encode_example({"a": [1, 2]}), {"a": FixedLenFeature([2], "int64")}
+    assert parse_single_example(data, features)["a"].shape == (2,)
+    features["a"] = FixedLenFeature([1, 2], "int64")
+    assert parse_single_example(data, features)["a"].shape == (1, 2)
+
+
+def test_parsers_of_many_specs_are_not_kept_for_ever():
+    for number in range(200):
+        assert parse_single_example(b"", {f"k{number}": VarLenFeature("int64")})
+    assert len(parsing._parsers) <= 64
+
+
+def test_errors_name_the_key_and_what_was_found():
+    data = encode_example({"a": [1, 2]})
+    with pytest.raises(ExampleError, match=r"'a' has 2 values, and shape \[3\] takes 3") as raised:
+        parse_single_example(data, {"a": FixedLenFeature([3], "int64")})
+    assert raised.value.key == "a"
+    with pytest.raises(ExampleError, match="'a' has int64 values, and float32 is asked for"):
+        parse_single_example(data, {"a": VarLenFeature("float32")})
+    with pytest.raises(ExampleError, match="'b' is missing"):
+        parse_single_example(data, {"b": FixedLenFeature([3], "int64")})

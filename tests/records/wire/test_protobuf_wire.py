@@ -1,0 +1,51 @@
+"""What protobuf reads from odd forms stands in a table, which `test_wire.py` goes through; here are its rules, one by one."""
+
+import pytest
+
+from datasets_core.records.wire.messages import protobuf_example, protobuf_sequence_example
+from datasets_core.records.wire.values import Malformed
+from tests.records import wire_forms as forms
+
+
+def test_the_last_entry_of_a_key_counts() -> None:
+    found = protobuf_example(forms.example([(b"a", forms.ints(1)), (b"b", b""), (b"a", forms.floats(2.0))]), None)
+    assert {key: feature.told() for key, feature in found.items()} == {b"a": ("float", [2.0]), b"b": (None, [])}
+
+
+def test_an_entry_with_unknown_fields_is_set_apart() -> None:
+    odd = forms.field(1, forms.field(1, b"a") + forms.field(2, forms.ints(1)) + forms.UNKNOWN["a group"])
+    assert protobuf_example(forms.field(1, odd + forms.entry(b"b", b"")), None).keys() == {b"b"}
+
+
+def test_pieces_of_a_feature_list_are_joined() -> None:
+    entry = forms.field(1, b"a") + forms.field(2, forms.steps([forms.ints(1)])) * 2
+    lists = protobuf_sequence_example(forms.field(2, forms.field(1, entry)), None, None)[1]
+    assert [step.told() for step in lists[b"a"]] == [("int64", [1])] * 2
+
+
+@pytest.mark.parametrize("junk", forms.BROKEN.values(), ids=forms.BROKEN)
+def test_broken_fields_are_refused_at_every_place(junk: bytes) -> None:
+    flat = forms.example([(b"a", forms.ints(1))])
+    for data in (junk + flat, flat + junk, forms.example([(b"a", junk)]), forms.field(1, junk)):
+        with pytest.raises(Malformed):
+            protobuf_example(data, None)
+
+
+PLACES = {
+    "message": lambda groups: (groups, 100),
+    "features": lambda groups: (forms.field(1, groups), 99),
+    "entry": lambda groups: (forms.field(1, forms.field(1, groups)), 98),
+    "feature": lambda groups: (forms.example([(b"a", groups)]), 97),
+    "list": lambda groups: (forms.example([(b"a", forms.field(3, groups))]), 96),
+    "feature list": lambda groups: (forms.sequence_example([], [(b"a", groups)]), 97),
+    "step": lambda groups: (forms.sequence_example([], [(b"a", forms.field(1, groups))]), 96),
+    "list of a step": lambda groups: (forms.sequence_example([], [(b"a", forms.field(1, forms.field(3, groups)))]), 95),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_messages_and_groups_nest_as_deep_as_protobuf_reads_them(place: str) -> None:
+    _, deepest = PLACES[place](b"")
+    protobuf_sequence_example(PLACES[place](b"\x3b" * deepest + b"\x3c" * deepest)[0], None, None)
+    with pytest.raises(Malformed, match="more than 100 deep"):
+        protobuf_sequence_example(PLACES[place](b"\x3b" * (deepest + 1) + b"\x3c" * (deepest + 1))[0], None, None)

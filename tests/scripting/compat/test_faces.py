@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import pytest
+
+from datasets_core.scripting.compat.tables import FACES, Face, face_of, open_face
+
+PEER = os.environ.get("DATASETS_PEER_PYTHON")
+
+
+@pytest.mark.parametrize("old", sorted(FACES))
+def test_every_name_of_every_face_has_a_home(old: str) -> None:
+    face = open_face(old)
+    for name in dir(face):
+        assert getattr(face, name) is not None or name.startswith("__")
+
+
+def test_submodules_are_attributes_without_an_import() -> None:
+    text = "from datasets_core.scripting.compat.tables import open_face as o; print(o('datasets').features.ClassLabel.__name__)"
+    assert subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout == "ClassLabel\n"
+
+
+def test_a_name_that_there_is_not_is_told_by_its_old_name_and_what_to_do() -> None:
+    with pytest.raises(AttributeError, match=r"^datasets has no 'load_metric' here: .*'evaluate'"):
+        _ = open_face("datasets").load_metric
+    with pytest.raises(AttributeError, match=r"^datasets\.features has no 'Nothing' here"):
+        _ = open_face("datasets.features").Nothing
+    with pytest.raises(ImportError, match=r"^datasets has no 'nothing' here"):
+        open_face("datasets.nothing")
+    assert not hasattr(open_face("datasets"), "nothing")
+
+
+def test_names_that_are_not_ours_have_no_face() -> None:
+    assert [face_of(name) for name in ("os", "datasets_core", "datasetsx.y", "evaluate")] == [None] * 4
+
+
+@pytest.mark.parametrize("pickler", [pickle, cloudpickle])
+def test_faces_and_what_comes_from_them_travel(pickler: Any) -> None:
+    face = open_face("datasets")
+    assert pickler.loads(pickler.dumps(face)) is face
+    assert pickler.loads(pickler.dumps(face.features)) is open_face("datasets.features")
+    assert pickler.loads(pickler.dumps(face.Value("int8"))) == face.Value("int8")
+
+
+def test_a_process_that_never_heard_of_faces_unpickles_them(tmp_path: Path) -> None:
+    (tmp_path / "it").write_bytes(pickle.dumps(open_face("datasets.features")))
+    text = f"import pickle; print(pickle.load(open({str(tmp_path / 'it')!r}, 'rb')).Value.__name__)"
+    assert subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout == "Value\n"
+
+
+REAL = "VALUE = 'the real one'\nfrom . import features\n"
+SCRIPT = """
+import sys
+import datasets, datasets.features
+import friend
+def look():
+    import datasets
+    return datasets.__name__
+FOUND = [datasets.__name__, datasets.features.__name__, look(), friend.datasets.VALUE, sys.modules["datasets"].VALUE]
+class Main(datasets.GeneratorBasedBuilder):
+    def _info(self): return datasets.DatasetInfo()
+    def _split_generators(self, dl_manager): return []
+    def _generate_examples(self): yield from ()
+"""
+PROGRAM = """
+import sys, json
+sys.path.insert(0, sys.argv[1])
+{before}
+from datasets_core.scripting.script import load_script
+cls = load_script(sys.argv[1] + "/main.py")
+import datasets, datasets.features
+print(json.dumps([sys.modules[cls.__module__].FOUND, datasets.VALUE, sorted(vars(datasets.features)), datasets.__name__]))
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import datasets", "import datasets_core, datasets"])
+def test_a_real_library_is_neither_seen_nor_touched(tmp_path: Path, before: str) -> None:
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "__init__.py").write_text(REAL)
+    (tmp_path / "datasets" / "features.py").write_text("")
+    (tmp_path / "friend.py").write_text("import datasets\n")  # what the script imports sees the real one
+    (tmp_path / "main.py").write_text(SCRIPT)
+    program = [sys.executable, "-c", PROGRAM.format(before=before), str(tmp_path)]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    found, value, names, name = json.loads(done.stdout)
+    top = "datasets_core.scripting.compat.tables.datasets"
+    assert found == [top, f"{top}.features", top, "the real one", "the real one"]
+    assert (value, name) == ("the real one", "datasets")
+    assert [each for each in names if not each.startswith("__")] == []
+
+
+@pytest.mark.optional("datasets")
+@pytest.mark.skipif(PEER is None, reason="DATASETS_PEER_PYTHON is not set")
+@pytest.mark.parametrize("before", ["", "import datasets"])
+def test_hugging_face_datasets_goes_on_working_beside_scripts_of_its_name(tmp_path: Path, before: str) -> None:
+    (tmp_path / "friend.py").write_text("import datasets\ndatasets.VALUE = 'the real one'\n")
+    (tmp_path / "main.py").write_text(SCRIPT)
+    ours = [str(Path(__file__).parents[3]), *(place for place in sys.path if place.endswith("site-packages"))]
+    program = PROGRAM.replace("import sys, json", f"import sys, json\nsys.path += {ours!r}").format(before=before)
+    program += "from datasets_core.features.base import Value as Ours\nrows = datasets.Dataset.from_dict({'a': [1]})\n"
+    program += "assert rows.features['a'] == datasets.Value('int64') and not isinstance(rows.features['a'], Ours)\n"
+    assert PEER is not None
+    done = subprocess.run([PEER, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    top = "datasets_core.scripting.compat.tables.datasets"
+    found, value, _, name = json.loads(done.stdout)
+    assert found == [top, f"{top}.features", top, "the real one", "the real one"]
+    assert (value, name) == ("the real one", "datasets")
+
+
+def test_a_face_lists_its_names_and_submodules() -> None:
+    face = open_face("datasets")
+    assert isinstance(face, Face)
+    assert {"Value", "features", "tasks", "utils", "__version__"} <= set(dir(face))

@@ -1,0 +1,195 @@
+"""How many files and frames of the library a user's call passes through, and which of its modules a first use opens.
+
+A walk counts the files of `datasets_core/` in which a function ran, and the frames of `datasets_core/` on the stack at the call
+of the author's or user's code. Formats (`builders/`) are not counted: they are the author's code of that walk.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+class Ceiling(NamedTuple):
+    """The most files that a walk enters, and the most frames at the code that it calls."""
+
+    files: int
+    frames: int | None = None
+
+
+WALKS = {
+    "cold csv": Ceiling(files=38, frames=10),  # frames at `Csv._generate_tables`
+    "warm csv": Ceiling(files=24),
+    "second row": Ceiling(files=2),
+    "built script": Ceiling(files=90, frames=11),  # frames at `_generate_examples`
+    "streamed script": Ceiling(files=42, frames=10),
+    "map": Ceiling(files=24, frames=9),  # frames at the function
+}
+
+# The most modules of the library that are loaded after each first use in a new process.
+MODULES = {"import": 3, "warm load": 100, "first row": 100, "first stream": 170}
+
+IMPORTED = ["datasets_core", "datasets_core._lazy", "datasets_core._version"]
+
+# What a first use has no need of, as beginnings of module names below `datasets_core`.
+_COLD = ("cli", "distributed", "inspect", "io.push_card", "slim", "tfds")
+_BUILT = (*_COLD, "building.live", "building.write", "fetch.http", "fetch.hub.client", "io.push_target", "scripting", "stream")
+DENIED = {
+    "warm load": _BUILT,
+    "first row": _BUILT,
+    "first stream": (*_COLD, "building.write.build", "fetch.hub.upload", "records", "scripting.sandbox.process"),
+}
+
+WALKER = """
+import json, os, pathlib, sys
+ROOT, WORK = sys.argv[1:]
+sys.path.insert(0, ROOT)
+import datasets_core as D
+from datasets_core.builders.csv import Csv
+
+OWN = os.path.join(ROOT, "datasets_core") + os.sep
+D.disable_progress_bars()
+files, frames = {}, {}
+
+class Walk:
+    def __init__(self, name):
+        self.found = files[name] = set()
+    def __enter__(self):
+        sys.setprofile(self)
+    def __exit__(self, *failure):
+        sys.setprofile(None)
+    def __call__(self, frame, event, argument):
+        code = frame.f_code
+        if event == "call" and code.co_flags & 1 and code.co_filename.startswith(OWN):  # functions, no bodies of modules
+            self.found.add(os.path.relpath(code.co_filename, ROOT))
+
+def reached(name):
+    stack, frame = [], sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(OWN):
+            stack.append(f"{os.path.relpath(frame.f_code.co_filename, ROOT)}: {frame.f_code.co_qualname}")
+        frame = frame.f_back
+    if len(stack) > len(frames.get(name, ())):
+        frames[name] = stack
+
+def generate_tables(self, *arguments, **options):
+    reached("cold csv")
+    return plain(self, *arguments, **options)
+
+plain, Csv._generate_tables = Csv._generate_tables, generate_tables
+folder, cache, script = f"{WORK}/data", f"{WORK}/cache", f"{WORK}/birds.py"
+with Walk("cold csv"):
+    rows = D.load_dataset(folder, split="train[:10%]", cache_dir=cache)
+with Walk("warm csv"):
+    rows = D.load_dataset(folder, split="train[:10%]", cache_dir=cache)
+rows[0]
+with Walk("second row"):
+    rows[1]
+walk = "built script"
+with Walk(walk):
+    D.load_dataset(script, split="train", cache_dir=cache, trust_remote_code=True)
+walk = "streamed script"
+with Walk(walk):
+    stream = D.load_dataset(script, split="train", streaming=True, trust_remote_code=True)
+    next(iter(stream.shuffle(seed=1, buffer_size=10)))
+
+def function(row):
+    reached("map")
+    return {"c": row["a"]}
+
+with Walk("map"):
+    rows.map(function)
+print(json.dumps({name: {"files": sorted(found), "frames": frames.get(name)} for name, found in files.items()}))
+"""
+
+SCRIPT = """
+import sys
+import datasets_core as datasets
+
+class Birds(datasets.GeneratorBasedBuilder):
+    def _info(self):
+        return datasets.DatasetInfo(features=datasets.Features({"a": datasets.Value("int64")}))
+    def _split_generators(self, dl_manager):
+        return [datasets.SplitGenerator(name="train", gen_kwargs={"n": 50})]
+    def _generate_examples(self, n):
+        main = sys.modules["__main__"]
+        for i in range(n):
+            if hasattr(main, "reached"):
+                main.reached(main.walk)
+            yield i, {"a": i}
+"""
+
+FIRST_USES = {
+    "import": "",
+    "warm load": 'D.load_dataset(f"{WORK}/data", split="train", cache_dir=f"{WORK}/cache")',
+    "first row": 'D.load_dataset(f"{WORK}/data", split="train", cache_dir=f"{WORK}/cache")[0]',
+    "first stream": 'next(iter(D.load_dataset(f"{WORK}/birds.py", split="train", streaming=True, trust_remote_code=True)))',
+}
+
+
+def _run(program: str, *arguments: object) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=arguments[-1]
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small csv dataset and a script."""
+    folder = tmp_path_factory.mktemp("walks")
+    (folder / "data").mkdir()
+    for split, count in (("train", 100), ("test", 10)):
+        (folder / "data" / f"{split}.csv").write_text("a,b\n" + "".join(f"{i},x{i}\n" for i in range(count)), encoding="utf-8")
+    (folder / "birds.py").write_text(SCRIPT, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def walks(work: Path) -> dict[str, dict[str, list[str]]]:
+    """Files and frames of every walk; the csv folder is built in the cache afterwards."""
+    found: dict[str, dict[str, list[str]]] = _run(WALKER, ROOT, work)
+    return found
+
+
+@pytest.fixture(scope="module")
+def opened(work: Path, walks: dict[str, Any]) -> dict[str, list[str]]:
+    """Modules of the library that are loaded after each first use."""
+    program = (
+        "import json, sys\nROOT, WORK = sys.argv[1:]\nsys.path.insert(0, ROOT)\nimport datasets_core as D\n{}\n"
+        "print(json.dumps(sorted(name for name in sys.modules if name.partition('.')[0] == 'datasets_core')))"
+    )
+    return {name: _run(program.format(use), ROOT, work) for name, use in FIRST_USES.items()}
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_a_walk_enters_few_files(walks: dict[str, dict[str, list[str]]], walk: str) -> None:
+    files = walks[walk]["files"]
+    assert len(files) <= WALKS[walk].files, f"{len(files)} files:\n" + "\n".join(files)
+
+
+@pytest.mark.parametrize("walk", [walk for walk, ceiling in WALKS.items() if ceiling.frames])
+def test_few_frames_lie_above_the_code_that_a_walk_calls(walks: dict[str, dict[str, list[str]]], walk: str) -> None:
+    frames, most = walks[walk]["frames"], WALKS[walk].frames
+    assert most is not None and 0 < len(frames) <= most, f"{len(frames)} frames, innermost first:\n" + "\n".join(frames)
+
+
+def test_import_opens_these_modules(opened: dict[str, list[str]]) -> None:
+    assert opened["import"] == IMPORTED
+
+
+@pytest.mark.parametrize("use", MODULES)
+def test_a_first_use_opens_few_modules(opened: dict[str, list[str]], use: str) -> None:
+    assert len(opened[use]) <= MODULES[use], f"{len(opened[use])} modules:\n" + "\n".join(opened[use])
+
+
+@pytest.mark.parametrize("use", DENIED)
+def test_a_first_use_opens_no_module_that_it_has_no_need_of(opened: dict[str, list[str]], use: str) -> None:
+    denied = tuple(f"datasets_core.{name}" for name in DENIED[use])
+    assert [name for name in opened[use] if name.startswith(denied)] == []
