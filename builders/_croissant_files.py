@@ -83,7 +83,7 @@ class FoundFile:
 
 
 def is_chosen(path: str, node: FileNode) -> bool:
-    """Whether a path is one of a set: signs of patterns stand for slashes too."""
+    """True if a path is one of a set: signs of patterns stand for slashes too."""
     return (not node.includes or _matches(path, node.includes)) and not _matches(path, node.excludes)
 
 

@@ -447,7 +447,7 @@ class ResourceRows:
         return Columns(arrays, num_rows, is_typed, file, row)
 
     def _is_stored_media(self, node: str, kind: pa.DataType) -> bool:
-        """Whether values are media with their bytes and their paths, of which the field only asks for the bytes."""
+        """True if values are media with their bytes and their paths, of which the field only asks for the bytes."""
         if self._sources[node].transforms != (("jsonPath", "bytes"),) or not is_media(self._types[node]):
             return False
         while pa.types.is_list(kind) or pa.types.is_large_list(kind):

@@ -288,7 +288,7 @@ class TextRules:
     false_values: tuple[str, ...] = ()
 
     def looks_typed(self, value: str) -> bool:
-        """Whether a text could be a number or a boolean to pandas."""
+        """True if a text could be a number or a boolean to pandas."""
         number = value.replace(self.thousands, "") if self.thousands else value
         return bool(re.match(_INT, number) or re.match(self._float, number)) or self._truth(value) is not None
 
@@ -349,7 +349,7 @@ def first_value(column: pa.Array) -> str | None:
 
 
 def may_have_hexadecimals(block: bytes) -> bool:
-    """Whether `0x` or `0X` stands anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
+    """True if `0x` or `0X` stands anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
     for begin in (0, 1):
         pairs = np.frombuffer(block, "<u2", (len(block) - begin) // 2, begin)
         if any(bool((pairs == int.from_bytes(pair, "little")).any()) for pair in (b"0x", b"0X")):
@@ -358,7 +358,7 @@ def may_have_hexadecimals(block: bytes) -> bool:
 
 
 def is_suspicious(column: pa.Array, block: bytes, rules: TextRules, *, hexadecimal: bool) -> bool:
-    """Whether pandas might type a column otherwise than pyarrow did, so that its text is needed.
+    """True if pandas might type a column otherwise than pyarrow did, so that its text is needed.
 
     Args:
         column: as pyarrow inferred it from `block`.
@@ -441,7 +441,7 @@ class ColumnTypes:
         self._as_text = frozenset(as_text)
 
     def is_text(self, name: str) -> bool:
-        """Whether a column is read as text, whatever it holds."""
+        """True if a column is read as text, whatever it holds."""
         return name in self._as_text or self.types.get(name) == pa.string()
 
     def batch(self, columns: dict[str, pa.Array]) -> pa.RecordBatch:
@@ -501,7 +501,7 @@ def _integers(column: pa.Array, plain: pa.Array) -> pa.Array:
 
 
 def _is_past_64_bits(plain: pa.Array) -> bool:
-    """Whether one of several integers fits neither int64 nor uint64."""
+    """True if one of several integers fits neither int64 nor uint64."""
     digits = _trimmed(plain)
     negative = pc.starts_with(digits, "-")
     try:

@@ -223,7 +223,7 @@ class FolderBuilder(FileBuilder):
         return min(above, key=len, default=folder)
 
     def _is_packed(self, path: Any) -> bool:
-        """Whether a file is elsewhere and neither of the medium nor metadata, and so an archive."""
+        """True if a file is elsewhere and neither of the medium nor metadata, and so an archive."""
         if not isinstance(path, RemoteFile) or path.name in companions(vars(self.config)):
             return False
         return not path.name.lower().endswith(self._extensions)

@@ -104,7 +104,7 @@ class FolderFiles:
         return found
 
     def knows(self, metadata: Member, name: str) -> bool:
-        """Whether what `metadata` calls `name` is among the files."""
+        """True if what `metadata` calls `name` is among the files."""
         inner = posixpath.normpath(posixpath.join(metadata.folder, name))
         return (metadata.archive, inner) in self._known or self._in_archive_beside(metadata, name) is not None
 

@@ -106,7 +106,7 @@ def _escaped(codes: np.ndarray, quotes: np.ndarray) -> np.ndarray:
 
 
 def too_deep(block: bytes) -> bool:
-    """Whether values are nested beyond `MAX_DEPTH`.
+    """True if values are nested beyond `MAX_DEPTH`.
 
     A quick look counts brackets without regard to strings.  It is trusted where it finds little depth and where no line has
     brackets enough to hide a depth that would matter.
@@ -250,7 +250,7 @@ class _Stream:
 
 
 def _begins_with_a_line(head: bytes) -> bool:
-    """Whether the first line holds whole objects: brackets that it opens are closed in it, as far as the block shows."""
+    """True if the first line holds whole objects: brackets that it opens are closed in it, as far as the block shows."""
     end = head.find(b"\n")
     line = head if end < 0 else head[:end]
     scanner = Scanner()
@@ -259,7 +259,7 @@ def _begins_with_a_line(head: bytes) -> bool:
 
 
 def _is_broken(line: bytes) -> bool:
-    """Whether a line that leaves brackets open is broken and not merely the begin of a longer object."""
+    """True if a line that leaves brackets open is broken and not merely the begin of a longer object."""
     try:
         json.loads(line)
     except json.JSONDecodeError as error:

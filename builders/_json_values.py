@@ -74,7 +74,7 @@ def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
 
 
 def _is_sound(column: pa.ChunkedArray | pa.Array) -> bool:
-    """Whether lists and structs have as many values below as they say."""
+    """True if lists and structs have as many values below as they say."""
     if isinstance(column, pa.ChunkedArray):
         return not pa.types.is_nested(column.type) or all(map(_is_sound, column.chunks))
     if pa.types.is_struct(column.type):
@@ -99,7 +99,7 @@ def _with_nulls(column: pa.Array) -> pa.Array:
 
 
 def loses_digits(table: pa.Table) -> bool:
-    """Whether a column of floats holds what may have been an integer past 64 bits."""
+    """True if a column of floats holds what may have been an integer past 64 bits."""
     return any(_has_huge(column) for column in table.columns if _may_have_floats(column.type))
 
 
@@ -123,7 +123,7 @@ _EXACT_FLOATS = 1 << 53
 
 
 def has_inexact_integers(column: pa.ChunkedArray | pa.Array) -> bool:
-    """Whether a column holds integers that a float does not."""
+    """True if a column holds integers that a float does not."""
     if isinstance(column, pa.ChunkedArray):
         return any(map(has_inexact_integers, column.chunks))
     if pa.types.is_struct(column.type):
@@ -217,7 +217,7 @@ def _size(text: str) -> int:
 
 
 def _has_text(value: Any) -> bool:
-    """Whether all strings in a value can be written as UTF-8."""
+    """True if all strings in a value can be written as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -394,7 +394,7 @@ def joined(a: pa.DataType, b: pa.DataType) -> tuple[pa.DataType, bool]:
 
 
 def meet_as_floats(a: pa.DataType, b: pa.DataType) -> bool:
-    """Whether integers of one type stand where the other has floats."""
+    """True if integers of one type stand where the other has floats."""
     if pa.types.is_struct(a) and pa.types.is_struct(b):
         others = {inner.name: inner.type for inner in b}
         return any(inner.name in others and meet_as_floats(inner.type, others[inner.name]) for inner in a)

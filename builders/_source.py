@@ -434,7 +434,7 @@ class TextBytes:
 
 
 def is_utf8(encoding: str, source: Source) -> bool:
-    """Whether `encoding` is a name of UTF-8.
+    """True if `encoding` is a name of UTF-8.
 
     Raises:
         FileFormatError: Python knows no such encoding.

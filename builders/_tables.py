@@ -79,9 +79,9 @@ class FileBuilder(ArrowBasedBuilder):
 
     seeks: ClassVar[bool] = False
     streams: ClassVar[bool] = False
-    """Whether `read` can do with `Source.open`, and so without a local file."""
+    """True if `read` can do with `Source.open`, and so without a local file."""
     has_marks: ClassVar[bool] = False
-    """Whether it has `read_live`."""
+    """True if it has `read_live`."""
     config: Any
     _begins: tuple[Mark | None] | None = None
     _said: list[str]
@@ -133,7 +133,7 @@ class FileBuilder(ArrowBasedBuilder):
             yield inside[inner], f"{inner} in {name}"
 
     def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
-        """Whether the name of a file says that it is of the format; of what is elsewhere, one that is compressed does too."""
+        """True if the name of a file says that it is of the format; of what is elsewhere, one that is compressed does too."""
         is_undone = _is_elsewhere(path) and not self.seeks
         name = re.split(r"[?#]", name, maxsplit=1)[0] if is_http(name) else name
         return (_plain_name(name) if is_undone else name.lower()).endswith(self._extensions)
@@ -176,7 +176,7 @@ class FileBuilder(ArrowBasedBuilder):
         return chosen
 
     def _is_named_so(self, member: str) -> bool:
-        """Whether the name of a file in an archive says that it is of the format."""
+        """True if the name of a file in an archive says that it is of the format."""
         return _plain_name(member).endswith(self._extensions)
 
     def _generate_tables(
@@ -328,7 +328,7 @@ class FileBuilder(ArrowBasedBuilder):
 
 
 def _is_elsewhere(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a `RemoteFile`."""
+    """True if a path is a `RemoteFile`."""
     if isinstance(path, str):
         return False
     from datasets_core.fetch.remote import RemoteFile
@@ -367,7 +367,7 @@ def _plain_name(path: str) -> str:
 
 
 def _is_paper(path: str) -> bool:
-    """Whether a file comes along with data and is not missed: a readme, a licence."""
+    """True if a file comes along with data and is not missed: a readme, a licence."""
     stem, suffix = os.path.splitext(path.lower().rpartition("/")[2])
     return suffix == ".md" or stem in ("readme", "license", "licence", "copying", "notice", "changelog", "citation", "authors")
 

@@ -334,12 +334,12 @@ def _changed(known: pa.Schema | None, found: pa.Schema) -> str | None:
 
 
 def _is_empty(kind: pa.DataType) -> bool:
-    """Whether nothing has such a type but null and empty lists."""
+    """True if nothing has such a type but null and empty lists."""
     return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))
 
 
 def is_enough(rows: int, num_bytes: int) -> bool:
-    """Whether so many records tell the columns: some hundred or more, unless they are large."""
+    """True if so many records tell the columns: some hundred or more, unless they are large."""
     return num_bytes >= _HEAD_BYTES and (rows >= _HEAD_ROWS or num_bytes >= _MOST_HEAD_BYTES)
 
 

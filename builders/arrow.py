@@ -44,7 +44,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
     kind = "Arrow"
 
     def is_indexed(self) -> bool:
-        """Whether the file has a footer, as streams have none; one that is elsewhere is asked for its last bytes."""
+        """True if the file has a footer, as streams have none; one that is elsewhere is asked for its last bytes."""
         try:
             ranges = ranges_of(self._path)
             if isinstance(self._path, RemoteFile) and not self._path.comes and not isinstance(ranges, LocalRanges):
@@ -285,7 +285,7 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
 
 
 def _ends(stream: pa.NativeFile, head: bytes) -> bool:
-    """Whether a stream that has been read to its end closes with the mark of the end, and was not cut between two batches."""
+    """True if a stream that has been read to its end closes with the mark of the end, and was not cut between two batches."""
     mark = _END_MARK if head.startswith(_CONTINUATION_BYTES) else _END_MARK[4:]  # before Arrow 0.15
     end: int = stream.tell()
     return bool(end >= len(mark) and stream.read_at(len(mark), end - len(mark)) == mark)

@@ -450,7 +450,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_text(feature: Any) -> bool:
-    """Whether a column with this feature must come as it stands: what a number would lose (`007`, digits) is asked for."""
+    """True if a column with this feature must come as it stands: what a number would lose (`007`, digits) is asked for."""
     if isinstance(feature, ClassLabel):
         return any(_is_number(name) for name in feature.names or ())
     if not isinstance(feature, Value):

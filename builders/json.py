@@ -275,7 +275,7 @@ class JsonReader:
             yield from line_blocks(text, field=options.field, by_brackets=by_brackets)
 
     def _spans_lines(self, source: Source, line: int) -> bool:
-        """Whether a file whose line `line` is broken makes sense as objects that span lines, at least that far."""
+        """True if a file whose line `line` is broken makes sense as objects that span lines, at least that far."""
         if self._options.field is not None:
             return False
         try:

@@ -148,7 +148,7 @@ def _query(connection: Any, options: SqlConfig) -> tuple[list[str], Iterator[Seq
 
 
 def _is_query(sql: Any) -> bool:
-    """Whether a text is more than the name of a table.
+    """True if a text is more than the name of a table.
 
     >>> _is_query("reviews"), _is_query("SELECT 1")
     (False, True)

@@ -59,7 +59,7 @@ logger = logging.getLogger(__name__)
 
 
 def has_index(path: str, dl_manager: Any) -> bool:
-    """Whether an index is beside a file.
+    """True if an index is beside a file.
 
     Args:
         path: the file, local or elsewhere.
@@ -200,7 +200,7 @@ class RecordBlocks(BlockSource[Groups]):
     # -- the index -----------------------------------------------------------------------------------------------------
 
     def is_indexed(self) -> bool:
-        """Whether an index is beside the file; of one that is elsewhere it is fetched, where it was not before.
+        """True if an index is beside the file; of one that is elsewhere it is fetched, where it was not before.
 
         Raises:
             DownloadError: its server does not tell.
@@ -466,7 +466,7 @@ class TfRecord(FileBuilder):
         return splits
 
     def _may_have_indexes(self, names: Sequence[str]) -> bool:
-        """Whether files of these names may be read by place: they are plain."""
+        """True if files of these names may be read by place: they are plain."""
         return not self.config.compression and COMPRESSION.isdisjoint(each for name in names for each in extensions(name))
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:

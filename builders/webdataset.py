@@ -39,7 +39,7 @@ _ADVICE = "Pack the files of each row one after the other, named alike up to the
 
 
 def claims(members: Sequence[str]) -> bool:
-    """Whether a tar that begins with these members is read as WebDataset, if nobody says what it is.
+    """True if a tar that begins with these members is read as WebDataset, if nobody says what it is.
 
     It is where neighbours share a name, and where single files that are no tables lie in one folder.
 

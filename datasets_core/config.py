@@ -294,7 +294,7 @@ def disable_caching() -> None:
 
 
 def is_caching_enabled() -> bool:
-    """Whether results of functions are kept and found again.
+    """True if results of functions are kept and found again.
 
     >>> is_caching_enabled()
     True

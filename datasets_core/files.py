@@ -156,7 +156,7 @@ def _is_skippable_frame(head: bytes) -> bool:
 
 
 def is_tar(head: bytes) -> bool:
-    """Whether `head` is the header block of a tar: by its own checksum, which also the oldest kind carries."""
+    """True if `head` is the header block of a tar: by its own checksum, which also the oldest kind carries."""
     block = head[:_BLOCK]
     if len(block) < _BLOCK or not block[0]:
         return False
@@ -168,12 +168,12 @@ def is_tar(head: bytes) -> bool:
 
 
 def is_empty_tar(head: bytes) -> bool:
-    """Whether `head` could begin a tar without members: nothing but zero bytes (as in many a file that is no tar)."""
+    """True if `head` could begin a tar without members: nothing but zero bytes (as in many a file that is no tar)."""
     return len(head) >= 2 * _BLOCK and not any(head)
 
 
 def looks_like_html(head: bytes) -> bool:
-    """Whether `head` begins a web page: what a server sends instead of data to whom it knows not.
+    """True if `head` begins a web page: what a server sends instead of data to whom it knows not.
 
     >>> looks_like_html(b"\\n<!DOCTYPE html><title>Log in"), looks_like_html(b"<a>,<b>")
     (True, False)
@@ -190,7 +190,7 @@ def looks_like_html(head: bytes) -> bool:
 
 
 def is_lfs_pointer(head: bytes) -> bool:
-    """Whether `head` is the text that Git keeps in the place of a large file.
+    """True if `head` is the text that Git keeps in the place of a large file.
 
     >>> is_lfs_pointer(b"version https://git-lfs.github.com/spec/v1\\noid sha256:00\\nsize 1\\n")
     True
@@ -242,7 +242,7 @@ class FileEntry:
 
 
 def is_url(path: str) -> bool:
-    """Whether `path` names a file by protocol (`s3://…`, `zip://a::b.zip`) and not a local path.
+    """True if `path` names a file by protocol (`s3://…`, `zip://a::b.zip`) and not a local path.
 
     >>> is_url("s3://bucket/a.csv"), is_url("data/a.csv"), is_url("C://x")
     (True, False, False)
@@ -254,12 +254,12 @@ def is_url(path: str) -> bool:
 
 
 def is_http(path: str) -> bool:
-    """Whether `path` is an `http` or `https` URL."""
+    """True if `path` is an `http` or `https` URL."""
     return path[:8].lower().startswith(("http://", "https://"))
 
 
 def is_local_path(path: str) -> bool:
-    """Whether `path` is absolute and of this machine, without a protocol: true of most files, and there may be thousands.
+    """True if `path` is absolute and of this machine, without a protocol: true of most files, and there may be thousands.
 
     >>> is_local_path("/data/a.csv"), is_local_path("a.csv"), is_local_path("file:///data/a.csv")
     (True, False, False)
@@ -608,7 +608,7 @@ def locked_and_swept(path: str) -> Iterator[None]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of this machine has the number `pid`, whoever's it is."""
+    """True if a process of this machine has the number `pid`, whoever's it is."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

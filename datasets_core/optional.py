@@ -41,7 +41,7 @@ def distribution(package: str) -> str:
 
 
 def is_installed(package: str) -> bool:
-    """Whether a top-level package can be imported; it is not.
+    """True if a top-level package can be imported; it is not.
 
     >>> is_installed("json"), is_installed("no_such_package")
     (True, False)

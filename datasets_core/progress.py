@@ -23,7 +23,7 @@ class _Silent:
 
 
 class Switch:
-    """Whether bars are wanted; one per process, as the public functions promise."""
+    """True if bars are wanted; one per process, as the public functions promise."""
 
     def __init__(self) -> None:
         self.enabled = os.environ.get("HF_DATASETS_DISABLE_PROGRESS_BARS", "").lower() not in {"1", "true", "yes", "on"}
@@ -57,7 +57,7 @@ def disable_progress_bars() -> None:
 
 
 def are_progress_bars_disabled() -> bool:
-    """Whether bars were switched off.
+    """True if bars were switched off.
 
     >>> disable_progress_bars()
     >>> are_progress_bars_disabled()
@@ -100,5 +100,5 @@ def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Ite
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody watches; a process without a terminal may have no standard error at all, or a closed one."""
+    """True if somebody watches; a process without a terminal may have no standard error at all, or a closed one."""
     return stream is not None and not stream.closed and stream.isatty()

@@ -124,7 +124,7 @@ def beam_package(needed_for: str) -> Any:
 
 
 def wants_pipeline(hook: Callable[..., Any]) -> bool:
-    """Whether `_split_generators` of an author takes the pipeline too."""
+    """True if `_split_generators` of an author takes the pipeline too."""
     return "pipeline" in inspect.signature(hook).parameters
 
 
@@ -138,14 +138,14 @@ def _pipeline(beam: Any, runner: Any, options: Any) -> Any:
         """A pipeline that knows whether files of this machine are seen where it runs."""
 
         def is_local(self) -> bool:
-            """Whether it runs on this machine."""
+            """True if it runs on this machine."""
             return runs_here(runner, self._options)
 
     return BeamPipeline(runner=runner, options=options)
 
 
 def runs_here(runner: Any, options: Any) -> bool:
-    """Whether a runner runs on this machine, as far as its name tells."""
+    """True if a runner runs on this machine, as far as its name tells."""
     known = runner if runner is not None else options.get_all_options().get("runner")
     name = known.rpartition(".")[2] if isinstance(known, str) else None if known is None else type(known).__name__
     return name in _LOCAL_RUNNERS

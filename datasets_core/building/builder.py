@@ -141,13 +141,13 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     source files, so that caches from before the declaration are found.  Each class declares it itself, like `is_format`."""
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
     reads_files: ClassVar[bool] = True
-    """Whether the user names data files, where it is a format."""
+    """True if the user names data files, where it is a format."""
     shuffle_on_write: ClassVar[bool] = False
     """Rows are written in the order of the hash of (split, key), which no order of the source changes; else as they come."""
     is_of_old_datasets: ClassVar[bool] = False
-    """Whether it was written for Hugging Face `datasets` 1 to 3: values that do not fit, and records, count as there."""
+    """True if it was written for Hugging Face `datasets` 1 to 3: values that do not fit, and records, count as there."""
     is_confined: ClassVar[bool] = False
-    """Whether its code runs in a process that is denied all but its own files."""
+    """True if its code runs in a process that is denied all but its own files."""
     commit_sha: str | None = None
     """The commit of its repository that was resolved, where it comes from the Hub."""
     hub_reference: HubReference | None = None
@@ -157,7 +157,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})
     """What a lock says of each URL: compared as if it was registered."""
     is_stopped_by_timer: ClassVar[bool] = True
-    """Whether the author's code runs in the process that asks, where only a timer stops it; else it keeps a deadline itself."""
+    """True if the author's code runs in the process that asks, where only a timer stops it; else it keeps a deadline itself."""
     rereads: bool = False
     merge_columns: bool = False
     read_schema: pa.Schema | None = None
@@ -261,7 +261,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         return self._version
 
     def _says_nothing_of_versions(self) -> bool:
-        """Whether neither class nor config names a version, as for all formats: there is one, and it is not blocked."""
+        """True if neither class nor config names a version, as for all formats: there is one, and it is not blocked."""
         cls, config = type(self), self.config
         is_silent = cls.VERSION is None and cls.RELEASE_NOTES is None and cls.BLOCKED_VERSIONS is None
         return (
@@ -344,7 +344,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         return self._split_generators(dl_manager)
 
     def has_source(self, path: str) -> bool:
-        """Whether a local file that the arguments of a split name may be looked into: any, where the author is trusted."""
+        """True if a local file that the arguments of a split name may be looked into: any, where the author is trusted."""
         return True
 
     @abc.abstractmethod

@@ -523,7 +523,7 @@ def _encoding(origin: Origin, path: str, local: str | None) -> str:
 
 
 def _json_kind(head: bytes) -> str:
-    """Whether JSON is one array, or an object a line; what is neither has no name that tools know."""
+    """True if JSON is one array, or an object a line; what is neither has no name that tools know."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text.startswith(b"["):
         return TABLES[".json"]
@@ -535,7 +535,7 @@ def _json_kind(head: bytes) -> str:
 
 
 def _stand_as_columns(origin: Origin, found: Sequence[DatasetFile], features: Features | None) -> bool:
-    """Whether the columns of the files are those of the rows, told in a way that other tools read."""
+    """True if the columns of the files are those of the rows, told in a way that other tools read."""
     if origin.format not in (*_TYPED, *_WRITTEN) or not set(origin.options) <= _HARMLESS or not features:
         return False
     encodings = {file.encoding for file in found}
@@ -545,7 +545,7 @@ def _stand_as_columns(origin: Origin, found: Sequence[DatasetFile], features: Fe
 
 
 def _is_as_written(form: Any) -> bool:
-    """Whether values of a text format are those of the column: names of classes, say, may be written for their numbers."""
+    """True if values of a text format are those of the column: names of classes, say, may be written for their numbers."""
     kind = form.get("_type") if isinstance(form, Mapping) else None
     if kind in ("List", "LargeList", "Sequence") and "feature" in form:
         return _is_as_written(form["feature"])

@@ -132,7 +132,7 @@ def yield_place(made: object) -> str | None:
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    """Whether two keys are of one row, as far as keys of their kind can tell."""
+    """True if two keys are of one row, as far as keys of their kind can tell."""
     return not isinstance(a, (int, str, bytes, tuple)) or bool(a == b)
 
 
@@ -205,7 +205,7 @@ def _check_package(error: BaseException, builder: object, label: str) -> None:
 
 
 def is_failure(error: BaseException, builder: object) -> bool:
-    """Whether an error is a failure of the author's code, and nothing that the library, the user or a caller says."""
+    """True if an error is a failure of the author's code, and nothing that the library, the user or a caller says."""
     if isinstance(error, DatasetsCoreError):
         return not isinstance(error, _TOLD) and not _is_ours(builder) and _raised_by(error, builder)
     if isinstance(error, (Exception, SystemExit, GeneratorExit, BaseExceptionGroup)):
@@ -214,7 +214,7 @@ def is_failure(error: BaseException, builder: object) -> bool:
 
 
 def _raised_by(error: BaseException, builder: object) -> bool:
-    """Whether the code of the author, or of a file beside it, is on the way to the error."""
+    """True if the code of the author, or of a file beside it, is on the way to the error."""
     script = _file_of(builder)
     return script is not None and any(_is_beside(script, file) for file, _ in _frames(error))
 
@@ -319,7 +319,7 @@ def out_of_time(
 
 
 def _is_ours(builder: object) -> bool:
-    """Whether the author is the library: a reader of a format."""
+    """True if the author is the library: a reader of a format."""
     return type(builder).__module__.startswith("datasets_core.")
 
 

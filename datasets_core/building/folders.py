@@ -506,7 +506,7 @@ def _around(builder: Builder, place: str, options: dict[str, Any] | None) -> Ite
 
 
 def _is_of(builder: Builder, manifest: Manifest, *, is_beside: bool) -> bool:
-    """Whether a dataset is the builder's.  One that is called after its format may be of any files."""
+    """True if a dataset is the builder's.  One that is called after its format may be of any files."""
     name = builder.info.builder_name
     if manifest.info.dataset_name != builder.dataset_name or manifest.info.builder_name != name:
         return False

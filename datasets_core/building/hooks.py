@@ -264,7 +264,7 @@ class Part(Protocol):
 
     @property
     def is_order_free(self) -> bool:
-        """Whether rows decide about columns and types, and in whatever order they come for the same."""
+        """True if rows decide about columns and types, and in whatever order they come for the same."""
         ...
 
     @property
@@ -274,7 +274,7 @@ class Part(Protocol):
 
     @property
     def is_live(self) -> bool:
-        """Whether somebody waits for each row: the first batch is one row, and those before a failure come before it."""
+        """True if somebody waits for each row: the first batch is one row, and those before a failure come before it."""
         ...
 
 
@@ -318,7 +318,7 @@ class Hooks(Protocol):
 
     @property
     def reads_in_order(self) -> bool:
-        """Whether it is a format, which reads file after file, and each alike whichever files stand beside it."""
+        """True if it is a format, which reads file after file, and each alike whichever files stand beside it."""
         ...
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
@@ -397,7 +397,7 @@ class Builder(Hooks, Protocol):
         ...
 
     def has_source(self, path: str) -> bool:
-        """Whether a local file that the arguments of a split name may be looked into."""
+        """True if a local file that the arguments of a split name may be looked into."""
         ...
 
     def split_generators(self, dl_manager: Any) -> Any:
@@ -406,7 +406,7 @@ class Builder(Hooks, Protocol):
 
 
 def holds_once(value: Any) -> bool:
-    """Whether `value` is, or holds, an iterator or an open file: what it gave cannot be asked of it again.
+    """True if `value` is, or holds, an iterator or an open file: what it gave cannot be asked of it again.
 
     >>> holds_once({"lines": iter([])}), holds_once({"lines": []})
     (True, False)
@@ -486,7 +486,7 @@ def names_of_parts(split: str, gen_kwargs: dict[str, Any]) -> list[str]:
 
 
 def is_data(value: Any) -> bool:
-    """Whether rows may be read out of `value`: an existing path, a URL, an iterable object, or a container of such."""
+    """True if rows may be read out of `value`: an existing path, a URL, an iterable object, or a container of such."""
     from datasets_core.fetch.remote import RemoteFile
 
     if isinstance(value, RemoteFile):  # it would be fetched to be looked at

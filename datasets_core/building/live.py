@@ -444,7 +444,7 @@ class LiveSplits:
 
     @property
     def is_format(self) -> bool:
-        """Whether the builder is one of data files of a format."""
+        """True if the builder is one of data files of a format."""
         return is_format(type(self.builder))
 
     @property

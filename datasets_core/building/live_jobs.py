@@ -486,7 +486,7 @@ class FileJob:
 
     @property
     def is_sliced(self) -> bool:
-        """Whether not all rows of the split are wanted."""
+        """True if not all rows of the split are wanted."""
         return self.start > 0 or self.stop is not None
 
     @property

@@ -289,7 +289,7 @@ def _names_one_place(form: Any) -> bool:
 
 
 def is_below(path: str) -> bool:
-    """Whether a path of a lock stays in the folder of its dataset.
+    """True if a path of a lock stays in the folder of its dataset.
 
     >>> is_below("data/a.csv"), is_below("../a.csv"), is_below("/etc/passwd")
     (True, False, False)
@@ -378,7 +378,7 @@ def file_differences(old: tuple[LockedFile, ...], new: tuple[LockedFile, ...]) -
 
 
 def is_same(old: LockedFile, new: LockedFile) -> bool:
-    """Whether two records of one place speak of the same bytes."""
+    """True if two records of one place speak of the same bytes."""
     is_on_hub = old.kind == "path" or old.place.startswith("hf://")
     if is_on_hub and not (old.sha256 and new.sha256):  # its ETag is a hash too, and of a repository the commit says the same
         return old.size == new.size and (not (old.etag and new.etag) or old.etag == new.etag)

@@ -45,7 +45,7 @@ class TextFile:
     lead: int = 0
 
     def is_same(self, other: TextFile) -> bool:
-        """Whether both are of one version, as far as both tell it: of a copy of a file elsewhere only the size is known.
+        """True if both are of one version, as far as both tell it: of a copy of a file elsewhere only the size is known.
 
         >>> TextFile(7, '"v1"').is_same(TextFile(7)), TextFile(7, '"v1"').is_same(TextFile(7, '"v2"'))
         (True, False)

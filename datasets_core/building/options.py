@@ -265,7 +265,7 @@ def _count(name: str, given: Any) -> int | None:
 
 
 def has_register(builder: Builder, options: BuildOptions) -> bool:
-    """Whether anything registers checksums of the downloads of a build, or is to."""
+    """True if anything registers checksums of the downloads of a build, or is to."""
     if options.registers_checksums or options.demands_checksums or builder.locked_checksums:
         return True
     path = builder.checksums_path
@@ -273,7 +273,7 @@ def has_register(builder: Builder, options: BuildOptions) -> bool:
 
 
 def takes_local_files(builder: Builder, options: BuildOptions) -> bool:
-    """Whether a build needs nothing of a download manager but that its files exist: local data files of a format.
+    """True if a build needs nothing of a download manager but that its files exist: local data files of a format.
 
     Hashes (`all_checks`) and sizes on record are compared by a `DownloadManager`.
     """
@@ -500,7 +500,7 @@ def wanted_order(builder: Hooks, *, disable_shuffling: bool = False) -> Order:
 
 
 def is_wanted(manifest: Manifest, builder: Hooks, options: BuildOptions) -> bool:
-    """Whether a dataset that stands has the rows, their order and the number of shards that are asked for."""
+    """True if a dataset that stands has the rows, their order and the number of shards that are asked for."""
     wanted = wanted_order(builder, disable_shuffling=options.disable_shuffling)
     orders = {"source": ("source",), "hash": ("hash",), "key": ("key", "source")}[wanted]
     if manifest.write_order not in orders or manifest.disable_shuffling != (wanted == "key"):

@@ -124,7 +124,7 @@ def recall(root: str, reference: HubReference) -> list[HubBuild]:
 
 
 def is_known(root: str, repo_id: str) -> bool:
-    """Whether something of a repository was built in a cache."""
+    """True if something of a repository was built in a cache."""
     return not is_url(root) and os.path.exists(_file(root, repo_id))
 
 

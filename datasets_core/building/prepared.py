@@ -184,7 +184,7 @@ _LISTED = 10
 
 
 def is_at_hub(path: str) -> bool:
-    """Whether a path names something on the Hub, and not something in an archive there.
+    """True if a path names something on the Hub, and not something in an archive there.
 
     >>> is_at_hub("hf://datasets/org/name"), is_at_hub("/data"), is_at_hub("zip://a::hf://datasets/org/name/a.zip")
     (True, False, False)

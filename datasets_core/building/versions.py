@@ -26,7 +26,7 @@ EXPERIMENTAL_LATEST = "experimental_latest"
 
 
 def is_pattern(requested: object) -> bool:
-    """Whether what is asked for may be any of several versions.
+    """True if what is asked for may be any of several versions.
 
     >>> is_pattern("1.*.*"), is_pattern("1.0.0"), is_pattern(None)
     (True, False, False)
@@ -147,7 +147,7 @@ class BlockedVersions:
         raise ConfigurationError(f"BLOCKED_VERSIONS is {value!r}. Give BlockedVersions(versions={{'1.0.0': 'why'}}).")
 
     def is_blocked(self, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
-        """Whether a version, or a config in it, is blocked, and why.
+        """True if a version, or a config in it, is blocked, and why.
 
         Args:
             version: the version.
@@ -213,12 +213,12 @@ class Versioned(BuiltPushing):
 
     @property
     def is_preparable(self) -> bool:
-        """Whether this code prepares the picked version: the canonical one, or the highest that is not blocked."""
+        """True if this code prepares the picked version: the canonical one, or the highest that is not blocked."""
         return self._version in self._versions.preparable
 
     @property
     def is_available(self) -> bool:
-        """Whether the picked version can be had: this code prepares it, or it stands prepared."""
+        """True if the picked version can be had: this code prepares it, or it stands prepared."""
         if self.is_preparable:
             return True
         try:
@@ -229,7 +229,7 @@ class Versioned(BuiltPushing):
 
     @classmethod
     def blocks(cls, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
-        """Whether the author blocked a version, or a config in it, and why.
+        """True if the author blocked a version, or a config in it, and why.
 
         Args:
             version: the version.

@@ -218,7 +218,7 @@ def _viewed_change(feature: FeatureType) -> Change:
 
 
 def _is_json(table: RowTable, index: Ints | None) -> bool:
-    """Whether every text of a column is JSON: only then is it taken as such."""
+    """True if every text of a column is JSON: only then is it taken as such."""
     try:
         for _, block in runs(table, shown_rows(index, table.num_rows)):
             for text in block.column(0).to_pylist():
@@ -230,7 +230,7 @@ def _is_json(table: RowTable, index: Ints | None) -> bool:
 
 
 def _is_within(old: FeatureType, new: FeatureType) -> bool:
-    """Whether data of one feature keeps the rules of another one that stores the same."""
+    """True if data of one feature keeps the rules of another one that stores the same."""
     if old == new:
         return True
     if isinstance(new, ClassLabel):

@@ -351,7 +351,7 @@ def home_of(dataset: Rows) -> str | None:
 
 
 def is_result(path: str) -> bool:
-    """Whether a file belongs to a kept result of a transform.
+    """True if a file belongs to a kept result of a transform.
 
     >>> is_result("/data/rows/cache-12ab/x.arrow"), is_result("/data/rows/x.arrow")
     (True, False)
@@ -683,7 +683,7 @@ _RESULT = re.compile(r"\w[\w-]*(\+columns|\.arrow)?")
 
 
 def _is_dead_staging(path: str) -> bool:
-    """Whether a folder or file is what a dead process left unfinished."""
+    """True if a folder or file is what a dead process left unfinished."""
     staging = parse_staging(path)
     owner = staging.pid if staging is not None else temporary_owner(path)
     return owner is not None and not files.is_alive(owner)

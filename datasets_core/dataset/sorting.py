@@ -166,7 +166,7 @@ class _Run:
 
     @property
     def is_last(self) -> bool:
-        """Whether no block comes behind this one."""
+        """True if no block comes behind this one."""
         return self._next >= int(self._reader.num_record_batches)
 
     def advance(self, rows: int) -> bool:

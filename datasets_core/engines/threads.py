@@ -254,9 +254,9 @@ class StallTimeout:
         wanted: how many bytes are.
         seconds: how long none may come; as `stream_timeout_seconds` says by default.
 
-    >>> patience = Patience("https://example.org/a", 8, seconds=60)
-    >>> patience.told(8)
-    >>> patience.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
+    >>> stall_timeout = StallTimeout("https://example.org/a", 8, seconds=60)
+    >>> stall_timeout.told(8)
+    >>> stall_timeout.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
     b'the bytes'
     """
 

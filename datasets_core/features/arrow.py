@@ -292,7 +292,7 @@ _MIXED: dict[tuple[str, str], _Join] = {  # the kinds in alphabetical order
 
 
 def is_held(narrow: pa.DataType, wide: pa.DataType) -> bool:
-    """Whether values are the same in a wider type.
+    """True if values are the same in a wider type.
 
     >>> is_held(pa.int32(), pa.int64()), is_held(pa.int32(), pa.string())
     (True, False)

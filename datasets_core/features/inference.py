@@ -184,7 +184,7 @@ def _infer_lists(values: list[Any], depth: int) -> pa.Array:
 
 
 def is_media(kinds: set[type], values: list[Any]) -> bool:
-    """Whether values of some kinds are objects of media, such as pictures."""
+    """True if values of some kinds are objects of media, such as pictures."""
     if kinds <= _KNOWN:
         return False
 
@@ -461,7 +461,7 @@ def _inferred(values: list[Any], depth: int) -> pa.Array:
 
 
 def _is_uniform(kinds: set[type], values: list[Any]) -> bool:
-    """Whether the values are of one kind for sure."""
+    """True if the values are of one kind for sure."""
     if len(kinds) > 1:
         return False
     (kind,) = kinds
@@ -615,14 +615,14 @@ def widened_array(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def has_json(arrow_type: pa.DataType) -> bool:
-    """Whether values of the type are JSON, or hold some."""
+    """True if values of the type are JSON, or hold some."""
     if arrow_type == Json().arrow_type:
         return True
     return types.is_nested(arrow_type) and any(has_json(arrow_type.field(index).type) for index in range(arrow_type.num_fields))
 
 
 def have_same_keys(values: list[Any], arrow_type: pa.DataType) -> bool:
-    """Whether all dicts in one place have the keys of the others there, so that a type of structs says what they are.
+    """True if all dicts in one place have the keys of the others there, so that a type of structs says what they are.
 
     Args:
         values: of Python.

@@ -363,7 +363,7 @@ def optional(feature: FeatureType) -> FeatureType:
 
 
 def is_optional(feature: FeatureType) -> bool:
-    """Whether a row may hold None: see `optional`."""
+    """True if a row may hold None: see `optional`."""
     if isinstance(feature, dict):
         return bool(feature) and all(map(is_optional, feature.values()))
     return str(getattr(feature, "id", None)).endswith(_OPTIONAL)

@@ -378,7 +378,7 @@ _COERCERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Ca
 
 
 def is_tensor(kind: type) -> bool:
-    """Whether objects of the class are torch's."""
+    """True if objects of the class are torch's."""
     return kind.__module__ == "torch" or kind.__module__.startswith("torch.")
 
 

@@ -227,7 +227,7 @@ class _Upload:
                 shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
 
     def _is_much(self) -> bool:
-        """Whether what waits takes the room on the disk that it may: of a stream that of two large shards."""
+        """True if what waits takes the room on the disk that it may: of a stream that of two large shards."""
         self._largest = max(self._largest, self._waiting[-1].file.size)
         most = min(max(self._largest * 3 // 2, _STREAM_BYTES), _BATCH_BYTES // 2) if self._is_stream else _BATCH_BYTES
         return sum(shard.file.size for shard in self._waiting) >= most

@@ -184,7 +184,7 @@ def _is_metadata(path: str) -> bool:
 
 
 def _is_beside_data(split: ExistingSplit, files: Sequence[str]) -> bool:
-    """Whether a split is only what stands beside data, and is data for want of any other."""
+    """True if a split is only what stands beside data, and is data for want of any other."""
     is_logo = split.format in _PICTURES and not any("/" in path for path in files)
     return (is_logo or split.format in _PAPERS) and "0" in data_files.infer_splits([*files, "0"]).get("train", ())
 
@@ -364,7 +364,7 @@ class _Merge:
 
     @property
     def _has_script(self) -> bool:
-        """Whether the repository is a script, which alone tells its splits."""
+        """True if the repository is a script, which alone tells its splits."""
         return f"{self.target.repo_id.rpartition('/')[2]}.py" in self.paths
 
     def info(self, features: Features | None, splits: Sequence[PushedSplit], files: Mapping[str, object]) -> DatasetInfo:

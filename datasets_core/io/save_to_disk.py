@@ -236,7 +236,7 @@ def load_group(
 
 
 def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> bool:
-    """Whether a folder holds the saved datasets of several splits; else it holds one.
+    """True if a folder holds the saved datasets of several splits; else it holds one.
 
     Raises:
         FileNotFoundDatasetsError: it holds neither.
@@ -317,7 +317,7 @@ class Shards:
 
     @property
     def are_free(self) -> bool:
-        """Whether any files will do."""
+        """True if any files will do."""
         return self.num_shards is None and self.max_shard_bytes is None and self.num_proc in (None, 1)
 
 

@@ -158,12 +158,12 @@ def _inside(name: str) -> str:
 
 
 def is_saved_dataset(folder: str, storage_options: dict[str, Any] | None = None) -> bool:
-    """Whether the folder holds one dataset."""
+    """True if the folder holds one dataset."""
     return all(files.entry(files.join(folder, name), storage_options) for name in (STATE_FILE, INFO_FILE))
 
 
 def is_saved_group(folder: str, storage_options: dict[str, Any] | None = None) -> bool:
-    """Whether the folder holds the datasets of several splits."""
+    """True if the folder holds the datasets of several splits."""
     return files.entry(files.join(folder, GROUP_FILE), storage_options) is not None
 
 
@@ -385,7 +385,7 @@ def _state(saved: Saved, embeds: bool) -> dict[str, Any]:
 
 
 def _is_ours_alone(folder: str) -> bool:
-    """Whether the folder holds nothing but a saved dataset, or nothing at all."""
+    """True if the folder holds nothing but a saved dataset, or nothing at all."""
     if not os.path.lexists(folder):
         return True
     splits = set(_splits(folder, None))

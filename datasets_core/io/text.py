@@ -55,7 +55,7 @@ _KNOWN = (
 
 
 def is_known(kind: pa.DataType) -> bool:
-    """Whether values of this Arrow type are written here.
+    """True if values of this Arrow type are written here.
 
     >>> is_known(pa.list_(pa.struct({"a": pa.date32()}))), is_known(pa.month_day_nano_interval())
     (True, False)

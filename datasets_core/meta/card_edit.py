@@ -323,7 +323,7 @@ def _rewritten(nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entri
 
 
 def _says(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entries], path: str) -> bool:
-    """Whether the YAML says what was wanted, and of all else what it said before."""
+    """True if the YAML says what was wanted, and of all else what it said before."""
     try:
         found = card_nodes(yaml, path=path)
     except ManifestError:
@@ -359,7 +359,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _have_aliases(nodes: Mapping[str, tuple[Any, Any]], keys: Iterable[str]) -> bool:
-    """Whether something below one of the keys is written elsewhere, or is meant elsewhere."""
+    """True if something below one of the keys is written elsewhere, or is meant elsewhere."""
     seen: Counter[int] = Counter()
     below: set[int] = set()
     for key, (_, value) in nodes.items():

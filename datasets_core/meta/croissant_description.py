@@ -403,7 +403,7 @@ def described(*configs: tuple[CroissantFacts, DatasetFiles | None]) -> dict[str,
     Args:
         configs: what is said of the dataset, and its files, for each of its configs; each is a record set.
 
-    >>> told = described((Described("birds", features=Features({"name": Value("string")})), None))
+    >>> told = described((CroissantFacts("birds", features=Features({"name": Value("string")})), None))
     >>> [field["name"] for field in told["recordSet"][0]["field"]], told["conformsTo"]
     (['name'], 'http://mlcommons.org/croissant/1.1')
     """

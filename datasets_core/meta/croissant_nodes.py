@@ -91,7 +91,7 @@ class RecordSetNode:
 
     @property
     def is_main(self) -> bool:
-        """Whether it holds the rows of a dataset, and not its splits, classes or other things that rows refer to."""
+        """True if it holds the rows of a dataset, and not its splits, classes or other things that rows refer to."""
         return self.data is None and not {"Split", "Enumeration"} & set(self.data_types)
 
 
@@ -207,17 +207,17 @@ _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
 
 
 def is_known(data_types: Sequence[str]) -> bool:
-    """Whether at least one of these types is one that values can be read as."""
+    """True if at least one of these types is one that values can be read as."""
     return any(each in _EXACT or each in _LOOSE or each in _MEDIA or each == _BOX for each in data_types)
 
 
 def is_media(data_types: Sequence[str]) -> bool:
-    """Whether values are the bytes of pictures, sounds or films."""
+    """True if values are the bytes of pictures, sounds or films."""
     return any(each in _MEDIA for each in data_types)
 
 
 def is_read_as_text(data_types: Sequence[str]) -> bool:
-    """Whether values in a text file are to be taken as they stand: texts, and moments, which have formats of their own."""
+    """True if values in a text file are to be taken as they stand: texts, and moments, which have formats of their own."""
     if is_media(data_types) or _BOX in data_types:
         return False
     return value_feature(data_types, None).dtype not in ("bool", *_EXACT.values())

@@ -42,7 +42,7 @@ _SHARDED = re.compile(r"data/([^/]*)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*")
 
 
 def is_pattern(path: str) -> bool:
-    """Whether `path` holds a wildcard (`*`, `?`, `[`).
+    """True if `path` holds a wildcard (`*`, `?`, `[`).
 
     >>> is_pattern("data/*.csv"), is_pattern("data/a.csv")
     (True, False)
@@ -173,7 +173,7 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _ends_in_extension(name: str) -> bool:
-    """Whether the number of a shard stands behind an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
+    """True if the number of a shard stands behind an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
     return "." in name and f".{name.rpartition('.')[2].lower()}" in FORMATS
 
 
@@ -576,7 +576,7 @@ class _Search:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether `name` is an absolute local path without wildcards, in the form that `_Search` gives to others."""
+    """True if `name` is an absolute local path without wildcards, in the form that `_Search` gives to others."""
     return name.startswith("/") and _NOT_PLAIN.search(name) is None
 
 

@@ -431,7 +431,7 @@ def _is_unknown(value: Any) -> bool:
 
 
 def _is_stored(form: Any) -> bool:
-    """Whether `form` is the JSON form of features and not a mapping of feature objects."""
+    """True if `form` is the JSON form of features and not a mapping of feature objects."""
     if isinstance(form, Mapping):
         return isinstance(form.get("_type"), str) or any(map(_is_stored, form.values()))
     return isinstance(form, list) and any(map(_is_stored, form))
@@ -651,7 +651,7 @@ class LazyInfos(Mapping[str, DatasetInfo]):
 
 
 def is_config_name(name: object) -> bool:
-    """Whether a card may call a config so: the name becomes that of a folder.
+    """True if a card may call a config so: the name becomes that of a folder.
 
     >>> is_config_name("en-1.0"), is_config_name("a/b"), is_config_name(".."), is_config_name("a\\nb")
     (True, False, False, False)

@@ -160,7 +160,7 @@ def extensions(path: str) -> Iterator[str]:
 
 
 def is_bare_shard(path: str) -> bool:
-    """Whether the name of a file ends with the number of a shard, and has no extension: so are files of records named.
+    """True if the name of a file ends with the number of a shard, and has no extension: so are files of records named.
 
     >>> [is_bare_shard(name) for name in ("train-00000-of-01024", "v1.0-train-00000-of-01024.gz", "a.txt-00000-of-00002")]
     [True, True, False]
@@ -184,7 +184,7 @@ class Listing(Protocol):
     """What a store holds, known beforehand, so that nobody asks for each file: by URLs, at versions that stay as they are."""
 
     def holds(self, url: str) -> bool:
-        """Whether this listing tells what there is at a URL, or at the archive behind its last `::`."""
+        """True if this listing tells what there is at a URL, or at the archive behind its last `::`."""
         ...
 
     def pinned(self, url: str) -> str:
@@ -192,7 +192,7 @@ class Listing(Protocol):
         ...
 
     def is_whole(self, url: str) -> bool:
-        """Whether all that the store holds at a pinned URL is listed, so that what is missing is missing there."""
+        """True if all that the store holds at a pinned URL is listed, so that what is missing is missing there."""
         ...
 
     def entry(self, url: str) -> FileEntry | None:
@@ -364,7 +364,7 @@ def small_bytes(path: str, *, most_bytes: int, within: str | None = None) -> byt
 
 
 def _lies_in(folder: str, path: str, status: os.stat_result) -> bool:
-    """Whether the file that was opened by `path` lies in the folder."""
+    """True if the file that was opened by `path` lies in the folder."""
     place = os.path.realpath(path)
     try:
         is_same = os.path.samestat(os.lstat(place), status)

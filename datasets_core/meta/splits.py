@@ -79,7 +79,7 @@ _MAX_DIGITS = 40  # int() refuses, and float() drowns in, thousands of digits
 
 
 def is_split_name(name: object) -> bool:
-    """Whether `name` can be the name of a split: words of letters, digits, `_` and `-`, with dots between them.
+    """True if `name` can be the name of a split: words of letters, digits, `_` and `-`, with dots between them.
 
     >>> is_split_name("train.clean-100"), is_split_name("../train")
     (True, False)

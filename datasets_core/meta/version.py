@@ -54,7 +54,7 @@ def check_experiment(experiment: object) -> enum.Enum:
 
 
 def is_on_by_default(experiment: enum.Enum) -> bool:
-    """Whether a version implements `experiment` that does not speak of it: as `__on_by_default__` of its class says.
+    """True if a version implements `experiment` that does not speak of it: as `__on_by_default__` of its class says.
 
     >>> is_on_by_default(Experiment.DUMMY)
     False
@@ -136,7 +136,7 @@ class Version:
 
     @classmethod
     def is_valid(cls, version: object) -> bool:
-        """Whether `version` is a version, without wildcards.
+        """True if `version` is a version, without wildcards.
 
         >>> Version.is_valid("1.0.0"), Version.is_valid("1.0"), Version.is_valid("1.*.*")
         (True, False, False)
@@ -149,7 +149,7 @@ class Version:
         return _numbers(self.version_str)
 
     def match(self, other_version: str | Version) -> bool:
-        """Whether this version fits a pattern, whose parts are numbers or `*`.
+        """True if this version fits a pattern, whose parts are numbers or `*`.
 
         Raises:
             ReferenceSyntaxError: the pattern has not three such parts.
@@ -158,7 +158,7 @@ class Version:
         return all(part in ("*", own) for part, own in zip(wanted, self.version_str.split("."), strict=True))
 
     def implements(self, experiment: enum.Enum) -> bool:
-        """Whether this version has `experiment` switched on: by itself, or by default where it does not speak of it.
+        """True if this version has `experiment` switched on: by itself, or by default where it does not speak of it.
 
         Raises:
             UnknownExperimentError: `experiment` is no member of an enum.

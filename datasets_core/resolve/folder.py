@@ -182,7 +182,7 @@ class FolderSource:
 
     @property
     def _is_partial(self) -> bool:
-        """Whether the user chose files: a part of them has other totals than the whole."""
+        """True if the user chose files: a part of them has other totals than the whole."""
         return self.request.data_files is not None or self.request.data_dir is not None
 
     def _known_options(self, entry: ConfigEntry, cls: type[DatasetBuilder]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class Checkout:
         return os.path.join(self.folder, *name.split("/"))
 
     def is_file(self, path: str) -> bool:
-        """Whether the commit has the file that is meant by a path in the folder: then it is there now.
+        """True if the commit has the file that is meant by a path in the folder: then it is there now.
 
         Raises:
             ScriptError: it is too large for a script, or there are too many.
@@ -76,7 +76,7 @@ class Checkout:
         return True
 
     def is_folder(self, path: str) -> bool:
-        """Whether the commit has files below a path in the folder."""
+        """True if the commit has files below a path in the folder."""
         name = self._name(path)
         return bool(name) and any(file.startswith(f"{name}/") for file in self.commit.files)
 
@@ -135,7 +135,7 @@ class Checkout:
 
 
 def _is_sound(path: str, file: HubFile) -> bool:
-    """Whether a file lies at a path as the commit has it, and no link to elsewhere."""
+    """True if a file lies at a path as the commit has it, and no link to elsewhere."""
     try:
         if os.path.islink(path) or os.path.getsize(path) != file.size:
             return False

@@ -69,7 +69,7 @@ def known_formats() -> tuple[str, ...]:
 
 
 def is_format(name: str) -> bool:
-    """Whether `name` is a format; other packages are asked only for a name that could be one."""
+    """True if `name` is a format; other packages are asked only for a name that could be one."""
     return name in BUILT_IN or (name.replace("-", "_").isidentifier() and name in _plugins())
 
 
@@ -112,7 +112,7 @@ def format_of(path: str) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def is_archive(path: str) -> bool:
-    """Whether the file's name says that it holds other files."""
+    """True if the file's name says that it holds other files."""
     return any(extension in {".zip", ".tar", ".tgz"} for extension in extensions(path))
 
 

@@ -323,7 +323,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
 
 
 def _may_be_repository(path: str) -> bool:
-    """Whether a path that is not on this disk is asked for on the Hub: not one that is spelled like a local file."""
+    """True if a path that is not on this disk is asked for on the Hub: not one that is spelled like a local file."""
     return is_repo_id(path) and ("/" in path or not (path.endswith(".py") or registry.format_of(path) is not None))
 
 
@@ -411,7 +411,7 @@ def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
 
 
 def _has_configs(path: str, *, is_versioned: bool) -> bool:
-    """Whether `path` is a script, or with a version behind it any folder."""
+    """True if `path` is a script, or with a version behind it any folder."""
     local = os.path.abspath(files.local_path(path))
     if os.path.isdir(local):
         return is_versioned or script_in(local) is not None

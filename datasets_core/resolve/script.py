@@ -64,7 +64,7 @@ class LocalScript:
     def dataset_name(self) -> str:
         """The name of its dataset: that of its file, but for what TFDS adds to the folder's name.
 
-        >>> Standing("/a/reviews/reviews_dataset_builder.py").dataset_name, Standing("/a/reviews.py").dataset_name
+        >>> LocalScript("/a/reviews/reviews_dataset_builder.py").dataset_name, LocalScript("/a/reviews.py").dataset_name
         ('reviews', 'reviews')
         """
         stem, folder = os.path.basename(self.script).removesuffix(".py"), os.path.basename(self.folder)

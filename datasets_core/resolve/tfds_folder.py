@@ -154,7 +154,7 @@ def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit)
 
 
 def _is_told(request: Request, commits: HubCommits, commit: HubCommit) -> bool:
-    """Whether the card of a repository says which data files are to be read."""
+    """True if the card of a repository says which data files are to be read."""
     from datasets_core.resolve.hub import HubSource  # reads cards, which most repositories of records do without
 
     return bool(HubSource.of(request, commits, commit).card.configs)
@@ -202,7 +202,7 @@ def _picked(request: Request, commits: HubCommits, commit: HubCommit, inner: str
 
 
 def _is_home(folder: str) -> bool:
-    """Whether there are folders of versions, of configs or of none, that TensorFlow Datasets wrote.
+    """True if there are folders of versions, of configs or of none, that TensorFlow Datasets wrote.
 
     Raises:
         ConfigurationError: it is a folder of datasets, each of which has its own.

@@ -32,11 +32,11 @@ class Place(Protocol):
     """What lies beside a script."""
 
     def is_file(self, path: str) -> bool:
-        """Whether there is such a file: then it is on this disk."""
+        """True if there is such a file: then it is on this disk."""
         ...
 
     def is_folder(self, path: str) -> bool:
-        """Whether there is such a folder."""
+        """True if there is such a folder."""
         ...
 
 
@@ -190,7 +190,7 @@ class Script:
 
     @property
     def is_of_old_datasets(self) -> bool:
-        """Whether it was written for Hugging Face `datasets`."""
+        """True if it was written for Hugging Face `datasets`."""
         return any(name == "datasets" for each in self.modules for name, _ in scan(each.path, each.text).needed)
 
     @property

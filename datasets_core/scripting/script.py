@@ -335,7 +335,7 @@ def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
 
 
 def _fits(name: str, stem: str) -> bool:
-    """Whether a class is called as its file is, or as a part of it."""
+    """True if a class is called as its file is, or as a part of it."""
     short, long = sorted((re.sub(r"[\W_]", "", name).lower(), re.sub(r"[\W_]", "", stem).lower()), key=len)
     return bool(short) and short in long
 

@@ -197,7 +197,7 @@ class SampleStream:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next sample is not in the chunk."""
+        """True if the next sample is not in the chunk."""
         return self.at >= len(self.chunk) or self._from is not None or self._is_closed
 
     def next_chunk(self, most: int) -> None:

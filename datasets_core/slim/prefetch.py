@@ -135,7 +135,7 @@ class PrefetchQueue:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """True if it was closed."""
         return self._ahead.is_closed
 
     def size(self) -> int:

@@ -124,7 +124,7 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
 
 
 def is_whole(value: Any, least: int | None = None) -> bool:
-    """Whether something is a whole number, from the least on.
+    """True if something is a whole number, from the least on.
 
     >>> is_whole(3), is_whole(3, least=4), is_whole(True), is_whole(3.0)
     (True, False, False, False)

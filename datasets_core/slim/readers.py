@@ -73,7 +73,7 @@ class SampleReader(ABC):
 
     @property
     def reads_one_by_one(self) -> bool:
-        """Whether a sample is read when it is asked for, and not before, in a block: then few are asked for ahead."""
+        """True if a sample is read when it is asked for, and not before, in a block: then few are asked for ahead."""
         return type(self).blocks is SampleReader.blocks
 
     @abstractmethod

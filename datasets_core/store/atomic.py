@@ -1,7 +1,7 @@
-"""A local folder that is filled beside its place and put there at once: a reader or a crash sees the old one or the new one.
+"""Atomic replacement of local folders and files: content is staged beside the target and renamed into place.
 
-Its owner holds a lock of the system on the folder itself, which is freed when the owner dies: by that the dead are told from
-the living, and no lock file is left beside what users save.
+The owner of a staging folder holds a system lock on the folder itself, which is freed when the owner dies: so dead owners
+are recognised, and no lock file is left beside what users save.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
 
 
 class StagedFolder:
-    """A new folder for `target`; as a context manager it is gone at the end of the block, whatever became of it.
+    """A staging folder for `target`; as a context manager it removes what is left of it at the end of the block.
 
     Args:
         target: a local folder, which need not exist.
 
     Raises:
-        DatasetDiskError: no folder can be made there.
+        DatasetDiskError: the folder cannot be made.
     """
 
     def __init__(self, target: str) -> None:
@@ -137,7 +137,7 @@ def _make_folder(path: str) -> None:
 
 
 def _is_here(folder: str) -> bool:
-    """Whether a process that works in the folder, ours, would find itself in a removed one."""
+    """True if a process that works in the folder, ours, would find itself in a removed one."""
     try:
         here = os.path.realpath(os.getcwd())
     except FileNotFoundError:
@@ -165,7 +165,7 @@ def _locked(folder: str) -> int | None:
 
 
 def _dead(base: str) -> Iterator[str]:
-    """The folders for `base` that nobody fills any more."""
+    """Yield the staging folders for `base` whose owner is dead."""
     for name in staging_folders(base):
         found = parse_staging(name.path)
         if found is None or files.is_alive(found.pid):
@@ -181,18 +181,18 @@ def _dead(base: str) -> Iterator[str]:
 
 
 FINGERPRINT_KEY = b"datasets_core.fingerprint"
-"""In the schema of a kept result: what it was made of, which also marks it as ours."""
+"""Key in the schema of a cached result: its inputs; it also marks the file as ours."""
 
 
 def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
-    """See that a result may take the place of what stands at `path`: nothing, an empty file, or a cache of rows or row numbers.
+    """Check that a result may replace `path`: nothing, an empty file, or a cache of rows or row numbers.
 
     Args:
-        path: where the result goes.
-        sources: files that its rows are made of, of which only kept results may be replaced.
+        path: target of the result.
+        sources: files of the input rows, of which only cached results may be replaced.
 
     Raises:
-        ConfigurationError: another file stands there.
+        ConfigurationError: another file exists there.
 
     >>> check_replaceable("/no/such/file.arrow")
     """
@@ -218,7 +218,7 @@ def _schema_at(path: str) -> pa.Schema | None:
 
 
 def _has_fingerprint(described: bytes | None) -> bool:
-    """Whether another library wrote the file as the result of a transform, which it gives a fingerprint."""
+    """True if another library wrote the file as the result of a transform, which it gives a fingerprint."""
     try:
         return "fingerprint" in json.loads(described or b"{}")
     except ValueError:
@@ -228,17 +228,17 @@ def _has_fingerprint(described: bytes | None) -> bool:
 def write_whole(
     path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, as_stream: bool = False, needed: int | None = None
 ) -> None:
-    """Write batches to a local file, whose folder is made if need be.
+    """Write batches to a local file; make its folder if necessary.
 
     Args:
-        path: where it goes.
+        path: the target.
         schema: of the batches, whose metadata may differ from it.
         batches: the rows.
         as_stream: in Arrow's stream format, instead of its file format.
-        needed: bytes, where they are known, for the error of a full disk.
+        needed: bytes, where known, for the error of a full disk.
 
     Raises:
-        DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+        DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

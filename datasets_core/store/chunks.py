@@ -1,7 +1,7 @@
-"""An author's rows, taken in chunks that are bounded in rows and bytes, and kept from being changed after they were yielded.
+"""Rows of an author's generator in chunks bounded in rows and bytes, protected from later changes by the author.
 
-An author may fill one dict again and again.  The first rows of every chunk are therefore kept beside a copy, and compared
-with it: where they differ, the copies are what was yielded, and every later row is copied as it comes.
+An author may refill one dict again and again.  So the first rows of every chunk are copied and compared with their copies:
+if they differ, the copies are the rows, and every later row is copied when it is yielded.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _OF = operator.attrgetter("__len__")
 
 
 class ChangedRowsError(Exception):
-    """A row that is no probe was changed after it was yielded: the rows must be made again, and copied."""
+    """A row outside the probes was changed after it was yielded: the rows must be generated again, and copied."""
 
 
 class Chunks:
-    """Lists of what an iterator yields, one after the other.
+    """Lists of the items of an iterator, one after the other.
 
     Args:
         pairs: the author's pairs of key and row, or (`are_rows`) rows alone.
         max_rows, max_bytes: bounds of a chunk.
-        copies: every row is copied as it comes.
-        are_rows: what is yielded are rows without a key.
-        is_live: somebody waits for the rows: the first chunk is one row, and none is filled for longer than a moment.
+        copies: True to copy every row.
+        are_rows: True for rows without a key.
+        is_live: True for a streaming build: the first chunk is one row, and no chunk is filled for longer than a moment.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Chunks:
         return chunk
 
     def check(self) -> None:
-        """See that what was taken last is still what was yielded; asked once more where the author's code failed behind it.
+        """Check that the last chunk was not changed; called once more if the author's code fails after it.
 
         Raises:
             ChangedRowsError: rows that were not copied were changed.
@@ -111,7 +111,7 @@ class Chunks:
         return False
 
     def _are_apart(self, chunk: Sequence[Any], probed: int) -> bool:
-        """Whether no two rows behind the probes are, or hold, one object that can be changed and is not in a probe."""
+        """True if no two rows behind the probes are, or hold, one object that can be changed and is not in a probe."""
         try:
             rows = chunk if self._are_rows else [row for _, row in chunk]
         except (TypeError, ValueError):
@@ -152,7 +152,7 @@ def copied(value: Any, *, with_objects: bool = True) -> Any:
 
 
 def unchanged(before: Any, now: Any) -> bool:
-    """Whether `now`, of which `before` is a copy, still holds the same."""
+    """True if `now`, of which `before` is a copy, still has the same content."""
     if before is now:
         return True
     if isinstance(now, memoryview):
@@ -216,8 +216,8 @@ def _values(rows: Sequence[Any], name: Any) -> list[Any]:
 
 
 def _repeats(objects: Sequence[Any], known: frozenset[int]) -> bool:
-    # Methods are equal where they are of one object.  `id` tells the same, but every call of it is an event for audit hooks,
-    # one of which watches confined scripts.
+    # Methods are equal if they belong to one object.  `id` tells the same, but every call of it is an event for audit hooks,
+    # one of which watches sandboxed scripts.
     if len(set(map(_OF, objects))) == len(objects):
         return False
     unknown = [identity for identity in map(id, objects) if identity not in known]

@@ -29,13 +29,13 @@ _FILLERS = ("EXTENDED_ARG", "CACHE", "PUSH_NULL", "PRECALL")
 
 @dataclass(slots=True)
 class Reach:
-    """What a code object, and the functions within it, look up outside of themselves.
+    """Names that a code object, and the functions within it, look up outside of themselves.
 
     Attributes:
-        paths: each global that is read, with the attributes that are read of it at once: `("helpers", "f")`.
-        imports: the modules that may be imported: level, name; of `from a import b` both `a` and `a.b`.
-        is_open: whether a module is imported whose name only the run decides.
-        words: names in the texts, for code that may look up what a text says.
+        paths: each global, with the attributes read directly from it: `("helpers", "f")`.
+        imports: the modules that may be imported: level, name; for `from a import b` both `a` and `a.b`.
+        is_open: True if a module is imported by a name computed at run time.
+        words: words in string constants, for code that may look up names by text.
     """
 
     paths: set[tuple[str, ...]] = field(default_factory=set)
@@ -45,7 +45,7 @@ class Reach:
 
 
 def reach_of(code: types.CodeType) -> Reach:
-    """What code depends on.
+    """Return the dependencies of a code object.
 
     >>> sorted(reach_of((lambda row: helpers.sub.f(row) + LIMIT).__code__).paths)
     [('LIMIT',), ('helpers', 'sub', 'f')]
@@ -122,7 +122,7 @@ def is_of_library(module: str) -> bool:
 
 
 def is_installed(module: Any) -> bool:
-    """Whether a module (or the module of a name) is part of Python or of an installed package: its name says what it does."""
+    """True if a module (or the module of a name) is part of Python or of an installed package: its name says what it does."""
     found = sys.modules.get(module) if isinstance(module, str) else module
     if found is None or getattr(found, "__name__", None) in ("__main__", "__mp_main__"):
         return False
@@ -134,7 +134,7 @@ def is_installed(module: Any) -> bool:
 
 
 def is_found_by_name(value: Any, module: str | None) -> bool:
-    """Whether a function or a class is what its qualified name says, in a module."""
+    """True if a function or a class is what its qualified name says, in a module."""
     found: Any = sys.modules.get(module or "")
     for name in value.__qualname__.split("."):
         found = getattr(found, name, None)
@@ -147,12 +147,12 @@ def module_name(name: str | None) -> str:
 
 
 def is_installed_path(path: str) -> bool:
-    """Whether a file is one of Python or of an installed package."""
+    """True if a file is one of Python or of an installed package."""
     return path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
 
 
 def attribute(module: types.ModuleType, name: str) -> tuple[bool, Any]:
-    """Whether a module has an attribute, and the attribute."""
+    """True if a module has an attribute, and the attribute."""
     try:
         return True, getattr(module, name)
     except AttributeError:
@@ -237,16 +237,16 @@ _ASKS = {"import_module", "__import__"}
 
 
 def imported_sources(imports: Iterable[tuple[int, str]], package: str | None) -> dict[str, str | types.ModuleType]:
-    """By full name, the files of the user's modules that imports read; the module itself where it has no file.
+    """Return the files of the user's modules that imports read, by full name; the module itself if it has no file.
 
-    Nothing is imported for that but the packages around a module.
+    Imports nothing but the packages around a module.
 
     Args:
         imports: level and name of each.
-        package: the package in which they stand.
+        package: the package of the importing code.
 
     Raises:
-        UnhashableError: a file imports what only its run decides.
+        UnhashableError: a file imports a module by a name computed at run time.
 
     >>> imported_sources([(0, "json")], None)
     {}
@@ -271,7 +271,7 @@ def imported_sources(imports: Iterable[tuple[int, str]], package: str | None) ->
 
 
 def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
-    """What stands in a loaded module otherwise than its file says: set from outside, or the file was edited since."""
+    """Return the attributes of a loaded module that differ from its file: set from outside, or the file was edited since."""
     path = os.path.abspath(path)
     tree = _parsed(path)
     if tree is None:

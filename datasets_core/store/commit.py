@@ -1,7 +1,7 @@
-"""From a staging folder to a finished dataset, so that a reader or a crash sees the old one or the new one.
+"""Commit of a staging folder as a finished dataset: readers and crashes see the old dataset or the new one.
 
-In a fresh place the staging folder gets everything under its final name, the manifest last, and becomes the dataset by one
-rename.  Over an existing dataset, and in a store that has no rename, shards are put under names that carry their hash, so
+In a new place the staging folder gets all files under their final names, the manifest last, and becomes the dataset by
+one rename.  Over an existing dataset, and in a store without rename, shards get names with their hash, so that no old
 that none of the old ones changes; the manifest, replaced last, is the commit.
 """
 
@@ -45,7 +45,7 @@ from datasets_core.store.manifest import (
 )
 from datasets_core.store.source import with_schema
 
-# `WriteJournal`: what a write has finished, line by line in a file, so that the same write goes on there after a crash.
+# `WriteJournal`: finished parts of a write, line by line in a file, so that the same write resumes there after a crash.
 
 
 logger = logging.getLogger(__name__)
@@ -56,19 +56,19 @@ _CHUNK = 1 << 20
 
 
 class WriteJournal:
-    """A folder for what is being written, and the journal in it; one writer at a time has it.
+    """Folder and journal of a write; one writer at a time holds its lock.
 
-    The first line of the journal says what is written; each further line says what stands on the disk, and is there itself
-    before anything else is written.  A journal of another write, or one that was cut, is used as far as it holds.
+    The first line of the journal describes the write; each further line describes data on the disk, and is on the disk itself
+    before anything else is written.  A journal of another write is not used; a truncated one up to its last whole line.
 
     Args:
-        folder: local; it is gone when `finish` was called.
-        header: what is written, and how: plain JSON.  Of another header all begins anew, which is said.
-        label: what is written, for messages.
+        folder: local; `finish` removes it.
+        header: description of the write: plain JSON.  With another header the write starts again, and logs that.
+        label: name of the target, for messages.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
-        FileInPlaceError: a file stands where the folder is to be.
+        FileInPlaceError: the path of the folder is a file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
@@ -98,7 +98,7 @@ class WriteJournal:
             raise
 
     def _begin(self) -> None:
-        os.makedirs(self.folder, exist_ok=True)  # whoever had the lock before may have finished
+        os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
         path = self.path(_JOURNAL)
         header, *entries = self._read(path) or [None]
         if header is not None and header != self._header:
@@ -129,7 +129,7 @@ class WriteJournal:
         files.write_atomically(path, text)
 
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Note what stands on the disk; it is on the disk, too, when this returns."""
+        """Append an entry about data on the disk; the entry is on the disk when this returns."""
         line = memoryview(json.dumps(entry).encode() + b"\n")
         with files.disk_errors(self.folder):
             while line:  # a disk that is nearly full takes a part
@@ -138,7 +138,7 @@ class WriteJournal:
         self.entries.append(dict(entry))
 
     def keep(self, count: int) -> None:
-        """Forget the entries behind the first `count`: what they say does not stand on the disk."""
+        """Drop the entries after the first `count`: their data are not on the disk."""
         if count == len(self.entries):
             return
         self.entries = self.entries[:count]
@@ -172,7 +172,7 @@ def header_of(folder: str) -> dict[str, Any]:
 
 
 def writing_folder(target: str) -> str:
-    """Where files are while they are written: beside a local path, out of sight; for a URL in the cache.
+    """Return the folder of files while they are written: hidden beside a local path; for a URL in the cache.
 
     >>> writing_folder("/data/rows.csv")
     '/data/.rows.csv.writing'
@@ -184,7 +184,7 @@ def writing_folder(target: str) -> str:
 
 
 def holds(path: str, size: int, sha256: str) -> bool:
-    """Whether the first `size` bytes of a file are those with this sha256."""
+    """True if the first `size` bytes of a file are those with this sha256."""
     digest, missing = hashlib.sha256(), size
     if not os.path.exists(path) or os.stat(path).st_size < size:
         return False
@@ -210,11 +210,11 @@ class Staging:
 
     @classmethod
     def adopt_or_create(cls, target: str) -> Staging:
-        """The staging folder that a dead owner left, with its journal and finished shards, else a new one.
+        """Return the staging folder of a dead owner, with its journal and finished shards, else a new one.
 
-        Since the lock is held here, whoever owned a staging folder is dead or has given up.  The folder gets a new name, so
-        that a worker which outlived its parent cannot write into it.  Surplus ones are removed, and so is what a killed
-        commit left in the target.
+        The caller holds the lock, so the owner of any staging folder is dead or has given up.  The folder gets a new name, so
+        that a worker which outlived its parent cannot write into it.  Surplus folders are removed, and so are leftovers of a
+        commit in the target.
 
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.
@@ -250,17 +250,17 @@ class Staging:
     def commit(
         self, manifest: Manifest, *, storage_options: dict[str, Any] | None = None, has_schema: bool = False
     ) -> Manifest:
-        """Make the staged shards that `manifest` names the dataset at `target`; the staging folder is gone afterwards.
+        """Commit the staged shards of `manifest` as the dataset at `target`; the staging folder is gone afterwards.
 
-        A commit that fails leaves the target as it was and the staging folder ready for another try.
+        A failed commit leaves the target unchanged and the staging folder ready for another try.
 
         Args:
             manifest: its shards by their staged names, in reading order.
-            storage_options: for fsspec, where the target is a URL.
-            has_schema: the manifest has the hash of the schema of these shards, so that none is opened for it.
+            storage_options: for fsspec, if the target is a URL.
+            has_schema: True if the manifest has the schema hash of these shards, so that none is opened for it.
 
         Returns:
-            The manifest as it stands in the target, with final names.
+            The manifest in the target, with final names.
 
         Raises:
             DamagedShardError: a staged shard is missing or of another size.
@@ -367,7 +367,7 @@ def _undone_on_failure(unless: Callable[[], bool] = lambda: False) -> Iterator[l
     except BaseException:
         if not unless():
             for path in placed:
-                with contextlib.suppress(OSError):  # the first failure is the one to tell
+                with contextlib.suppress(OSError):  # the first failure is the one to report
                     os.unlink(path)
         raise
 
@@ -478,13 +478,13 @@ _UNUSED_SECONDS = 30 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """One file or folder that can go.
+    """A file or folder that can be removed.
 
     Attributes:
-        path: where it is.
+        path: its path.
         size: bytes.
         kind: "staging" (an unfinished build), "temporary" (an unfinished file) or "orphan" (a shard of a replaced dataset),
-            or "unused" (a result of a transform in `<cache>/transforms` that nobody used for 30 days).
+            or "unused" (a result of a transform in `<cache>/transforms` not used for 30 days).
     """
 
     path: str
@@ -537,7 +537,7 @@ def remove_garbage(found: Iterable[Garbage]) -> int:
             try:
                 if os.path.isdir(garbage.path):
                     with contextlib.suppress(FileNotFoundError):
-                        os.unlink(os.path.join(garbage.path, MANIFEST_NAME))  # first: nobody finds half a result
+                        os.unlink(os.path.join(garbage.path, MANIFEST_NAME))  # first: no reader finds half a result
                     shutil.rmtree(garbage.path)
                 else:
                     os.unlink(garbage.path)
@@ -628,7 +628,7 @@ def _size_and_change(folder: str) -> tuple[int, float]:
 
 
 def _is_locked(path: str) -> bool:
-    """Whether a process holds the lock file; where locks cannot be asked, its lease, age and owner decide."""
+    """True if a process holds the lock file; if locks cannot be tested, its lease, age and owner decide."""
     if _is_leased(path):
         return True
     try:

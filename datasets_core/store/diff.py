@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from datasets_core.store.table import RowTable
 
 
-# What became of a dataset from one version to another, as a value: its level, its lines, the first rows that differ.
+# `Difference`: the change from one version of a dataset to another: its level, its lines, the first rows that differ.
 
 
 LEVELS = ("patch", "minor", "major")
@@ -38,14 +38,14 @@ _SHOWN = 60  # characters of a value
 
 @dataclass(frozen=True, slots=True)
 class RowDifference:
-    """One value that differs, or one row that only one of the two has.
+    """One value that differs, or one row that only one version has.
 
     Attributes:
         split: the split.
         row: number of the row in it, from 0.
-        column: the column, `a -> b` where it got another name; None where whole rows are told.
-        old, new: the values as they are stored, those of classes by their names where these changed; a whole row is a dict,
-            and None on the side that lacks it.
+        column: the column, `a -> b` if it was renamed; None for whole rows.
+        old, new: the stored values; class labels by name where the names changed; a whole row is a dict,
+            and None on the side without it.
     """
 
     split: str
@@ -67,13 +67,13 @@ class RowDifference:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What became of a dataset from one prepared version to another.
+    """The change of a dataset from one prepared version to another.
 
     Attributes:
-        level: "patch", "minor" or "major": what the change is, by the rows.
-        summary: what differs, a line each; empty where nothing does.
+        level: "patch", "minor" or "major", from the rows.
+        summary: the differences, a line each; empty without any.
         first_differences: the first rows that differ, split by split.
-        old_version, new_version: as the two are recorded; None where they have none.
+        old_version, new_version: the recorded versions; None without one.
     """
 
     level: str
@@ -84,7 +84,7 @@ class Difference:
 
     @property
     def declared(self) -> str | None:
-        """What the versions on record say: "major", "minor", "patch", "none" or "back"; None without versions."""
+        """Level of the change of the recorded versions: "major", "minor", "patch", "none" or "back"; None without versions."""
         if self.old_version is None or self.new_version is None:
             return None
         old, new = self.old_version.tuple, self.new_version.tuple
@@ -94,7 +94,7 @@ class Difference:
 
     @property
     def is_declared(self) -> bool:
-        """Whether the versions on record say at least as much as changed; True without versions."""
+        """True if the versions on record say at least as much as changed; True without versions."""
         if self.declared is None:
             return True
         said = {"back": -1, "none": 0, "patch": 0, "minor": 1, "major": 2}[self.declared]
@@ -214,7 +214,7 @@ def changes_of(old: FeatureType, new: FeatureType, path: tuple[str, ...] = ()) -
 
 
 def _renamed(changes: list[FeatureChange]) -> dict[str, str]:
-    """Columns that are gone, and the new ones that stand for them: the only two of their kind."""
+    """Return the new names of renamed columns: the only removed and the only new column of a type."""
     gone = [change for change in changes if change.new is None and len(change.path) == 1]
     new = [change for change in changes if change.old is None and len(change.path) == 1]
     kinds = (
@@ -229,7 +229,7 @@ def _renamed(changes: list[FeatureChange]) -> dict[str, str]:
 
 
 def _have_names(old: FeatureType, new: FeatureType) -> bool:
-    """Whether one of two has classes with names, and the other has too, or has texts."""
+    """True if one of two has classes with names, and the other has too, or has texts."""
     kinds = [isinstance(feature, ClassLabel) and bool(feature.names) for feature in (old, new)]
     texts = [isinstance(feature, Value) and "string" in feature.dtype for feature in (old, new)]
     return any(kinds) and all(kind or text for kind, text in zip(kinds, texts, strict=True))
@@ -297,10 +297,10 @@ def compare_staged(
 
     Args:
         old: folder or URL of the finished dataset.
-        folder: where the shards of the other one stand.
-        manifest: what they are; it stands nowhere yet.
-        limit: how many differing rows to keep at most.
-        storage_options: for fsspec, for either of the two that is a URL.
+        folder: folder of the staged shards.
+        manifest: of these shards; not written yet.
+        limit: maximum number of differing rows to keep.
+        storage_options: for fsspec, if either is a URL.
 
     Raises:
         DatasetNotFoundError, ManifestError, DamagedShardError: as `compare`.
@@ -350,7 +350,7 @@ class _Comparison:
         self._lines: list[str] = []
         self._rows: list[RowDifference] = []
         self._columns: list[PairedColumn] = []  # that can be compared, as far as is known yet
-        self._has_changed = self._has_lost = False  # columns or fields of any kind; such that nothing stands for
+        self._has_changed = self._has_lost = False  # columns or fields of any kind; those without a counterpart
 
     def made(self) -> Difference:
         self._compare_columns()
@@ -426,7 +426,7 @@ class _Comparison:
             self._compare_files(split)
 
     def _masks(self, one: pa.RecordBatch, other: pa.RecordBatch) -> Iterator[tuple[PairedColumn, Any]]:
-        """Where the values of each column differ; a column whose values cannot be compared is left out from now on."""
+        """Yield for each column where its values differ; a column whose values cannot be compared is dropped from now on."""
         features = self.old.features, self.new.features
         for column in list(self._columns):
             try:
@@ -450,7 +450,7 @@ class _Comparison:
                     self._rows.append(RowDifference(split, start + row, column.label, *(value[0].as_py() for value in values)))
 
     def _note_whole(self, split: str, rows: int, old: RowTable, new: RowTable) -> None:
-        """Keep the first rows as they were and are: what changed in them is not told by their values."""
+        """Record the first rows on both sides as whole rows, if single values do not show the change."""
         wanted = min(self._limit - len(self._rows), rows)
         if wanted > 0:
             sides = [table.slice(0, wanted).to_table().to_pylist() for table in (old, new)]
@@ -465,7 +465,7 @@ class _Comparison:
                     self._rows.append(RowDifference(split, number, None, *((row, None) if is_old else (None, row))))
 
     def _compare_files(self, split: str) -> None:
-        """What readers may notice of the same values in other files."""
+        """Note differences of the files for equal values."""
         before, after = ([shard.rows for shard in side.shards[split]] for side in (self.old, self.new))
         if before != after:
             many = f"{len(before):,} shards, then {len(after):,}" if len(before) != len(after) else "shards of other lengths"

@@ -1,4 +1,4 @@
-"""Which rows of two columns hold other values, found column-wise: nulls, NaN, nested values and dictionaries included."""
+"""Comparison of columns by value: nulls, NaN, nested values and dictionaries; fingerprint of the content of splits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 class IncomparableError(Exception):
-    """Values of two types of which nobody can say whether they are equal; for who compares columns, and no one else."""
+    """Values of two types that cannot be compared; caught by the code that compares columns."""
 
 
 def in_one_type(old: pa.Array, new: pa.Array) -> tuple[pa.Array, pa.Array] | None:
@@ -139,20 +139,20 @@ _WORDS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) -> Mask:
-    """Where two arrays of one length hold other values.
+    """Return where two arrays of one length differ.
 
-    NaN equals NaN, whatever its bits; -0.0 is not 0.0.  Texts, bytes and lists are equal whatever width their offsets have, and
-    whether they are coded by a dictionary or not.  Fields of structs that only `new` has are not looked at.  Of media whose
-    bytes are stored, the bytes count and not the path that they once came from.
+    NaN equals NaN, whatever its bits; -0.0 is not 0.0.  Offset widths of texts, bytes and lists are ignored, and so are
+    dictionary encodings.  Fields of structs that only `new` has are ignored.  Of media whose
+    bytes are stored, the bytes count and not the original path.
 
-    Values of different types are compared in one that holds both (`in_one_type`): the number 1 is 1 in each of them.
+    Values of different types are compared in a common type (`in_one_type`): the number 1 is 1 in each of them.
 
     Args:
         old, new: the arrays.
-        feature: the feature of `old`, which tells media from other structs.
+        feature: the feature of `old`, which marks media.
 
     Raises:
-        IncomparableError: they hold values that have nothing to do with each other.
+        IncomparableError: their values have no common type.
 
     >>> differing(pa.array([1.0, None, float("nan")]), pa.array([1.0, 2.0, float("nan")])).tolist()
     [False, True, False]
@@ -177,7 +177,7 @@ def plain_values(array: pa.Array) -> pa.Array:
 
 
 def validity(array: pa.Array) -> Mask:
-    """Where an array is not null."""
+    """Return where an array is not null."""
     if not array.null_count:
         return np.ones(len(array), dtype=np.bool_)
     found: Mask = array.is_valid().to_numpy(zero_copy_only=False)
@@ -185,7 +185,7 @@ def validity(array: pa.Array) -> Mask:
 
 
 def _other_values(old: pa.Array, new: pa.Array, both: Mask, feature: FeatureType | None) -> Mask:
-    """Where the values differ; what it says of rows that are not in `both` means nothing."""
+    """Return where the values differ; rows that are not in `both` are undefined."""
     for asks in (types.is_struct, is_list):
         if asks(old.type) != asks(new.type):
             raise IncomparableError
@@ -236,13 +236,13 @@ def _other_structs(old: pa.Array, new: pa.Array, feature: FeatureType | None) ->
 
 
 def _stored(media: pa.Array) -> Mask:
-    """Where a medium has its bytes in the row."""
+    """Return where a medium has its bytes in the row."""
     place = media.type.get_field_index("bytes")
     return np.zeros(len(media), dtype=np.bool_) if place < 0 else validity(media.field(place))
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether it is a type of lists, of any width and of fixed length too."""
+    """True if it is a type of lists, of any width and of fixed length too."""
     return any(
         asks(kind)
         for asks in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
@@ -279,7 +279,7 @@ def _flat(lists: pa.Array) -> pa.Array:
 
 
 def kind_of_values(feature: FeatureType) -> Any:
-    """What tells the values of a feature from others, as a user reads them: widths of offsets and ids left out.
+    """Return the type of the values of a feature as a user sees them, without offset widths and ids.
 
     >>> from datasets_core.features.base import Value
     >>> kind_of_values(Value("large_string")) == kind_of_values(Value("string", id="text"))
@@ -296,7 +296,7 @@ def kind_of_values(feature: FeatureType) -> Any:
     return form
 
 
-# The fingerprint of the rows of a dataset: the same whatever shards, batches, format or machine they stand on.
+# Fingerprint of the rows of a dataset, independent of shards, batches, format and machine.
 
 
 _ROWS = 10_000  # hashed at once
@@ -310,15 +310,15 @@ def split_fingerprints(
     on_rows: Callable[[int], object] = lambda rows: None,
     storage_options: dict[str, Any] | None = None,
 ) -> dict[str, str]:
-    """The sha256 of the rows of each split, in their order.
+    """Return the sha256 of the rows of each split, in their order.
 
-    Names and values of the columns count, and so do their kinds; the order of the columns does not.  Of media the bytes count
-    where they are stored, and else the name of the file.
+    Names, values and types of the columns count; the order of the columns does not.  Of media the bytes count
+    if they are stored, else the name of the file.
 
     Args:
         folder: a finished dataset.
         manifest: what it contains.
-        on_rows: is told how many rows more are done.
+        on_rows: called with the number of further rows done.
         storage_options: for fsspec.
 
     Raises:

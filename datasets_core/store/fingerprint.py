@@ -1,6 +1,6 @@
-"""The identity of values and of transforms: a hash that is the same in every process, on every run.
+"""`Hasher`: fingerprints of values and of transforms, equal in every process and on every run.
 
-What has no identity that lasts gets a random one, and a warning says that nothing can be reused, and because of what.
+A value without a lasting identity gets a random hash, with a warning that results cannot be reused, and why.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _MOST_STEPS = 6  # of the way to a value, in a message
 
 
 class ValueWriter:
-    """Writes values into a hash, each as its kind, its length and its content, so that no two forms run together.
+    """Writes values into a hash, each as its type, its length and its content, so that different values never collide.
 
     Args:
         sink: takes the bytes.
-        is_strict: refuse what has no lasting identity; False writes its kind instead.
+        is_strict: True to refuse values without a lasting identity; False writes their type instead.
     """
 
     def __init__(self, sink: Callable[[bytes], object], *, is_strict: bool = True) -> None:
@@ -66,7 +66,7 @@ class ValueWriter:
         """Add a value.
 
         Raises:
-            UnhashableError: the value, or something in it, has no lasting identity; the message says how it was reached.
+            UnhashableError: the value, or something in it, has no lasting identity; the message gives the path to it.
         """
         scalar = _SCALARS.get(type(value))
         if scalar is not None:
@@ -79,7 +79,7 @@ class ValueWriter:
         self._open[id(value)] = len(self._open)
         try:
             self._write_container(value)
-        except Exception as error:  # what a strange value does when it is read is no failure of the user's program
+        except Exception as error:  # an error of a strange value while it is read is no failure of the user's program
             if not self._is_strict:
                 self._put("unhashable", _name(type(value)).encode())
             elif isinstance(error, UnhashableError):
@@ -129,7 +129,7 @@ class ValueWriter:
         return digest.digest()
 
     def _is_known(self, value: Any) -> bool:
-        """Whether a function, class or module was written before: then its number stands for it."""
+        """True if a function, class or module was written before: then its number is written instead."""
         known = self._seen.get(id(value))
         if known is not None:
             self._put("known", str(known[0]).encode())
@@ -203,7 +203,7 @@ class ValueWriter:
                     self.write(owner)
 
     def _write_python_function(self, value: types.FunctionType) -> None:
-        """By what it does: code, defaults, what it closes over and what its code reads; not by where it stands."""
+        """Write a function by code, defaults, closure and the globals its code reads; not by its location."""
         if self._is_known(value):
             return
         home: Any = value.__globals__.get("__name__")
@@ -295,7 +295,7 @@ class ValueWriter:
         self._named("state", own, f"{{!r}} of class {value.__qualname__!r}")
 
     def _write_module(self, value: types.ModuleType) -> None:
-        """A module by its name; one of the user's own by what stands in it too: any of that may be looked up."""
+        """Write a module by its name; a module of the user also by its content: any attribute may be looked up."""
         self._put("module", module_name(value.__name__).encode())
         if is_installed(value) or self._is_known(value):
             return
@@ -431,7 +431,7 @@ class ValueWriter:
         )
 
     def _write_state(self, value: Any) -> None:
-        """By class and by the state that a copy of the object would get (`__reduce_ex__`, which nobody reads back)."""
+        """Write a value by class and by the state that a copy would get (`__reduce_ex__`, never read back)."""
         kind = type(value)
         if isinstance(value, _NEVER):
             raise self._unhashable(f"a {_name(kind)} is another one in every process")
@@ -541,7 +541,7 @@ def _is_of_numpy_random(value: Any) -> bool:
 
 
 def _is_named_ufunc(value: np.ufunc) -> bool:
-    """Whether a ufunc is what its name says: one of `np.frompyfunc` is known to nobody."""
+    """True if a ufunc is found under its name; those of `np.frompyfunc` are not."""
     homes = (np, sys.modules.get("scipy.special"))
     return any(getattr(home, value.__name__, None) is value for home in homes)
 
@@ -636,7 +636,7 @@ class Hasher:
 
     @classmethod
     def hash(cls, value: Any) -> str:
-        """The hash of one value, in sixteen hexadecimal digits.
+        """Return the hash of one value, sixteen hexadecimal digits.
 
         Raises:
             UnhashableError: the value, or something in it, has no lasting identity.
@@ -647,7 +647,7 @@ class Hasher:
 
     @classmethod
     def hash_what_can_be(cls, value: Any) -> str:
-        """The hash of one value, in which the kind stands for what has no lasting identity."""
+        """Return the hash of one value, with the type in place of values without a lasting identity."""
         hasher = cls()
         ValueWriter(hasher._digest.update, is_strict=False).write(value)
         return hasher.hexdigest()

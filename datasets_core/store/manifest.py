@@ -1,7 +1,7 @@
-"""What a finished dataset contains: one `dataset_info.json`, written last.
+"""`Manifest`: content of a finished dataset: one `dataset_info.json`, written last; names in a dataset folder.
 
-It is the JSON of `DatasetInfo` as other tools know it, with one key more, `"manifest"`, which they pass over.  No manifest
-means that nothing was built.
+It is the JSON of `DatasetInfo` as other tools know it, with one more key, `"manifest"`, which they ignore.  Without a
+manifest nothing was built.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from datasets_core.meta.splits import RowRange
 
 
 _NAME = re.compile(r"datasets_core-(?P<pid>\d+)-.+")
-_ALIVE = "alive"  # locked as long as the owner lives: where processes have other numbers, in a container, this tells
+_ALIVE = "alive"  # locked as long as the owner lives; works across containers, where process numbers differ
 _made_folders: list[tuple[int, str, int]] = []
 
 
@@ -77,7 +77,7 @@ def _is_abandoned(path: str) -> bool:
 
 
 def _is_free(descriptor: int) -> bool:
-    """Whether nobody holds the lock; from then on, who asked does."""
+    """True if the lock was free; the caller holds it from now on."""
     with contextlib.suppress(ImportError):  # not on every system
         import fcntl
 
@@ -118,7 +118,7 @@ def located(folder: str | os.PathLike[str]) -> str:
 
 
 def staging_base(target: str) -> str:
-    """What the names of lock and staging folders begin with: the target itself, or for a URL a place in the cache."""
+    """Return the common prefix of the names of lock and staging folders: the target, or for a URL a path in the cache."""
     place = located(target)
     if is_url(place):
         key = hashlib.sha256(place.encode()).hexdigest()[:32]
@@ -141,12 +141,12 @@ def staging_path(target: str) -> str:
 
 
 def temporary_path(path: str) -> str:
-    """A fresh name beside `path` for a file that becomes `path` by a rename."""
+    """Return a new name beside `path` for a file that becomes `path` by a rename."""
     return f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
 
 
 class StagingName(NamedTuple):
-    """What the name of a staging folder says: whose it is."""
+    """Owner of a staging folder, from its name."""
 
     path: str
     target: str
@@ -154,7 +154,7 @@ class StagingName(NamedTuple):
 
 
 def parse_staging(path: str) -> StagingName | None:
-    """Read the name of a staging folder; None if `path` is no such name.
+    """Return the parsed name of a staging folder; None for other names.
 
     >>> parse_staging("/c/reviews.incomplete-12-ab")
     StagingName(path='/c/reviews.incomplete-12-ab', target='/c/reviews', pid=12)
@@ -164,7 +164,7 @@ def parse_staging(path: str) -> StagingName | None:
 
 
 def temporary_owner(path: str) -> int | None:
-    """The process that a temporary file belongs to; None if `path` is no name of a temporary.
+    """Return the process of a temporary file; None for other names.
 
     >>> temporary_owner("a.arrow.tmp-12-ab"), temporary_owner("a.arrow")
     (12, None)
@@ -174,7 +174,7 @@ def temporary_owner(path: str) -> int | None:
 
 
 def is_shard_name(name: str) -> bool:
-    """Whether a file of a finished dataset is one of its shards, by its name.
+    """True if a file of a finished dataset is one of its shards, by its name.
 
     >>> is_shard_name("reviews-train-00000-of-00002.arrow"), is_shard_name("cache-ab12.arrow")
     (True, False)
@@ -183,7 +183,7 @@ def is_shard_name(name: str) -> bool:
 
 
 def is_named_by_content(name: str) -> bool:
-    """Whether a file is a shard that only a manifest makes part of a dataset, by its name.
+    """True if a file is a shard that only a manifest makes part of a dataset, by its name.
 
     >>> is_named_by_content("reviews-train-00000-of-00002-0123456789abcdef.arrow")
     True
@@ -246,25 +246,25 @@ class SourceRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a finished dataset contains.
+    """Content of a finished dataset.
 
     Attributes:
-        info: the description; its splits carry `shard_lengths` and `shard_names`.
+        info: the description; its splits have `shard_lengths` and `shard_names`.
         shards: every shard, split after split, in reading order.
         file_format: "arrow" or "parquet".
-        verification: the mode under which the content was checked.
-        sources: the files that it was built from.
+        verification: the verification mode of the build.
+        sources: the source files of the build.
         created: when, as ISO time in UTC; "" where unknown.
-        identity: what the dataset was made by and of; "" where unknown.
+        identity: identity of builder and inputs; "" if unknown.
         write_order: the order of the rows of a split: "source" as they came, "hash" of their keys, or "key".
-        disable_shuffling: a builder that writes by hash was asked to leave it.
-        max_rows: so many rows of each split were taken at most; None where all were.
-        schema: the hash of the Arrow schema of the shards; "" where unknown.
-        denied: what a confined script was denied and went on without, in words: others may get other rows.
-        commit: that of its repository on the Hub; "" where there is none.
-        blocks: how the rows of each split lie in the files that they came from, as text (`store/file_structure.py`); of splits
-            whose rows came in the order of files of a format.
-        files: the names of these files, as text, without secrets; of splits whose rows are all those of their files.
+        disable_shuffling: True if the user turned off the order by hash.
+        max_rows: maximum number of rows taken of each split; None: all.
+        schema: the hash of the Arrow schema of the shards; "" if unknown.
+        denied: descriptions of accesses denied to a sandboxed script: with them it might yield other rows.
+        commit: that of its repository on the Hub; "" without one.
+        blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits
+            whose rows come in the order of files of a format.
+        files: the names of these files, as text, without secrets; for splits whose rows are all those of their files.
     """
 
     info: DatasetInfo

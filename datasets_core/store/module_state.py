@@ -1,4 +1,4 @@
-"""What code reads of the user's modules, and whether a worker process, which imports them anew, reads the same."""
+"""Module state that user code reads, and a check that a worker process, which imports the modules anew, has the same."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _Checked:
 
 
 def state_of(code: Any) -> State:
-    """What functions and objects read of the user's modules once they are in another process.
+    """Return what functions and objects read of the user's modules in another process.
 
     >>> state_of([len, lambda row: row])
     {}
@@ -126,7 +126,7 @@ def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _is_imported(value: Any, module: Any) -> bool:
-    """Whether another process gets a function or class by the import of its module, and not as code."""
+    """True if another process gets a function or class by the import of its module, and not as code."""
     from datasets_core.engines.local import sent_by_value
     from datasets_core.store.code import is_found_by_name
 
@@ -136,7 +136,7 @@ def _is_imported(value: Any, module: Any) -> bool:
 
 
 def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
-    """What a function that travels as code reads of modules: by their names, and by its own imports."""
+    """Yield what a function pickled as code reads of modules: by their names, and by its own imports."""
     from datasets_core.store.code import codes, is_installed, reach_of
 
     reach = reach_of(function.__code__)
@@ -165,7 +165,7 @@ def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
 
 
 def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What code that holds a module in a variable may read of it, by the names of attributes that it reads of anything."""
+    """Yield what code that holds a module in a variable may read of it: the attribute names it reads of any object."""
     from datasets_core.store.code import is_installed
 
     for name in names:
@@ -177,7 +177,7 @@ def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[s
 
 
 def _is_replaced(value: Any) -> bool:
-    """Whether an attribute of an installed module is the user's function or class, or a plain value, which may be set."""
+    """True if an attribute of an installed module is the user's function or class, or a plain value, which may be set."""
     from datasets_core.store.code import is_installed
 
     if isinstance(value, (types.FunctionType, type)):

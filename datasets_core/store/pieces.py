@@ -35,13 +35,13 @@ class Span(NamedTuple):
 
 
 class FilePlaces(NamedTuple):
-    """Where rows stand in their files: in runs, each of a file.
+    """Positions of rows in their source files, as runs of one file each.
 
     Attributes:
         names: of the files.
-        ends: the row behind each run.
+        ends: the number of the row behind each run.
         files: the number of the file of each run, ascending.
-        firsts: the number, in its file, of the first row of each run.
+        firsts: for each run the number in its file of its first row.
     """
 
     names: tuple[str, ...]
@@ -72,7 +72,7 @@ class FileStructure(NamedTuple):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return sum(span.stop - span.start for span in self.spans)
 
     def cut(self, start: int, stop: int) -> FileStructure:
@@ -95,7 +95,7 @@ class FileStructure(NamedTuple):
         return _blocks(self.spans)
 
     def places(self) -> FilePlaces | None:
-        """Where the rows stand in their files, numbered as `blocks` does; None where the names of these are not known.
+        """Positions of the rows in their files, numbered as in `blocks`; None if the file names are unknown.
 
         >>> from datasets_core.meta.row_blocks import RowBlocks
         >>> text, names = stored_blocks(RowBlocks.of([4, 4, 2], files=[0, 0, 1])), stored_names(["a.csv", "b.csv"])
@@ -172,10 +172,10 @@ def _shared(name: str, other: str) -> int:
 
 
 def _names(stored: str) -> list[str]:
-    """What `stored_names` was told.
+    """Return the argument of `stored_names`.
 
     Raises:
-        ValueError: it gives no such text.
+        ValueError: it is not such a text.
     """
     found: list[str] = []
     last = ""
@@ -323,16 +323,16 @@ def stacked(pieces: Sequence[Ints]) -> Ints:
     return np.concatenate(pieces) if pieces else np.zeros((0, 4), dtype=np.int64)
 
 
-# Where rows stand: the shard file of a build and the number in it, for every row of a table, and back.
+# Location of rows: the shard file of a build and the number in it, for every row of a table, and back.
 
 
 class BatchLocations(NamedTuple):
-    """Where the batches of a shard stand.
+    """Locations of the batches of a shard in shard files.
 
     Attributes:
         paths: shard files.
-        names: what row ids call each of them.
-        files: for each batch the number of its file in `paths`, -1 where it stands in none; None: all stand in the first.
+        names: names of these in row ids.
+        files: for each batch the index of its file in `paths`, -1 without one; None: all are in the first.
         firsts: for each batch the number of its first row in that file.
     """
 
@@ -343,15 +343,15 @@ class BatchLocations(NamedTuple):
 
 
 class HasLocations(Protocol):
-    """A shard, as far as it is asked where its rows stand."""
+    """A shard with the locations of its batches."""
 
     def locations(self) -> BatchLocations | None:
-        """Where the batches stand; None where none of them stands in a shard file of a build."""
+        """Return the locations of the batches; None if no batch is in a shard file of a build."""
         ...
 
 
 def locations_of_file(path: str, name: str, rows: Sequence[int]) -> BatchLocations:
-    """That of a shard file with batches of so many rows.
+    """Return the locations of the batches of one shard file.
 
     >>> locations_of_file("/birds/a.arrow", "a.arrow", [3, 2]).firsts.tolist()
     [0, 3]
@@ -364,18 +364,18 @@ def locations_of_file(path: str, name: str, rows: Sequence[int]) -> BatchLocatio
 
 
 class Places:
-    """Where the rows of a table stand.
+    """Locations of the rows of a table in shard files.
 
-    A row has a *key*: its number among all rows of all files, one file after the other; -1 where it stands in no file.
+    A row has a *key*: its number among all rows of all files, one file after the other; -1 without a file.
 
     Args:
-        shards: those of the table.
+        shards: of the table.
         pieces: of the table (`store/pieces.py`).
-        is_one_build: no two shards have the same name, so that only those are asked that have a piece.
+        is_one_build: True if no two shards have the same name, so that only shards with a piece are asked.
 
     Attributes:
-        paths: the files of all shards, also of those that have no piece: what a file is called does not depend on the slice.
-        names: what row ids call each file, as far as no other file is called so.
+        paths: the files of all shards, also of those without a piece: the names in ids do not depend on the slice.
+        names: name of each file in row ids, extended until it is unique.
         bases: for each file, the key of its first row.
     """
 
@@ -414,7 +414,7 @@ class Places:
 
     @property
     def is_disjoint(self) -> bool:
-        """Whether no row of a file is in the table twice."""
+        """True if no row of a file is in the table twice."""
         lows, highs, _ = self._spans
         return int((highs - lows).sum()) == int(self._rows[self._lows >= 0].sum())
 
@@ -425,7 +425,7 @@ class Places:
         return np.where(lows < 0, -1, lows + (rows - self._starts[pieces]))
 
     def key(self, file: int, row: int) -> int:
-        """The key of a row of a file; -1 where the table has no row there or behind it."""
+        """Return the key of a row of a file; -1 if the table has no row there or after it."""
         return int(self.bases[file]) + row if row < int(self._extents[file]) else -1
 
     def split(self, keys: Ints) -> tuple[Ints, Ints]:
@@ -472,7 +472,7 @@ def _by_shard(shards: Ints) -> Iterable[tuple[int, slice | Ints]]:
 
 
 def _disjoint(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints]:
-    """Spans that share no key, in order, each with the first piece that has it; pieces at -1 stand nowhere."""
+    """Return disjoint spans of keys, in order, each with the first piece that contains it; pieces at -1 have no key."""
     stand = np.flatnonzero(lows >= 0)
     order = stand[np.argsort(lows[stand], kind="stable")]
     low, high = lows[order], highs[order]

@@ -1,7 +1,7 @@
-"""One shard, opened when it is touched: an Arrow file, an Arrow stream, a Parquet file, or batches in memory.
+"""`Shard`: record batches opened on first use: an Arrow file, an Arrow stream, a Parquet file, or batches in memory.
 
-Batches of a mapped Arrow file cost no memory and stay; what had to be decoded is kept within a limit, by a `ShardCache` that
-the shards of one dataset share.  The shelf also bounds how many files are open.
+Batches of a mapped Arrow file cost no memory and stay; decoded batches are cached within a limit, by a `ShardCache` that
+the shards of one dataset share.  It also bounds the number of open files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Reader(Protocol):
         ...
 
     def is_decoded(self, batch: pa.RecordBatch) -> bool:
-        """Whether a batch is memory of its own, and no view of the file."""
+        """True if a batch is memory of its own, and no view of the file."""
         ...
 
     def restore(self, schema: pa.Schema) -> bool:
@@ -115,7 +115,7 @@ READERS: dict[str, Callable[[Any], Reader]] = {"arrow": _ArrowReader, "stream": 
 
 
 def check_names(fields: Iterable[pa.Field]) -> None:
-    """Read every name: pyarrow finds out only then that a damaged one is no text."""
+    """Read every name: pyarrow detects only then that a damaged one is not text."""
     for field in fields:
         _ = field.name
         if pa.types.is_nested(field.type):
@@ -123,7 +123,7 @@ def check_names(fields: Iterable[pa.Field]) -> None:
 
 
 def _span(source: Any) -> tuple[int, int]:
-    """Where in memory a mapped file or a buffer lies; (0, 0) for a file that is read."""
+    """Return the memory range of a mapped file or a buffer; (0, 0) for a file that is read."""
     if isinstance(source, pa.Buffer):
         return source.address, source.address + source.size
     if isinstance(source, pa.MemoryMappedFile):
@@ -143,7 +143,7 @@ def _lies_in(batch: pa.RecordBatch, span: tuple[int, int]) -> bool:
 
 
 def parquet_schema(schema: pa.Schema) -> pa.Schema:
-    """What becomes of a schema in a Parquet file, which has no seconds and no `date64`.
+    """Return the schema that Parquet stores for a schema: it has no seconds and no `date64`.
 
     >>> parquet_schema(pa.schema({"at": pa.timestamp("s")})).field("at").type
     TimestampType(timestamp[ms])
@@ -174,7 +174,7 @@ DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, Overflow
 
 
 class ShardCache:
-    """What the shards of one dataset keep: open readers, decoded batches, and mapped files, the latest of each."""
+    """Cache of the shards of one dataset: open readers, decoded batches, and mapped files, the latest of each."""
 
     def __init__(self, max_open: int = _MAX_OPEN, max_bytes: int = _MAX_DECODED_BYTES, max_mapped: int | None = None) -> None:
         self._tokens = itertools.count()
@@ -252,12 +252,12 @@ class Shard(Protocol):
 
     @property
     def is_mapped(self) -> bool:
-        """Whether a batch costs no memory of its own, so that holding it is free."""
+        """True if a batch costs no memory of its own, so that holding it is free."""
         ...
 
     @property
     def identity(self) -> str:
-        """What tells its rows from all others, wherever its file lies."""
+        """Identity of its rows, independent of the location of its file."""
         ...
 
     def batch_rows(self) -> Sequence[int]:
@@ -273,7 +273,7 @@ class Shard(Protocol):
         ...
 
     def locations(self) -> BatchLocations | None:
-        """Where the batches stand in shard files of a build, whose rows have ids; None where they stand in none."""
+        """Return the locations of the batches in shard files of a build, whose rows have ids; None without any."""
         ...
 
 
@@ -283,7 +283,7 @@ class MemoryShard:
     Args:
         batches: the batches.
         schema: of each.
-        standing: where they stood before they were read, if that is known.
+        standing: their locations before they were read, if known.
     """
 
     path = None
@@ -326,7 +326,7 @@ def _memory_shard(data: bytes, locations: BatchLocations | None = None) -> Memor
 
 
 def loaded(shard: Shard) -> MemoryShard:
-    """The batches of a shard, all of them read: no file stands behind them any more."""
+    """Return the batches of a shard, all of them in memory, independent of any file."""
     return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema, shard.locations())
 
 
@@ -378,16 +378,16 @@ class FileShard:
     Args:
         path: the file.
         kind: "arrow", "stream" or "parquet".
-        shelf: what the shards of one dataset share.
-        rows: rows of each batch, where a manifest says so; a batch with another number is damage.
-        schema: the schema that it must have, where that is known.
-        in_memory: read the whole file at the first touch instead of mapping it.
+        shard_cache: cache shared by the shards of one dataset.
+        rows: rows of each batch, from a manifest; a batch with another number is damage.
+        schema: the required schema, if known.
+        in_memory: True to read the whole file on first use instead of mapping it.
         storage_options: for fsspec.
-        entry: what the disk said of the file (`files.entry`); another one at its path is damage.
-        identity: a digest of its bytes, where a manifest has one.
-        size: its bytes on record; a file of another size, or whose ends are damaged, is refused when it is opened.
-        id_name: what row ids call it; None: it is no shard of a build, and its rows have no ids.
-        is_read: read a local file batch by batch instead of mapping it: what was looked at leaves the memory again.
+        entry: size and times of the file on disk (`files.entry`); another file at its path is damage.
+        identity: a digest of its bytes, from a manifest.
+        size: its recorded bytes; a file of another size, or with damaged ends, is refused when it is opened.
+        id_name: its name in row ids; None: not a shard of a build, and its rows have no ids.
+        is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
     """
 
     def __init__(
@@ -419,14 +419,14 @@ class FileShard:
 
     @property
     def identity(self) -> str:
-        """See `Shard`; without a digest it is made of size, time and both ends of the file."""
+        """See `Shard`; without a digest it is made from size, time and both ends of the file."""
         if self._identity is None:
             self._identity = _file_identity(self.path, self._storage_options)
         return self._identity
 
     @property
     def is_arrow(self) -> bool:
-        """Whether it is a local file in one of Arrow's own formats."""
+        """True if it is a local file in one of Arrow's own formats."""
         return self.kind != "parquet" and not files.is_url(self.path)
 
     @property
@@ -532,7 +532,7 @@ def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
     found = files.entry(path, storage_options)
     if found is None:
         raise FileNotFoundDatasetsError(f"{path} is gone. Build the dataset again, or put the file back.")
-    if files.is_url(path):  # its store has a checksum or a version, or else only the name tells
+    if files.is_url(path):  # its store has a checksum or a version, or else only the name identifies it
         return Hasher.hash(("file", found.size, found.identity or path))
     with open(files.local_path(path), "rb") as handle:
         head = handle.read(_EDGE_BYTES)
@@ -541,11 +541,11 @@ def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
 
 
 def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
-    """The kind of an Arrow or Parquet file, by its first and last bytes.
+    """Return the kind of an Arrow or Parquet file, from its first and last bytes.
 
     Raises:
-        DamagedShardError: it is neither, or it is cut.
-        FileNotFoundDatasetsError: there is no such file.
+        DamagedShardError: it is neither, or truncated.
+        FileNotFoundDatasetsError: the file does not exist.
     """
     try:
         with files.open_binary(path, storage_options) as handle:

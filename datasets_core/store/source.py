@@ -28,7 +28,7 @@ from datasets_core.store.table import LazyShards, RowTable
 
 
 def paths_of_files(paths: Iterable[str]) -> MediaPaths:
-    """What the rows of some files may open: what lies below the folders of these files; for rows of no file, everything.
+    """Return the paths that rows of some files may open: below the folders of these files; everything without files.
 
     >>> paths_of_files(["/data/birds/train.parquet", "zip://a.json::/data/owls.zip"]).roots
     ('/data/birds', '/data')
@@ -38,7 +38,7 @@ def paths_of_files(paths: Iterable[str]) -> MediaPaths:
 
 
 def paths_below(folders: Iterable[str]) -> MediaPaths:
-    """What rows may open that belong to some folders; the root of the disk is none."""
+    """Return the paths below some folders, which their rows may open; the root of the disk is left out."""
     named = (folder if files.is_url(folder) else os.path.abspath(files.local_path(folder)) for folder in folders)
     return MediaPaths(tuple(dict.fromkeys(folder for folder in named if folder.strip(os.sep))), fetch)
 
@@ -87,10 +87,10 @@ def open_rows(
     is_lazy: bool = False,
     structure: FileStructure | None = None,
 ) -> RowTable:
-    """The rows of `ranges`, in their order.
+    """Return the rows of `ranges`, in their order.
 
-    Of the shards in `ranges` the disk is asked for the sizes (`check_shards`), and each is opened, and checked again, when a
-    row of it is read; of the others nothing is asked.
+    Checks the sizes of the shards in `ranges` on the disk (`check_shards`); each is opened, and checked again, when a
+    row of it is read; other shards are not touched.
 
     Args:
         folder: the dataset, local or remote.
@@ -98,11 +98,11 @@ def open_rows(
         ranges: the rows, as `row_ranges` gives them.
         in_memory: read the shards instead of mapping them.
         storage_options: for fsspec.
-        has_ids: its rows have ids, which call a shard what the manifest calls it; not those of a cache, whose files have names
-            that no one else knows.
-        is_asked: False leaves the disk alone: what is missing is found when it is read.
-        is_read: read batch by batch instead of mapping, and keep nothing: for one who goes through all rows in bounded memory.
-        is_lazy: the schema is made when it is asked for, where the columns are plain values; so are errors of it.
+        has_ids: True if its rows have ids, with the shard names of the manifest; not for a cache, whose file names
+            are private.
+        is_asked: False to skip the check of the disk: missing files are found when they are read.
+        is_read: True to read batch by batch instead of mapping, and keep nothing: for one pass in bounded memory.
+        is_lazy: True to make the schema on first use, if the columns are plain values; so are errors of it.
         structure: of these rows: see `structure_of`.
 
     Raises:
@@ -159,7 +159,7 @@ def open_rows(
 
 
 def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStructure | None:
-    """How the rows of a split expression lie in the files that they were built from; None where that is not on record.
+    """Return the row ranges of a split expression in the files it was built from; None if not recorded.
 
     Raises:
         SplitSyntaxError, UnknownSplitError: as `row_ranges`.
@@ -211,7 +211,7 @@ def check_shards(
 
 
 def _paths_in(folder: str) -> Callable[[str], str]:
-    """What makes the name of a file in a folder its path: `files.join` takes longer than the disk, for a thousand files."""
+    """Return a function from file names to paths in a folder: `files.join` is too slow for a thousand files."""
     if files.is_url(folder):
         return lambda name: files.join(folder, name)
     before = os.path.join(folder, "")
@@ -226,7 +226,7 @@ def _missing(path: str, record: ShardRecord) -> int:
 
 
 def _schema_on_record(manifest: Manifest) -> pa.Schema | None:
-    """The schema of all shards as far as the manifest tells it: that of its features, if they were written with it."""
+    """Return the schema of all shards from the manifest: that of its features, if they were written with it."""
 
     if not manifest.schema:
         return None
@@ -235,7 +235,7 @@ def _schema_on_record(manifest: Manifest) -> pa.Schema | None:
 
 
 def with_schema(manifest: Manifest, folder: str) -> Manifest:
-    """The manifest with the hash of the schema of its shards, which stand in a local folder."""
+    """Return the manifest with the schema hash of its shards in a local folder."""
     if not manifest.shards:
         return manifest
     shard = FileShard(os.path.join(folder, manifest.shards[0].name), manifest.file_format, ShardCache())
@@ -299,15 +299,15 @@ def verify_folder(
     *,
     storage_options: dict[str, Any] | None = None,
 ) -> list[Problem]:
-    """Hash every shard of the dataset in `path`, local or remote.
+    """Hash every shard of the dataset in `path`, local or remote; return the problems.
 
     Args:
         path: the folder of one finished dataset.
-        on_progress: is told of every block how many bytes it had; by one thread at a time.
+        on_progress: called for every block with its number of bytes; by one thread at a time.
         storage_options: for fsspec.
 
     Returns:
-        What is bad, in the order of the shards; nothing if all is well.
+        Problems, in the order of the shards; empty if all is well.
     """
     from concurrent.futures import ThreadPoolExecutor
 

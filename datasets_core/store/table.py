@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-# `LazyShards`: the shards of a table, each made when it is asked for: of a hundred thousand files most are never
+# `LazyShards`: the shards of a table, each made on first use: of a hundred thousand files most are never
 # touched.
 
 
 class LazyShards(Sequence[Shard]):
-    """Shards of which the rows are known already.
+    """Shards with known numbers of rows, made on first use.
 
     Args:
         rows: of each batch, for each shard.
-        made: makes a shard, by its number.
+        made: returns a shard, by its number.
 
     >>> from datasets_core.store.shard import MemoryShard
     >>> shards = LazyShards([[2], [1, 1]], lambda number: MemoryShard([], pa.schema([])))
@@ -83,13 +83,13 @@ class RowTable:
     def __init__(
         self, shards: Sequence[Shard], schema: pa.Schema | Deferred, pieces: Ints, structure: FileStructure | None = None
     ) -> None:
-        """A table of pieces.
+        """Make a table of pieces.
 
         Args:
-            shards: where the batches are.
+            shards: of the batches.
             schema: of every batch.
             pieces: one row for each piece: shard, batch, first row in the batch, number of rows (above 0).
-            structure: how the rows lie in the files that they were built from; None where nobody knows.
+            structure: row ranges in the source files; None if unknown.
         """
         self.structure = structure
         if isinstance(schema, Deferred):
@@ -113,7 +113,7 @@ class RowTable:
 
     @property
     def has_schema(self) -> bool:
-        """True if the schema was asked for before, or was given."""
+        """True if the schema is known already."""
         return "schema" in vars(self)
 
     # -- constructors --------------------------------------------------------------------------------------------------
@@ -224,13 +224,13 @@ class RowTable:
 
     @property
     def files(self) -> list[str]:
-        """The files that the rows stand in, each once, in reading order; none for rows in memory."""
+        """The files of the rows, each once, in reading order; empty for rows in memory."""
         used = [self._shards[shard].paths for shard in dict.fromkeys(self._pieces[:, 0].tolist())]
         return list(dict.fromkeys(path for paths in used for path in paths))
 
     @property
     def is_all_mapped(self) -> bool:
-        """Whether holding any piece is free; see `is_mapped`."""
+        """True if holding any piece is free; see `is_mapped`."""
         return self._holds and all(shard.is_mapped for shard in self._shards)
 
     def whole_files(self) -> list[FileShard] | None:
@@ -292,21 +292,21 @@ class RowTable:
         opened = self._shards[shard].batch(batch)
         if first or rows != opened.num_rows:
             opened = opened.slice(first, rows)
-        if self._holds and self._shards[shard].is_mapped:  # else the shelf decides how long it is kept
+        if self._holds and self._shards[shard].is_mapped:  # else the shard cache decides how long it is kept
             self._opened[k] = opened
         return opened
 
     def is_mapped(self, k: int) -> bool:
-        """Whether holding piece `k` is free.
+        """True if holding piece `k` is free.
 
-        A piece that was decoded (Parquet, compression) takes memory while it is held; pieces of very many files take mappings,
-        of which there are only so many.
+        A decoded piece (Parquet, compression) takes memory while it is held; pieces of very many files take mappings,
+        whose number is limited.
         """
         return self._holds and self._shards[int(self._pieces[k, 0])].is_mapped
 
     @property
     def places(self) -> Places:
-        """Where the rows stand in shard files of a build; opens nothing."""
+        """Locations of the rows in shard files of a build; opens nothing."""
         if self._places is None:
             self._places = Places(self._shards, self._pieces, is_one_build=isinstance(self._shards, LazyShards))
         return self._places
@@ -366,10 +366,10 @@ class RowTable:
         return RowTable(self._shards, self.schema, cut(self._pieces, start, stop), structure)
 
     def select(self, names: Sequence[str]) -> RowTable:
-        """The columns `names`, in that order; opens nothing.
+        """Return the columns `names`, in that order; opens nothing.
 
         Raises:
-            CastError: a name that is no column.
+            CastError: an unknown column.
         """
         known = self.schema.names
         for name in names:
@@ -524,7 +524,7 @@ class RowTable:
         return _restored, (shards + elsewhere, self.schema.serialize().to_pybytes(), pieces, self.structure)
 
     def _files_elsewhere(self, used: int) -> list[Shard]:
-        """What stands for shards that stay behind, where files have the same name: of such, ids tell more of the path."""
+        """Return placeholders for dropped shards with names of other files: ids of these need more of the path."""
         if used == len(self._shards) or isinstance(self._shards, LazyShards):
             return []
         places = self.places
@@ -537,7 +537,7 @@ def _restored(shards: list[Shard], schema: bytes, pieces: Ints, structure: FileS
     return RowTable(shards, pa.ipc.read_schema(pa.py_buffer(schema)), pieces, structure)
 
 
-_NOTHING = MemoryShard([], pa.schema([]))  # in the place of a shard whose rows stand elsewhere
+_NOTHING = MemoryShard([], pa.schema([]))  # in place of a shard whose rows are elsewhere
 
 
 def _is_in_memory(shard: Shard) -> bool:
@@ -553,18 +553,18 @@ def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name}: {field.type}" for field in schema)
 
 
-# `DerivedShard`: what shards over tables share: their batches are made of a table's pieces when they are read.
+# `DerivedShard`: base of shards over tables: their batches are made from a table's pieces when they are read.
 
 
 class DerivedShard:
-    """Batches that are made of the pieces of tables; subclasses make them, by `batch`.
+    """Batches made from the pieces of tables; subclasses implement `batch`.
 
     Args:
-        kind: tells it from other shards over the same tables.
-        tables: what it is made of.
+        kind: distinguishes it from other shards over the same tables.
+        tables: the inputs.
         rows: of each batch.
         schema: of each batch.
-        parts: all else that decides about the rows.
+        parts: further values that determine the rows.
     """
 
     def __init__(self, kind: str, tables: Sequence[RowTable], rows: Sequence[int], schema: pa.Schema, *parts: Any) -> None:
@@ -604,7 +604,7 @@ class DerivedShard:
         raise NotImplementedError
 
     def locations(self) -> BatchLocations | None:
-        """See `Shard`: the rows stand where those of the first table stand that stand anywhere."""
+        """See `Shard`: locations of the rows of the first table that has any."""
         for table, pieces, offsets in self._origins():
             places = table.places
             if places.paths:
@@ -620,7 +620,7 @@ class DerivedShard:
 def zipped(left: RowTable, right: RowTable) -> RowTable:
     """The columns of two tables of equally many rows, those of `left` first; opens nothing and copies nothing.
 
-    >>> beside(RowTable.from_table(pa.table({"a": [1, 2]})), RowTable.from_table(pa.table({"b": [3, 4]}))).column_names
+    >>> zipped(RowTable.from_table(pa.table({"a": [1, 2]})), RowTable.from_table(pa.table({"b": [3, 4]}))).column_names
     ['a', 'b']
 
     Raises:

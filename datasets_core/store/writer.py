@@ -31,13 +31,13 @@ _INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, whic
 
 
 class HashedFile:
-    """A file that is new, is written from front to back, and ends as (size, sha256) on the disk.
+    """A new file, written from front to back; ends as (size, sha256) on the disk.
 
-    It has what pyarrow asks of a Python file: `write`, `flush`, `close`, `closed`.
+    It has the methods that pyarrow needs of a Python file: `write`, `flush`, `close`, `closed`.
 
     Args:
         path: the file.
-        is_hashed: False leaves the hash out: it takes longer than writing does.
+        is_hashed: False to skip the hash: it takes longer than writing.
     """
 
     def __init__(self, path: str, *, is_hashed: bool = True) -> None:
@@ -140,7 +140,7 @@ class HashedFile:
 
 
 def is_stored_as_it_is(schema: pa.Schema, file_format: str = "arrow") -> bool:
-    """Whether shards hold just this schema, so that none has to be opened to know it: Arrow files of plain columns."""
+    """True if shards hold just this schema, so that none has to be opened to know it: Arrow files of plain columns."""
     return (
         file_format == "arrow"
         and schema.metadata is None
@@ -156,7 +156,7 @@ def _is_flat(kind: pa.DataType) -> bool:
 
 
 END = b"\xff\xff\xff\xff\0\0\0\0"
-"""What a stream ends with."""
+"""Bytes at the end of a stream."""
 
 _START = b"\xff\xff\xff\xff"
 _MAGIC = b"ARROW1\0\0"

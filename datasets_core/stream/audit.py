@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.iteration import Streamed
 
 
-# `merge_states`: one state of those of all ranks and workers of a training, to go on with any number of them.
+# `merge_states`: one state made from those of all ranks and workers of a training; any number of them can resume from it.
 
 
 _SINCE, _FETCHER, _ITERATION, _DATASET = "_steps_since_snapshot", "fetcher_state", "dataset_iter_state", "dataset_state"
@@ -24,14 +24,14 @@ _RANKS_SHOWN = 8
 
 
 def merge_states(states: Iterable[Any]) -> dict[str, Any]:
-    """One state of the states of all ranks and workers of a stream that `split_dataset_by_node` divided by lanes.
+    """Return one state for the states of all ranks and workers of a stream divided by `split_dataset_by_node`.
 
-    It is loaded into the stream of any rank, of any number of ranks, and read by any number of workers: each goes on with its
-    lanes where these stand.  Lanes that stand behind others, since one rank was ahead, catch up first.
+    Any rank of any number of ranks can load it, with any number of workers: each resumes its logical shards (lanes) where
+    they stopped.  Lanes with fewer rows delivered, since one rank was ahead, catch up first.
 
     Args:
-        states: of all ranks: each what `state_dict` of the stream gave, or that of torchdata's `StatefulDataLoader`, which has
-            the states of its workers within, or any dicts and lists that hold such.
+        states: of all ranks: each the result of `state_dict` of the stream, or of torchdata's `StatefulDataLoader`, which
+            contains the states of its workers, or dicts and lists that contain such states.
 
     >>> from datasets_core.distributed import split_dataset_by_node
     >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset()
@@ -43,8 +43,8 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     80
 
     Raises:
-        StreamStateError: they are no states, are those of different streams or epochs, lack a lane, or differ about one.
-        ArgumentTypeError: they are no list.
+        StreamStateError: values that are not states, states of different streams or epochs, or a lane missing or contradictory.
+        ArgumentTypeError: not a list.
     """
     found = list(stream_states(states))
     if not found:
@@ -74,10 +74,10 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
 
 
 def check_alike(states: list[dict[str, Any]]) -> None:
-    """Complain about states that are not of one stream divided by lanes, and of one epoch.
+    """Check that states belong to one stream divided by lanes, and to one epoch.
 
     Raises:
-        StreamStateError: they are not.
+        StreamStateError: they do not.
     """
     first = states[0]
     for state in states:
@@ -95,11 +95,11 @@ def check_alike(states: list[dict[str, Any]]) -> None:
 
 
 def stream_states(found: Any) -> Iterator[dict[str, Any]]:
-    """The states of streams within other states, as in those of a `StatefulDataLoader`.
+    """Yield the states of streams within other states, as in those of a `StatefulDataLoader`.
 
     Raises:
-        StreamStateError: a loader had gone on since it took the states of its workers.
-        ArgumentTypeError: nothing that can hold states.
+        StreamStateError: a loader read further after it took the states of its workers.
+        ArgumentTypeError: a value that cannot contain states.
     """
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
         raise ArgumentTypeError(f"{type(found).__name__} holds no states. Give a list of what state_dict() returned.")
@@ -129,13 +129,13 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class LaneRows:
-    """Some rows of a lane.
+    """Some rows of a lane (a logical shard of the stream).
 
     Attributes:
-        lane: of the stream.
+        lane: number of the lane.
         start: the number of the first row in its lane.
-        stop: the number behind the last; None: up to the end of the lane, which only reading tells.
-        first: where the first of them stands, as far as that is known: a file and the row in it, or the row of the dataset.
+        stop: the number after the last row; None: up to the end of the lane, which is only known by reading.
+        first: origin of the first row, where known: a file and the row in it, or the row of the dataset.
     """
 
     lane: int
@@ -150,12 +150,12 @@ class LaneRows:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was delivered of an epoch, by the states of all ranks.
+    """Report of the rows of one epoch delivered by all ranks.
 
     Attributes:
-        delivered: how many rows were, those that came twice counted once.
-        missing: the rows that were not.
-        doubled: the rows that several ranks delivered.
+        delivered: number of distinct rows delivered.
+        missing: rows not delivered.
+        doubled: rows that two or more ranks delivered.
     """
 
     delivered: int
@@ -164,7 +164,7 @@ class Audit:
 
     @property
     def is_exactly_once(self) -> bool:
-        """Whether every row was delivered, and none twice."""
+        """True if every row was delivered, and none twice."""
         return not self.missing and not self.doubled
 
     def __str__(self) -> str:
@@ -179,11 +179,11 @@ class Audit:
 
 
 def audit(states: Iterable[Any], stream: Streamed) -> Audit:
-    """Whether the ranks and workers whose states these are delivered every row of an epoch exactly once, all together.
+    """Report whether the ranks and workers with these states together delivered every row of an epoch exactly once.
 
-    Each state says how many rows each of its lanes gave, so that nothing is read where rows are counted by arithmetic; behind
-    filters and the like it is looked up whether a further row follows.  Before the end of an epoch the rows that are still to
-    come count as missing.
+    Each state records the number of rows delivered from each of its lanes, so rows that arithmetic can count are not read;
+    behind filters and similar steps it reads to see whether another row follows.  Before the end of an epoch the remaining
+    rows count as missing.
 
     Args:
         states: of all ranks and workers, see `merge_states`.
@@ -199,7 +199,7 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     lane 1, rows 0 to 2 (the first: row 3)
 
     Raises:
-        StreamStateError: they are no states of this stream, or of different epochs, or its parts are no lanes.
+        StreamStateError: not states of this stream, states of different epochs, or a stream not divided by lanes.
     """
     found = list(stream_states(states))
     plan = stream._plan
@@ -222,7 +222,7 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
 
 
 def _given(states: list[dict[str, Any]], split: RankLanes) -> dict[int, list[list[Any]]]:
-    """What the states say of each lane, that which gave most rows first."""
+    """Return the entries of each lane in the states, the one with most rows first."""
     found: dict[int, list[list[Any]]] = {shard: [] for shard in range(split.lanes)}
     for state in states:
         for entry in shard_entries(state):

@@ -1,4 +1,4 @@
-"""`RowsOfStreams`: where a stream begins that is made of several: one after the other, side by side, or taking turns."""
+"""`RowsOfStreams`: the source of a stream combined from other streams: concatenated, zipped, or interleaved."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import ChangeColumns, row_by_row
 
 Form: TypeAlias = "tuple[tuple[str, ...], Features | None]"
-"""The columns that several streams have together, and their features where all tell them."""
+"""Return the columns of the combined streams, and their features where all of them are known."""
 
 
 class Joining(Protocol):
-    """How several streams become one."""
+    """Rule by which streams are combined into one."""
 
     @property
     def text(self) -> str:
-        """What becomes of them, in short."""
+        """Short description of the combination."""
         ...
 
     @property
@@ -56,7 +56,7 @@ class Joining(Protocol):
 
 
 class _Rows:
-    """What joinings have in common that give the rows of each as they are."""
+    """Base of combinations that deliver rows unchanged."""
 
     def features(self, each: Sequence[Features]) -> Features:
         """See `Joining.features`."""
@@ -200,7 +200,7 @@ class RowsOfStreams:
         return self.joining.features(known) if len(known) == len(each) else None
 
     def _form(self) -> Form:
-        """The columns of all, for which one row is read of those that nobody tells."""
+        """Return the columns of all streams; reads one row of those whose columns are unknown."""
         if not self._forms:
             each = self._told()
             features = self._together(each)
@@ -233,7 +233,7 @@ class RowsOfStreams:
         return replace(self, plans=tuple(plans), _forms=self._forms)
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """See `RowsByPlace.projected`: each stream is told which of its columns are wanted."""
+        """See `RowsByPlace.projected`: each stream receives the names of its columns to read."""
         plans = []
         for plan in self.plans:
             told = plan.known_features()
@@ -299,7 +299,7 @@ def _first_names(plan: Plan) -> list[str]:
 
 
 def resharded(plan: Plan) -> Plan:
-    """The same rows in more shards, where they lie in blocks that can be read alone; all files may have to tell.
+    """Return the same rows in more shards, if they lie in blocks that can be read alone; may read the footers of all files.
 
     >>> from datasets_core import IterableDataset
     >>> resharded(IterableDataset.from_dict({"a": [1, 2]})._plan).num_shards

@@ -18,15 +18,15 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ReadCost:
-    """What it takes to read some rows; None where it is not known.
+    """Estimated cost of reading some rows; None where unknown.
 
     Attributes:
-        rows: of the source that are read.
+        rows: number of source rows read.
         blocks: that are decoded: row groups, record batches.
-        requests: to servers, at most: neighbours are asked for together; those for footers are not counted.
+        requests: upper bound of requests to servers; neighbouring ranges share a request, footers are not counted.
         num_bytes: that are fetched, or read from the disk.
         decoded_bytes: of the blocks in memory.
-        seconds: until all is there.
+        seconds: until the last byte has arrived.
     """
 
     rows: int | None = None
@@ -56,11 +56,11 @@ class LargeBlock:
 
 @dataclass(frozen=True, slots=True)
 class RankCost:
-    """What one rank reads.
+    """Cost of the rows that one rank reads.
 
     Attributes:
         rank: its number.
-        reading: what it takes.
+        reading: the cost.
     """
 
     rank: int
@@ -69,29 +69,29 @@ class RankCost:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is known of a stream before it is read; `print` shows it.
+    """Facts about a stream before it is read; `print` shows them.
 
     Attributes:
-        source: what the rows are read from, in words.
-        steps: what is done to them.
-        num_files: how many files there are.
-        num_blocks: how many blocks: row groups, record batches.
-        num_rows: how many rows the stream gives; None where only reading tells.
-        is_local: nothing is fetched.
-        footers: what it took to learn this.
-        all: what reading all rows takes.
-        first: what the first `batch_size` rows take.
+        source: description of the source.
+        steps: description of the steps.
+        num_files: number of files.
+        num_blocks: number of blocks: row groups, record batches.
+        num_rows: number of rows of the stream; None if only reading tells.
+        is_local: True if no file is fetched.
+        footers: cost of reading the footers for this report.
+        all: cost of all rows.
+        first: cost of the first `batch_size` rows.
         batch_size: rows of a batch.
-        window_bytes: decoded bytes that a shuffle holds at once, at most; 0 without one.
-        memory_bytes: decoded bytes that are held at once, at most, as estimated.
+        window_bytes: upper bound of the decoded bytes in the window of a shuffle; 0 without one.
+        memory_bytes: estimated upper bound of decoded bytes in memory.
         memory_budget: the setting `stream_memory_bytes`.
-        latency: seconds of a small request, as it was measured; None where none was made.
+        latency: measured seconds of a small request; None if none was sent.
         bandwidth: bytes a second that the seconds are estimated with.
-        large_blocks: those that do not fit into the memory of a stream.
-        ranks: what each of `world_size` ranks reads.
+        large_blocks: blocks that do not fit into the memory of a stream.
+        ranks: cost of each of `world_size` ranks.
         imbalance: by how much the rank that reads most exceeds the mean, as a share of it; None with one rank, or unknown.
-        unknown: what is not known, in words.
-        advice: what to do, in words.
+        unknown: descriptions of what is not known.
+        advice: recommendations.
     """
 
     source: str
@@ -190,7 +190,7 @@ def sized(num_bytes: float) -> str:
     raise AssertionError
 
 
-# `BlockCosts`: what the blocks of rows cost that are read: requests, bytes, memory, as footers tell.
+# `BlockCosts`: cost of the blocks of some rows: requests, bytes, memory, from file footers.
 
 
 _MOST_BLOCKS = 512  # whose footers are looked at
@@ -199,12 +199,12 @@ _MOST_LARGE = 100
 
 @dataclass(frozen=True)
 class BlockCosts:
-    """What blocks cost.
+    """Cost model of blocks, from file footers.
 
     Attributes:
         source: the rows.
-        blocks: in which they lie; None: anywhere in memory.
-        runs: for each part of a source of files its index, its first block, and how many there are.
+        blocks: the blocks of the rows; None: anywhere in memory.
+        runs: for each part of a source of files: its index, its first block, and the number of its blocks.
     """
 
     source: Any
@@ -213,7 +213,7 @@ class BlockCosts:
 
     @classmethod
     def of(cls, source: Any, blocks: RowBlocks | None) -> BlockCosts:
-        """That of some rows."""
+        """Return the cost model of the rows of a source."""
         runs = []
         for part in source.parts if isinstance(source, RowsOfBlocks) else ():
             run = part.run()
@@ -223,22 +223,22 @@ class BlockCosts:
 
     @property
     def is_local(self) -> bool:
-        """Whether nothing is fetched."""
+        """True if nothing is fetched."""
         return all(file.is_local for index, _, _ in self.runs for file in index.files[:1])
 
     @property
     def num_files(self) -> int | None:
-        """How many files there are."""
+        """Number of files."""
         return None if self.blocks is None else self.blocks.num_files
 
     @property
     def num_blocks(self) -> int | None:
-        """How many blocks there are that are read alone."""
+        """Number of blocks that can be read alone."""
         return len(self.blocks.rows) if self.blocks is not None and self.blocks.is_indexed else None
 
     @property
     def text(self) -> str:
-        """What it is, in words."""
+        """Short description."""
         if self.runs:
             return f"A stream of {counted(self.blocks.num_files if self.blocks else 0, 'file')}" + (
                 ", here" if self.is_local else ", elsewhere"
@@ -258,7 +258,7 @@ class BlockCosts:
         return ordered
 
     def reading(self, numbers: Ints) -> ReadCost:
-        """What reading some blocks takes."""
+        """Return the cost of reading some blocks."""
         blocks = self.blocks
         if blocks is None:
             return self._of_table()

@@ -1,4 +1,4 @@
-"""How a stream is explained: what its footers and its order tell of the blocks, bytes and requests that reading it takes."""
+"""`explain()` of a stream: blocks, bytes and requests of a read, estimated from file footers and the row order."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SLOW_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What advice needs besides the explanation.
+    """Facts for the advice that the explanation does not contain.
 
     Attributes:
         shuffle: the last step that mixes rows.
         largest: decoded bytes of the largest block; 0 where there are none.
         mean: decoded bytes of a block in the mean.
-        num_parts: how many files are read from their beginning; 0 of rows by blocks.
-        world_size: among how many ranks the rows are divided.
-        lanes: in how many lanes.
+        num_parts: number of files read from their beginning; 0 for rows in blocks.
+        world_size: number of ranks.
+        lanes: number of lanes.
     """
 
     shuffle: Shuffle | None
@@ -53,11 +53,11 @@ class Facts:
 
 
 def advice_of(found: Explanation, facts: Facts) -> Iterator[str]:
-    """What there is to say.
+    """Yield the recommendations.
 
     Args:
         found: the explanation.
-        facts: what else is known.
+        facts: further facts.
     """
     yield from _of_large_blocks(found, facts)
     yield from _of_first_batch(found, facts)
@@ -139,19 +139,19 @@ def _of_parts(facts: Facts) -> Iterator[str]:
         )
 
 
-_REMOTE_BANDWIDTH, _LOCAL_BANDWIDTH = 50e6, 500e6  # bytes a second, where nobody measured
+_REMOTE_BANDWIDTH, _LOCAL_BANDWIDTH = 50e6, 500e6  # bytes a second, if not measured
 _MOST_PLACES = 1 << 18  # that are looked up to see which blocks are read
-_MOST_AT_A_TIME = 32  # footers that are asked for at a time
+_MOST_AT_A_TIME = 32  # footers requested at a time
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """What is to be explained.
+    """Arguments of `explain`.
 
     Attributes:
         batch_size: rows of a batch.
-        world_size: among how many ranks the rows are divided.
-        lanes: in how many lanes.
+        world_size: number of ranks.
+        lanes: number of lanes.
         bandwidth: bytes a second; None: a guess.
     """
 
@@ -162,7 +162,7 @@ class ExplainRequest:
 
 
 def explained(plan: Plan, asked: ExplainRequest) -> Explanation:
-    """What reading the rows of a plan takes; footers are asked, rows are not."""
+    """Return the cost of reading the rows of a plan; it reads footers and no rows."""
     source, steps = projected(plan.source, plan.steps)
     text = tuple(step.text for step in plan.steps)
     if isinstance(source, RowsOfStreams):
@@ -213,14 +213,14 @@ def explained(plan: Plan, asked: ExplainRequest) -> Explanation:
 
 @dataclass(frozen=True)
 class _Head:
-    """The rows as far as arithmetic tells where they stand.
+    """The rows whose positions are known by arithmetic.
 
     Attributes:
-        rows: their order; with lanes, where the stream is divided.
-        num_rows: how many the stream gives in the end; None where only reading tells.
+        rows: their order; divided into lanes where the stream is.
+        num_rows: number of rows of the whole stream; None if only reading tells.
         shuffle: the last step that mixes rows.
         split: the step that divides them among ranks.
-        unknown: what is not known, in words.
+        unknown: descriptions of what is not known.
     """
 
     rows: Ordered
@@ -231,7 +231,7 @@ class _Head:
 
     @classmethod
     def of(cls, plan: Plan, shards: int, *, is_divided: bool = False) -> _Head:
-        """That of a plan; divided, as it is where the rows are divided among ranks."""
+        """Return the head of a plan; `is_divided`: as seen when the rows are divided among ranks."""
         root = Ordered(plan.source, (), 0)  # type: ignore[arg-type]
         split = plan.split
         shuffle = next((step for step in reversed(plan.steps) if isinstance(step, Shuffle)), None)
@@ -251,11 +251,11 @@ class _Head:
         return cls(root, rows, shuffle, split, tuple(unknown))
 
     def first_places(self, count: int) -> Ints:
-        """Where the first rows stand."""
+        """Return the places of the first `count` rows."""
         return self.rows.places(run_of(0, self.rows.reach(count)))
 
     def some_places(self, run: range) -> Ints:
-        """Where some rows stand, evenly spread over a run of them."""
+        """Return places evenly spread over a run of rows."""
         step = max(1, -(-len(run) // _MOST_PLACES))
         return self.rows.places(np.arange(run.start, run.stop, step, dtype=np.int64)) if len(run) else np.zeros(0, np.int64)
 
@@ -272,7 +272,7 @@ def _all_owners(reader: BlockCosts, head: _Head) -> Ints:
 
 
 def _ranks(reader: BlockCosts, head: _Head, world_size: int, shards: int) -> list[ReadCost]:
-    """What each rank reads, whose lanes are every `world_size`-th."""
+    """Return the cost of each rank, which reads every `world_size`-th lane."""
     if world_size < 2 or reader.blocks is None:
         return []
     shards = shards if head.split is None else head.split.lanes
@@ -323,7 +323,7 @@ def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int
 
 
 def _unknown_files(source: Any) -> int:
-    """How many footers are still to be asked for."""
+    """Return the number of footers not read yet."""
     if not isinstance(source, RowsOfBlocks):
         return 0
     indexes = {id(part.index): part.index for part in source.parts}
@@ -357,11 +357,11 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
     return timed
 
 
-# -- rows that nobody has counted --------------------------------------------------------------------------------------
+# -- rows without a count ----------------------------------------------------------------------------------------------
 
 
 def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
-    """What is known of rows that are made while they are read: how many parts there are, and hardly more."""
+    """Return what is known about generated rows: the number of parts, and hardly more."""
     shuffle = next((step for step in reversed(steps) if isinstance(step, Shuffle)), None)
     asked_of: list[Callable[[], int | None] | None] = [getattr(job, "num_rows", None) for job in source.jobs]
     counts = [None if count is None else count() for count in asked_of]

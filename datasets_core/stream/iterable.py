@@ -65,14 +65,14 @@ class IterableColumn:
 class IterableDataset(StreamExports, StreamMaking):
     """A stream of rows.
 
-    It is made by `Dataset.to_iterable_dataset`, or by `from_generator`, `from_dict` and their sisters.  Iteration gives rows;
-    `state_dict` says where it stands, and `load_state_dict` goes on there: exactly, also inside batches, behind `filter` and
-    within `shuffle`.  In torch's `DataLoader` the workers share the rows.
+    It is made by `Dataset.to_iterable_dataset`, or by `from_generator`, `from_dict` and similar constructors.  Iteration
+    yields rows; `state_dict` saves the position, and `load_state_dict` resumes exactly there, also inside batches, behind
+    `filter` and within `shuffle`.  In torch's `DataLoader` the workers share the rows.
 
     Args:
-        plan: where rows come from, and what is done to them.
-        info: what is known of the dataset.
-        split: the split that the rows are of.
+        plan: source of the rows, and steps.
+        info: metadata of the dataset.
+        split: name of the split.
         format: of the rows.
 
     >>> stream = IterableDataset.from_dict({"a": [1, 2, 3]})
@@ -145,31 +145,31 @@ class IterableDataset(StreamExports, StreamMaking):
         window_bytes: int | None = None,
         reshuffle_each_iteration: bool = False,
     ) -> Self:
-        """The rows in random order, which depends on the seed and the epoch alone: see `set_epoch`.
+        """Return the rows in random order, which depends only on the seed and the epoch: see `set_epoch`.
 
-        The order is computed, so that no row waits in a buffer and a saved state stays small.  Where rows lie in blocks that
-        can be read alone, as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix in
-        windows of some blocks: of 16, or of those of `buffer_size` rows if they are more, and of no more than the setting
-        `stream_window_bytes` when they are decoded; the first windows are smaller.  In other files rows mix in windows of
-        `buffer_size` rows, and the files are permuted.  So it is behind a function that may drop rows, where blocks are
-        permuted as files are.  Of rows in memory those of 64 places mix in each window of `buffer_size` rows.
+        The order is computed, so no row waits in a buffer and a saved state stays small.  If rows lie in blocks that can be
+        read alone, as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix in
+        windows of 16 blocks, or of the blocks of `buffer_size` rows if those are more, limited by the setting
+        `stream_window_bytes` of decoded data; the first windows are smaller.  In other files rows mix in windows of
+        `buffer_size` rows, and the files are permuted.  The same holds behind a function that may drop rows, where blocks
+        are permuted as files are.  Rows in memory: each window of `buffer_size` rows mixes rows from 64 places.
 
         Args:
-            seed: decides about the order; None takes one from the global state of `np.random`.
-            generator: gives the seed, if there is none.
+            seed: seed of the order; None takes one from the global state of `np.random`.
+            generator: source of the seed, if `seed` is None.
             buffer_size: rows of a window.
             max_buffer_input_shards: has no effect: windows mix all shards.
             window_bytes: decoded bytes of a window of blocks, whatever `buffer_size` says.
             reshuffle_each_iteration: each further iteration is the next epoch, with another order, and so is each round of a
-                `repeat`; else the order stays until `set_epoch`.  In a `DataLoader` whose workers are made anew for each epoch,
-                call `set_epoch` before each.
+                `repeat`; else the order stays until `set_epoch`.  In a `DataLoader` that starts new workers for each epoch,
+                call `set_epoch` before each epoch.
 
         >>> stream = IterableDataset.from_dict({"a": range(8)}).shuffle(seed=42)
         >>> sorted(stream["a"]) == list(range(8)), list(stream) == list(stream)
         (True, True)
 
         Raises:
-            ConfigurationError: a window of no rows or bytes, or a seed that is negative.
+            ConfigurationError: a window without rows or bytes, or a negative seed.
         """
         most = settings().stream_window_bytes if window_bytes is None else at_least_one("window_bytes", window_bytes)
         size = at_least_one("buffer_size", buffer_size)
@@ -215,12 +215,12 @@ class IterableDataset(StreamExports, StreamMaking):
     def explain(
         self, *, world_size: int = 1, batch_size: int = 32, lanes: int = LANES, bandwidth: float | None = None
     ) -> Explanation:
-        """What reading the rows takes, before they are read: requests, bytes, memory, seconds, and what to do about them.
+        """Return the cost of reading the rows: requests, bytes, memory, seconds, and recommendations.
 
-        Footers of files are asked for, as far as they are not known yet, and one small request is timed; no row is read.
+        Reads the footers of files that are not known yet, and times one small request; reads no row.
 
         Args:
-            world_size: among how many ranks the rows are divided.
+            world_size: number of ranks.
             batch_size: rows of the first batch.
             lanes: as for `split_dataset_by_node`.
             bandwidth: bytes a second that the seconds are estimated with; None: 50 MB, or 500 MB for what is on this disk.
@@ -230,7 +230,7 @@ class IterableDataset(StreamExports, StreamMaking):
         3
 
         Raises:
-            ConfigurationError: a number that is none.
+            ConfigurationError: an invalid number.
         """
         from datasets_core.stream.explain import ExplainRequest, explained  # 3 ms that reading does without
 
@@ -269,7 +269,7 @@ class IterableDataset(StreamExports, StreamMaking):
 
         return self._like(Plan(rows_by_id(files_of_plan(self._plan), listed_ids(ids))))
 
-    # -- made of -------------------------------------------------------------------------------------------------------
+    # -- constructors --------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_dict(
@@ -397,12 +397,12 @@ class IterableDataset(StreamExports, StreamMaking):
     def from_spark(
         cls, df: Any, split: NamedSplit | str | None = None, features: Features | None = None, **kwargs: Any
     ) -> Self:
-        """The rows of a Spark frame, collected by the driver as Arrow data.
+        """Return the rows of a Spark frame, collected by the driver as Arrow data.
 
         Args:
             df: the frame.
-            split: the split that the rows are of; "train" if None.
-            features: what the columns are to be; None: what the frame says.
+            split: name of the split; "train" if None.
+            features: types of the columns; None: those of the frame.
             kwargs: those of `Dataset.from_spark`, which have no effect.
 
         Raises:
@@ -528,7 +528,7 @@ class IterableDataset(StreamExports, StreamMaking):
 
 
 def shards_of(num_shards: int, num_rows: int) -> int:
-    """How many shards rows get, checked.
+    """Return the number of shards for some rows, checked.
 
     Raises:
         ConfigurationError: more shards than rows.

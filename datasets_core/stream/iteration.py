@@ -1,4 +1,4 @@
-"""`RowIterator`: one walk over a stream, which says where it stands, and goes on from wherever it is told."""
+"""`RowIterator`: iteration over a stream with a saved position, from which it can resume."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _NOTHING: list[Any] = []
 
 
 class Cursor:
-    """Where an iteration stands: behind the last row that it gave.
+    """Position of an iteration: after the last row that it yielded.
 
     Args:
-        begun: where it began.
+        begun: the start of the iteration.
     """
 
     __slots__ = ("_after", "_before", "_count", "_rest")
@@ -47,11 +47,11 @@ class Cursor:
         self._count, self._rest = 0, iter(_NOTHING)
 
     def over(self, rows: list[Any], after: Callable[[int], State]) -> Iterator[Any]:
-        """Rows, of which those that are taken count as given.
+        """Yield rows, and count those that the caller takes.
 
         Args:
             rows: the next ones.
-            after: gives the state behind one of them, by its number.
+            after: returns the state after one of them, by its number.
         """
         self._before = self.place
         self._after, self._count, self._rest = after, len(rows), iter(rows)
@@ -73,10 +73,10 @@ ShownRows: TypeAlias = Callable[[Delivery], tuple[list[Any], Callable[[int], Sta
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How the rows of a node are given.
+    """How an iteration reads and shows the rows of a node.
 
     Attributes:
-        show: makes what shows deliveries; called when the first one is there.
+        show: makes the function that shows deliveries; called with the first one.
         read: reads the node from a state on.
     """
 
@@ -85,7 +85,7 @@ class Walk:
 
 
 class Walked(Protocol):
-    """What an iteration has to know of its stream."""
+    """Facts about its stream that an iteration needs."""
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place."""
@@ -151,9 +151,9 @@ class RowIterator:
             deliveries.close()
 
     def close(self) -> None:
-        """End the iteration, as a generator does: files, connections and workers are let go, and no row comes any more.
+        """End the iteration, as a generator does: close files, connections and workers; no further row is yielded.
 
-        It still says where it stands, and goes on where `load_state_dict` tells it.
+        `state_dict` still returns the position, and `load_state_dict` resumes there.
 
         >>> rows = iter(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset())
         >>> next(rows)
@@ -167,7 +167,7 @@ class RowIterator:
         self.cursor.begin(self.cursor.place)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iteration stands, behind the last row that it gave: plain JSON, of some hundred bytes."""
+        """Return the position after the last row yielded: plain JSON, some hundred bytes."""
         return self._stream.saved_at(self.cursor.place)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -189,15 +189,15 @@ class RowIterator:
 
 
 class StreamFacts(DatasetFacts):
-    """What the info of a stream and its plan say."""
+    """Read-only attributes of a stream: features, info, number of rows."""
 
     _plan: Plan
 
     @property
     def features(self) -> Features | None:
-        """Name and kind of each column, as a copy; None where only the rows will tell, as behind `map` without `features=`.
+        """Name and type of each column, as a copy; None if only the rows tell, as behind `map` without `features=`.
 
-        Where the files of a format are streamed, and nothing else tells, the first file does, which is read for it.
+        For files of a format without known features, the first file is read to find them.
         """
         return None if (found := self._known_features()) is None else found.copy()
 
@@ -207,12 +207,12 @@ class StreamFacts(DatasetFacts):
 
     @property
     def column_names(self) -> list[str] | None:
-        """Names of the columns; None where only the rows will tell."""
+        """Names of the columns; None if only the rows tell."""
         return None if (found := self._known_features()) is None else list(found)
 
     @property
     def num_columns(self) -> int | None:
-        """Number of columns; None where only the rows will tell."""
+        """Number of columns; None if only the rows tell."""
         return None if (found := self._known_features()) is None else len(found)
 
     @property
@@ -261,17 +261,17 @@ def _worker_info() -> Any:
 
 @dataclass(slots=True)
 class WorkerNumbers:
-    """What a stream tells the workers of a `DataLoader`, also those that it keeps from epoch to epoch.
+    """Numbers that a stream shares with the workers of a `DataLoader`, including persistent workers.
 
-    The numbers stand in memory that processes share: how often an epoch was chosen, the last one, and the walk (see
-    `worker_walk`) that took up the state which was loaded before the workers began.
+    They lie in shared memory: the count of `set_epoch` calls, the last epoch, and the walk (see `worker_walk`) that
+    resumed from the state loaded before the workers began.
     """
 
     numbers: Any
 
     @classmethod
     def to_workers(cls) -> Self:
-        """Nothing was told yet."""
+        """Return numbers for workers, all zero."""
         from multiprocessing.sharedctypes import RawArray  # for a program that uses torch
 
         return cls(RawArray("q", 3))
@@ -292,14 +292,14 @@ class WorkerNumbers:
         self.numbers[2] = 0
 
     def takes_up(self, walk: int) -> bool:
-        """Whether it is for this walk to take up the state: the first one that asks."""
+        """True if this walk resumes from the loaded state: the first one that asks."""
         if not self.numbers[2]:
             self.numbers[2] = walk
         return bool(self.numbers[2] == walk)
 
 
 def is_being_sent() -> bool:
-    """Whether this process is starting another one, and says what that shares with it."""
+    """True if this process is starting another one, and says what that shares with it."""
     context: Any = sys.modules.get("multiprocessing.context")
     return context is not None and context.get_spawning_popen() is not None
 
@@ -308,7 +308,7 @@ def is_being_sent() -> bool:
 
 
 class Streamed(StreamFacts):
-    """Iterates a plan, and remembers where it stands."""
+    """Iteration over a plan, with a saved position."""
 
     _plan: Plan
     _info: DatasetInfo
@@ -353,7 +353,7 @@ class Streamed(StreamFacts):
         return self._begin(Walk(self._shows_rows))
 
     def _shows_rows(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
-        """What shows deliveries row by row."""
+        """Return the function that shows deliveries row by row."""
         shown = BlockFormatter(self._format)
         return lambda delivery: (shown.rows(delivery.block), delivery.after)
 
@@ -400,14 +400,14 @@ class Streamed(StreamFacts):
             self._loaded = None
 
     def _next_place(self) -> Place:
-        """Where an iteration from the beginning begins."""
+        """Return the place at which an iteration from the beginning starts."""
         source, share = self._plan.source, worker_share()
         epoch = self._epoch + (self._is_begun and self._plan.changes_by_epoch)
         at = self._read_plan.node(epoch, share).start
         return Place(epoch, None if self._plan.is_elastic else share, at, source.drawn_seed)
 
     def _node_at(self, place: Place) -> Node:
-        """What gives the rows of a place, to those who may have them."""
+        """Return the node that yields the rows of a place, for this process."""
         share = worker_share()
         if self._plan.is_elastic:
             return self._read_plan.node(place.epoch, share)
@@ -431,10 +431,10 @@ class Streamed(StreamFacts):
     # -- states --------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the latest iteration stands, behind the last row that it gave: plain JSON, of some hundred bytes.
+        """Return the position of the latest iteration, after the last row yielded: plain JSON, some hundred bytes.
 
-        It is bound to the rows, the split, the read config and the steps of the stream, by their fingerprints: those of another
-        are refused.  Of a dataset that was built the rows of the splits that are read count; others may change meanwhile.
+        The state contains fingerprints of the rows, the split, the read config and the steps; `load_state_dict` refuses a state
+        of another stream.  For a built dataset only the splits read are compared; others may change in the meantime.
 
         >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
         >>> rows = iter(stream)
@@ -461,7 +461,7 @@ class Streamed(StreamFacts):
 
     @property
     def _lanes(self) -> int | None:
-        """Into how many lanes the rows are divided of which states tell."""
+        """Number of lanes in the states of the stream; None without lanes."""
         split = self._plan.split if self._plan.is_elastic else None
         return None if split is None else split.lanes
 
@@ -471,10 +471,10 @@ class Streamed(StreamFacts):
         return self._signature
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Have the next iteration go on where a state was saved; the iterations behind it begin at the beginning.
+        """Start the next iteration at a saved position; iterations after it start at the beginning.
 
         Args:
-            state_dict: what `state_dict` gave for this stream, or for one that was made in the same way.
+            state_dict: result of `state_dict` of this stream, or of one made in the same way.
 
         Raises:
             StreamStateError: it is of another stream, or altered.
@@ -485,7 +485,7 @@ class Streamed(StreamFacts):
             self._told.load()
 
     def resumed_at(self, state: dict[str, Any]) -> tuple[Node, Place]:
-        """The rows, and the place that a state says, for an iteration that goes on there.
+        """Return the rows, and the place in a state, for an iteration that resumes there.
 
         Raises:
             StreamStateError: it is of another stream, or altered.
@@ -509,7 +509,7 @@ class Streamed(StreamFacts):
         return place
 
     def _own(self, place: Place) -> Place:
-        """The place in the rows of this process: of an elastic stream that of its own lanes."""
+        """Return the place in the rows of this process: for an elastic stream, in its own lanes."""
         split = self._plan.split
         if split is None or not self._plan.is_elastic:
             return place
@@ -546,7 +546,7 @@ class Streamed(StreamFacts):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type[Self]:
-        """The class; whoever asks for it may be torch, which has to know it first."""
+        """The class; a caller that reads it may be torch, whose types have to be registered first."""
         kind = type(self)
         if join_torch(kind) and self._told is None:
             self._told = WorkerNumbers.to_workers()

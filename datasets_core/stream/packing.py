@@ -1,8 +1,8 @@
-"""`Pack`: sequences of tokens put together to rows of a length, window by window, with nothing carried from one to the next.
+"""`Pack`: token sequences packed into rows of a fixed length, window by window; a sequence stays in its window.
 
-Within a window the longest sequences come first, each into the first row that has room (first-fit decreasing); a window has
-enough tokens for many rows, so that little room is left.  A state says where a window began and how many of its rows were
-delivered: going on there reads that window again, and no more.
+Within a window the longest sequences come first, each into the first row with enough room (first-fit decreasing); a window
+has tokens for many rows, so little room is left.  A state records the start of a window and the number of its rows
+delivered: resuming reads that window again, and no more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.steps import PlainStep
 
 OVERLONG = ("split", "truncate", "drop", "raise")
-"""What can become of sequences that are longer than a row."""
+"""Actions for sequences longer than a row."""
 LENGTHS = "seq_lengths"
 """The column that says how long each sequence of a row is."""
 _FIRST_ROWS, _MOST_SEQUENCES = 16, 1 << 15
@@ -67,7 +67,7 @@ class Pack(PlainStep):
         return self.length, self.columns, self.overlong, None if self.pad is None else dict(self.pad), self.window
 
     def for_shards(self, shards: int) -> Pack:
-        """The step as it is done in each of so many lanes: their windows are in memory together."""
+        """Return the step for one of `shards` logical shards, whose windows are in memory together."""
         return replace(self, window=min(self.window, max(_LEAST_IN_LANES, self.window // shards)))
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
@@ -97,10 +97,10 @@ class Pack(PlainStep):
 
 
 def filler(value: Any, name: str, kind: pa.DataType) -> pa.Array:
-    """What the rows of a column are filled up with.
+    """Return the padding of the rows of a column.
 
     Raises:
-        ConfigurationError: lists of such values cannot hold it.
+        ConfigurationError: lists of such values cannot contain it.
     """
     try:
         found = pa.array([value], kind)
@@ -149,7 +149,7 @@ class Packed(Batchwise):
 
     @property
     def _most(self) -> int:
-        """How many tokens of a sequence are packed at most."""
+        """Return the maximum number of tokens packed of one sequence."""
         return 1 << 62 if self.step.overlong in ("split", "raise") else self.step.length
 
     def _called(self, delivery: Delivery) -> Outcome:
@@ -201,12 +201,12 @@ class _Rows(NamedTuple):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.counts)
 
 
 def _lengths(block: Block, name: str) -> Ints:
-    """How many values the list in each row has; None has none."""
+    """Return the length of the list in each row; None counts as empty."""
     if isinstance(block, ArrowBlock):
         check_names([name], block.names)
         column = block.batch.column(list(block.kinds.features).index(name))

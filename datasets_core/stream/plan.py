@@ -75,7 +75,7 @@ def media_of(block: Block) -> list[str]:
 
 
 def null_of_media(delivery: Delivery, row: int) -> Block:
-    """The row that stands for one with media that cannot be decoded: these are None."""
+    """Return the row in place of one with media that cannot be decoded: None for those."""
     block = delivery.block.slice(row, row + 1)
     if not isinstance(block, ArrowBlock):
         return block
@@ -90,12 +90,12 @@ def null_of_media(delivery: Delivery, row: int) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class DecodeMedia(PlainStep):
-    """The step.
+    """Step that decodes media.
 
     Attributes:
-        pool: who decodes; None: whoever reads.
-        errors: of the stream, for media that are damaged.
-        lanes: how many such steps work side by side.
+        pool: decodes; None: the reading thread.
+        errors: of the stream, for damaged media.
+        lanes: number of such steps that run side by side.
     """
 
     pool: WorkerPool | None = None
@@ -124,12 +124,12 @@ class DecodeMedia(PlainStep):
 
 
 def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger | None) -> DecodeMedia | None:
-    """The step that a stream with these steps needs behind them; None: media are decoded when rows are shown.
+    """Return the decoding step that a stream needs at its end; None: media are decoded when rows are shown.
 
     Args:
         steps: of the stream.
-        features: behind them; None: only the rows tell.
-        errors: what is done about rows that fail.
+        features: of the last step; None: only the rows tell.
+        errors: handling of failed rows.
     """
     changes = (step.change for step in reversed(steps) if isinstance(step, ChangeColumns))
     pool = next((change.pool for change in changes if isinstance(change, Decoding)), None)
@@ -149,11 +149,11 @@ _WIDE = ("string", "large_string", "binary", "large_binary", "string_view", "bin
 
 
 def projected(source: AnySource, steps: tuple[Step, ...]) -> tuple[AnySource, tuple[Step, ...]]:
-    """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same.
+    """Return a source that reads only the columns needed, and the steps for its rows; the result is the same.
 
     Args:
-        source: rows that have `projected`, as `RowsByPlace` has it; others stay as they are.
-        steps: what is done to the rows.
+        source: rows that have `projected`, as `RowsByPlace`; others stay unchanged.
+        steps: of the stream.
     """
     given: Any = source
     can = getattr(type(given), "projected", MemoryRows.projected)
@@ -171,7 +171,7 @@ def projected(source: AnySource, steps: tuple[Step, ...]) -> tuple[AnySource, tu
 
 
 def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
-    """The columns at the bottom that some step reads, or that come out; one at least, which tells how many rows there are."""
+    """Return the source columns that a step reads or that are delivered; at least one, for the number of rows."""
     origins = {name: name for name in features}
     needed: set[str] = set()
     for step in steps:
@@ -226,19 +226,19 @@ def _narrowest(features: Features) -> str:
     return next(plain, next(iter(features), ""))
 
 
-# `RankLanes`: the step that divides a stream among ranks by lanes, and what gives the rows of those of a rank or a
+# `RankLanes`: the step that divides a stream among ranks by lanes, and the rows of the lanes of a rank or a
 # worker.
 
 
 @dataclass(frozen=True, slots=True)
 class RankLanes(PlainStep):
-    """The lanes of one rank: of `lanes` equal parts of the rows every `world_size`-th.
+    """The lanes (logical shards) of one rank: every `world_size`-th of `lanes` equal parts of the rows.
 
     Attributes:
-        lanes: how many there are.
-        rank: whose lanes these are.
-        world_size: how many ranks there are.
-        ends: what becomes of lanes that are longer than others, one of `ENDS`.
+        lanes: number of lanes.
+        rank: the rank.
+        world_size: number of ranks.
+        ends: handling of lanes longer than others, one of `ENDS`.
     """
 
     lanes: int
@@ -257,7 +257,7 @@ class RankLanes(PlainStep):
         return self.lanes, self.ends
 
     def own(self, worker: int = 0, num_workers: int = 1) -> tuple[int, ...]:
-        """The lanes of a worker of the rank.
+        """Return the lanes of a worker of the rank.
 
         >>> RankLanes(8, 1, 2).own(), RankLanes(8, 1, 2).own(1, 3)
         ((1, 3, 5, 7), (3,))
@@ -265,7 +265,7 @@ class RankLanes(PlainStep):
         return tuple(range(self.rank + worker * self.world_size, self.lanes, num_workers * self.world_size))
 
     def within(self, rank: int, world_size: int) -> RankLanes:
-        """The lanes of one of `world_size` ranks that divide these."""
+        """Return the lanes of one of `world_size` ranks that divide these."""
         return replace(self, rank=self.rank + rank * self.world_size, world_size=self.world_size * world_size)
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
@@ -278,14 +278,14 @@ class RankLanes(PlainStep):
 
 
 def works_by_shard(step: Step) -> bool:
-    """Whether a step can be done in each lane by itself."""
+    """True if a step can be applied to each lane separately."""
     if isinstance(step, (Part, RankLanes)):
         return False
     return step.is_local or isinstance(step, (Repeat, Shuffle)) or (isinstance(step, Batch) and bool(step.by))
 
 
 def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """The steps behind the call that are done in each lane, and the others, which see the rows of the rank."""
+    """Return the steps behind the call that apply to each lane, and the others, which see the rows of the rank."""
     place = 0
     while place < len(behind) and works_by_shard(behind[place]) and not _is_list(behind[place]):
         place += 1
@@ -293,7 +293,7 @@ def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step,
 
 
 def keeps_shards(step: Step) -> bool:
-    """Whether behind a step on the rows of a rank each lane still stands behind some of its own rows."""
+    """True if after a step on the rows of a rank each lane still yields a run of its own rows."""
     return step.is_row_by_row or _is_list(step)
 
 
@@ -304,17 +304,17 @@ def _is_list(step: Step) -> bool:
 def logical_shards(
     root: Node, before: Sequence[Step], inside: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]
 ) -> Shards:
-    """What gives the rows of some lanes.
+    """Return the node that yields the rows of some lanes.
 
-    Lanes are cut behind the last step that must see all rows, and the steps behind it are done in each lane by itself.
+    Lanes are cut after the last step that must see all rows; the steps behind it apply to each lane separately.
 
     Args:
         root: the rows at the bottom.
         before: the steps before the call.
-        inside: steps behind the call that are done in each lane.
+        inside: steps behind the call that apply to each lane.
         split: the call.
         epoch: of the order.
-        own: the lanes.
+        own: the lanes read.
     """
     place = len(before)
     while place and works_by_shard(before[place - 1]) and not isinstance(before[place - 1], Shuffle):
@@ -369,14 +369,14 @@ def _shard(head: Node, rest: Sequence[Step], count: int, epoch: int, index: int)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Rows, and what is done to them.
+    """A stream as a value: a source and steps.
 
     Attributes:
         source: the rows at the bottom.
-        steps: what is done, in order.
-        num_shards: into how many parts the rows divide among workers.
-        errors: what is done about rows at which a step fails; None: nothing.
-        label: tells its rows from those of others that come from no file either, where it is one of several streams.
+        steps: in order.
+        num_shards: number of parts for workers.
+        errors: handling of failed rows; None: none.
+        label: name of the source in a combined stream; it begins the origin of rows without a file.
     """
 
     source: RowsByPlace | Source
@@ -396,7 +396,7 @@ class Plan:
 
     @property
     def counts_errors(self) -> bool:
-        """Whether rows may fail, so that a state counts them."""
+        """True if rows may fail, so that a state counts them."""
         return self.errors is not None or any(step.on_error for step in self.steps)
 
     def on_error(self, policy: ErrorPolicy) -> Plan:
@@ -414,7 +414,7 @@ class Plan:
         return replace(self, steps=tuple(within if number == place else step for number, step in enumerate(self.steps)))
 
     def in_all_shards(self) -> Plan:
-        """The plan with the lanes of all ranks."""
+        """Return the plan with the lanes of all ranks."""
         place = self._split_place
         return replace(
             self,
@@ -426,7 +426,7 @@ class Plan:
 
     @property
     def split(self) -> RankLanes | None:
-        """The last step that divides the rows among ranks by lanes."""
+        """The last step that divides the rows among ranks by lanes; None without one."""
         place = self._split_place
         return None if place is None else self.steps[place]  # type: ignore[return-value]
 
@@ -438,7 +438,7 @@ class Plan:
 
     @property
     def is_elastic(self) -> bool:
-        """Whether each lane stands behind rows of its own, so that the lanes may be divided anew at any state."""
+        """True if each lane yields rows of its own, so that lanes can be divided anew at any state."""
         place = self._split_place
         if place is None:
             return False
@@ -456,7 +456,7 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
-        """Whether so many parts, each a run of the rows, cost no more to read than all of them at once.
+        """True if so many parts, each a run of the rows, cost no more to read than all of them at once.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
         True
@@ -502,21 +502,21 @@ class Plan:
 
     @property
     def changes_by_epoch(self) -> bool:
-        """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
         return self.source.changes_by_epoch or any(isinstance(step, Shuffle) and step.reshuffles for step in self.steps)
 
     @property
     def num_rows(self) -> int | None:
-        """How many rows there are, where arithmetic tells."""
+        """Number of rows, if known by arithmetic."""
         return self.node(0).length
 
     @property
     def features(self) -> Features | None:
-        """The features of the rows; None where only the rows will tell."""
+        """Features of the rows; None if only the rows tell."""
         return self._behind_steps(self.source.features)
 
     def known_features(self) -> Features | None:
-        """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
+        """Features, for which the first file may be fetched; None if they are still unknown."""
         told = getattr(self.source, "known_features", None)
         return self._behind_steps(self.source.features if told is None else told())
 
@@ -526,7 +526,7 @@ class Plan:
         return found
 
     def root(self, epoch: int) -> Node:
-        """What gives the rows before any step."""
+        """Return the node that yields the rows before any step."""
         source: Any = self.source
         if hasattr(source, "root"):
             found: Node = source.root(epoch)
@@ -550,7 +550,7 @@ class Plan:
         return self if jobs is None else replace(self, source=jobs)
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
-        """What gives the rows of an epoch, or of a share of it: of an elastic plan whole lanes."""
+        """Return the node that yields the rows of an epoch, or of a share of it: for an elastic plan whole lanes."""
         if any(step.chooses_columns for step in self.steps):
             source, fewer = projected(self.source, self.steps)
             if source is not self.source:
@@ -580,7 +580,7 @@ class Plan:
         return replace(self, source=self.source.with_seed(seed))
 
     def signature(self) -> list[list[Any]]:
-        """What tells the plan from others: of the rows and of each step a text and a hash, and the parts of the rows."""
+        """Return what identifies the plan: a text and a hash of the rows and of each step, and the parts of the rows."""
         is_elastic = self.is_elastic
         found = [self.source.signed(), *(_signed(step, is_elastic=is_elastic) for step in self.steps)]
         return [*found, ["on_error", ""]] if self.counts_errors and _counts_behind(self.steps) else found
@@ -602,11 +602,11 @@ def _signed(step: Step, *, is_elastic: bool) -> list[Any]:
     text = step.text if len(step.text) <= 80 else f"{step.text[:77]}..."
     try:
         return [text, Hasher.hash((type(step).__name__, step.parts))]
-    except UnhashableError:  # a function whose values have no lasting identity is known by its name
+    except UnhashableError:  # a function whose values have no lasting identity is identified by its name
         return [text, ""]
 
 
 def _counts_behind(steps: Sequence[Step]) -> bool:
-    """Whether a step counts rows that one made which may leave some out: it has states of its own then."""
+    """True if a step counts rows that one made which may leave some out: it has states of its own then."""
     first = next((place for place, step in enumerate(steps) if isinstance(step, (Map, ChangeColumns))), len(steps))
     return any(isinstance(step, (Limit, Repeat, Shuffle, Batch, Part)) for step in steps[first:])

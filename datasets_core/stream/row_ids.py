@@ -33,7 +33,7 @@ _NAMED_PARTS = 2  # of a path: the name of a file and of its folder, which are t
 
 
 def file_identities(names: Sequence[str]) -> list[str]:
-    """What the ids of rows know of files: the ends of their paths, as long as it takes to tell these apart, two names at least.
+    """Return the part of each path that ids contain: its end, long enough to be unique, two names at least.
 
     >>> file_identities(["https://host/a/train/0.parquet?token=x", "/data/b/train/1.parquet"])
     ['train/0.parquet', 'train/1.parquet']
@@ -54,10 +54,10 @@ def _parts(name: str) -> list[str]:
 
 
 class FileTable:
-    """What ids know of each file of a stream, whichever of them its rows are read of: found when somebody asks.
+    """Data of each file of a stream for row ids, computed on first use.
 
     Args:
-        names: tells all files.
+        names: returns all files.
     """
 
     def __init__(self, names: Callable[[], Sequence[str]]) -> None:
@@ -114,7 +114,7 @@ def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class OriginsAdded:
-    """Columns that say where rows come from; a change of rows (see `RowChange`) that needs to be told."""
+    """Change of rows that adds origin columns; see `RowChange`."""
 
     columns: tuple[str, ...]
     files: FileTable = field(compare=False)
@@ -125,10 +125,10 @@ class OriginsAdded:
         return self.with_origins(block, None)
 
     def with_origins(self, block: Block, origins: Origins | None) -> Block:
-        """The rows with the columns.
+        """Return the rows with the columns.
 
         Raises:
-            ConfigurationError: rows of which nobody knows where they come from, or that have such columns.
+            ConfigurationError: rows of unknown origin, or rows that already have such columns.
         """
         if origins is None:
             raise ConfigurationError(
@@ -185,7 +185,7 @@ class RowIds(PlainStep):
 
     @classmethod
     def of(cls, columns: tuple[str, ...], source: Any) -> RowIds:
-        """The step for rows of a source, all files of which tell what the ids know of each."""
+        """Return the step for rows of a source, whose files are all known."""
         return cls(columns, FileTable(partial(files_of, source)))
 
     @property
@@ -242,7 +242,7 @@ class WithOrigins(Over):
 
 
 def check_steps(steps: Sequence[Step]) -> None:
-    """Complain about steps behind which rows have no origin.
+    """Refuse steps whose rows have no origin.
 
     Raises:
         ConfigurationError: the first of them.

@@ -14,7 +14,7 @@ from datasets_core.stream.nodes.node import Node, is_whole, without_counts
 from datasets_core.stream.sources.block_index import BlockIndex
 from datasets_core.stream.steps import Share
 
-# States kept small: what stands in one several times, as what many lanes know of one file, is written once.
+# Small states: a value that occurs several times, as what many lanes know of one file, is written once.
 
 
 _LEAST = 1500  # shorter states are left as they are, so that they can be read
@@ -49,13 +49,13 @@ def folded(at: Any) -> tuple[Any, list[Any]]:
 
 
 def unfolded(at: Any, same: Any) -> Any:
-    """What was folded.
+    """Return the value that was folded.
 
     >>> unfolded([{"same": 0}, 7], ["a"])
     ['a', 7]
 
     Raises:
-        StreamStateError: it refers to what is not there.
+        StreamStateError: it refers to an entry that does not exist.
     """
     if isinstance(at, Mapping):
         if set(at) != {_KEY}:
@@ -79,7 +79,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-# `seen_versions`: which versions of files elsewhere a state was made of, told shortly, and compared when it is loaded.
+# `seen_versions`: short record of the versions of remote files in a state, compared when it is loaded.
 
 
 Seen: TypeAlias = "list[list[Any]]"
@@ -89,7 +89,7 @@ _ADVICE = "Give what state_dict() returned, unaltered."
 
 
 def versions_relied_on(indexes: Iterable[BlockIndex]) -> Seen:
-    """What the indexes relied on so far: nothing of files on this disk.  No file is asked."""
+    """Return the file versions that the indexes rely on, without those of local files.  Sends no request."""
     return [_relied(index) for index in indexes]
 
 
@@ -102,15 +102,15 @@ def _relied(index: BlockIndex) -> list[Any]:
 
 
 def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]]) -> None:
-    """Compare what a state says of its files with these: footers are asked for that are not known.
+    """Compare the file versions in a state with those of the files; reads footers that are not known.
 
     Args:
         indexes: of the files.
-        seen: what `versions_relied_on` gave for them when the state was saved.
+        seen: the result of `versions_relied_on` when the state was saved.
 
     Raises:
         FileChangedError: a file has another version.
-        StreamStateError: it was not given by `versions_relied_on` for so many lists of files.
+        StreamStateError: it does not fit so many lists of files.
     """
     own = list(indexes)
     is_list = isinstance(seen, (list, tuple)) and len(seen) == len(own) and all(map(_is_entry, seen))
@@ -130,13 +130,13 @@ def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]])
 
 
 def joined(each: Sequence[Any]) -> Seen | None:
-    """What several states of one stream say, as one: of each list of files what most of them tells; None: nothing.
+    """Return the merged entries of several states of one stream: for each list of files the longest; None: nothing.
 
     >>> joined([[[1, "a", ""]], [[2, "b", ""]], [[0, "", ""]]])
     [[2, 'b', '']]
 
     Raises:
-        StreamStateError: they are of different versions.
+        StreamStateError: they have different versions.
     """
     known = [seen for seen in each if seen is not None]
     if not known:
@@ -182,14 +182,14 @@ _VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a stream stands.
+    """Position of a stream.
 
     Attributes:
         epoch: of the order.
-        share: the part of the rows that is read, where others read the rest.
-        at: the state of what gives the rows.
-        seed: of the order of files, where it was drawn.
-        files: which versions of files were read, where these are elsewhere: see `seen_versions`.
+        share: the part of the rows read, if others read the rest.
+        at: the state of the node.
+        seed: of the order of files, if it was drawn.
+        files: versions of remote files that were read: see `seen_versions`.
     """
 
     epoch: int
@@ -225,7 +225,7 @@ def _folded(at: Any) -> dict[str, Any]:
 
 
 def place_in(state: Mapping[str, Any]) -> Any:
-    """What a state says of the place in the rows."""
+    """Return the position in the rows from a state."""
     return unfolded(state["at"], state["same"]) if "same" in state else state["at"]
 
 
@@ -235,16 +235,16 @@ def with_place(state: Mapping[str, Any], at: Any) -> dict[str, Any]:
 
 
 def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lanes: int | None = None) -> Place:
-    """The place that a state says.
+    """Return the place in a state.
 
     Args:
-        state: what was saved.
-        signature: of the plan that it is for.
-        has_seed: whether that plan drew a seed, so that the state has one, too.
-        lanes: into how many its rows are divided; None: into none.
+        state: the saved state.
+        signature: of the plan that loads it.
+        has_seed: True if that plan drew a seed, so the state must have one.
+        lanes: number of lanes of its rows; None: not divided.
 
     Raises:
-        StreamStateError: it is of another stream, or no state.
+        StreamStateError: a state of another stream, or not a state.
     """
     if not is_state(state):
         raise StreamStateError("This is no state of a stream. Give what state_dict() returned.")
@@ -270,15 +270,15 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
 
 
 def is_state(found: Any) -> bool:
-    """Whether this is the state of a stream, as far as its names tell."""
+    """True if this is the state of a stream, as far as its names tell."""
     return isinstance(found, Mapping) and {"version", "plan", "epoch", "share", "at"} <= set(found)
 
 
 def shard_entries(state: Mapping[str, Any]) -> list[list[Any]]:
-    """What a state says of its lanes: of each a list that begins with its number, and how many rows it gave.
+    """Return the entries of the lanes in a state: lists that begin with the number of the lane, and its number of rows.
 
     Raises:
-        StreamStateError: it has no such form.
+        StreamStateError: the state has another form.
     """
     return _entries(place_in(state), state["lanes"])
 
@@ -291,15 +291,15 @@ def _entries(at: Any, shards: int) -> list[list[Any]]:
 
 
 def own_shards(at: Any, own: tuple[int, ...], shards: int) -> list[list[Any]]:
-    """What a state says of these lanes, in order.
+    """Return the entries of these lanes in a state, in order.
 
     Args:
-        at: of the state: of each lane a list that begins with its number.
-        own: the lanes that are wanted.
-        shards: how many there are.
+        at: from the state: for each lane a list that begins with its number.
+        own: the lanes needed.
+        shards: number of lanes.
 
     Raises:
-        StreamStateError: it has no such form, or lacks one.
+        StreamStateError: it has another form, or lacks a lane.
 
     >>> own_shards([[0, 7], [1, 6]], (1,), 2)
     [[1, 6]]
@@ -363,7 +363,7 @@ def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:
 
 
 def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
-    """Compare what rows are made of, part by part: the dataset, the split, each field of the read config."""
+    """Compare the sources of two plans, part by part: the dataset, the split, each field of the read config."""
     their_parts, our_parts = ({_name(part): part for part in parts} for parts in (theirs, ours))
     found = []
     for name in dict.fromkeys([*our_parts, *their_parts]):
@@ -387,7 +387,7 @@ _Pair: TypeAlias = tuple[list[str] | None, list[str] | None]
 
 
 def _is_split_of_one(first: _Pair, second: _Pair) -> bool:
-    """Whether the rows differ because another split of the dataset is read: only the splits that are read are compared."""
+    """True if the rows differ because another split of the dataset is read: only the splits that are read are compared."""
     texts = [[None, None] if part is None else part[:2] for part in (*first, *second)]
     (what, dataset), (_, other), (part, split), (_, other_split) = texts
     if what != "dataset" or part != "split" or split == other_split:
@@ -402,13 +402,13 @@ def _name(part: list[str]) -> tuple[str, str]:
 
 
 def _told(part: list[str]) -> tuple[str, str]:
-    """What tells a part from others: its hash, where it has one, and else its text."""
+    """Return the identity of a part: its hash, if it has one, else its text."""
     what, text, content = part
     return what, content or text
 
 
 def _is_plan(plan: Any) -> bool:
-    """Whether JSON has the form of a signature."""
+    """True if JSON has the form of a signature."""
     return isinstance(plan, (list, tuple)) and all(map(_is_step, plan))
 
 

@@ -35,17 +35,17 @@ class Step(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether what it makes of rows does not depend on the rows around their batch: parts can be taken before it."""
+        """True if what it makes of rows does not depend on the rows around their batch: parts can be taken before it."""
         ...
 
     @property
     def unit(self) -> int | None:
-        """How many rows must stay together for that; None: all."""
+        """Number of rows that must stay together for that; None: all."""
         ...
 
     @property
     def text(self) -> str:
-        """What the user called for, in short."""
+        """Short text of the user's call."""
         ...
 
     @property
@@ -54,21 +54,21 @@ class Step(Protocol):
         ...
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """The rows that become of those of `node`.
+        """Return the node with the result of the step on the rows of `node`.
 
         Args:
-            node: what comes to the step.
+            node: the input.
             epoch: of the order.
-            shards: into how many equal runs the order of the result is cut: what mixes rows does not mix those of two runs.
+            shards: number of logical shards of the result: a step that mixes rows does not mix those of two shards.
         """
         ...
 
     def features(self, before: Features | None) -> Features | None:
-        """The features behind the step; None where only the rows will tell."""
+        """Return the features after the step; None if only the rows tell."""
         ...
 
     def reads(self) -> tuple[str, ...] | None:
-        """The columns that it looks at; None: all, or nobody knows."""
+        """Return the columns that it reads; None: all, or unknown."""
         ...
 
     @property
@@ -93,7 +93,7 @@ class Step(Protocol):
 
     @property
     def is_row_by_row(self) -> bool:
-        """True if it does the same with a row wherever it stands: parts of rows may be taken before it."""
+        """True if the result for a row does not depend on its position: parts of rows may be taken before the step."""
         ...
 
     def under(self, errors: Ledger | None) -> Step:
@@ -114,11 +114,11 @@ def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead:
 
 
 class PlainStep:
-    """What most steps have in common.
+    """Base of most steps.
 
     Attributes:
         errors: of the stream, for rows that fail in the step; None: no row may.
-        on_error: what becomes of these; None: what the stream says.
+        on_error: action for these; None: that of the stream.
     """
 
     errors: Ledger | None = None
@@ -244,13 +244,13 @@ class Map(PlainStep):
     """A function on rows, or on batches of `size` rows.
 
     Attributes:
-        made: what it makes.
-        is_batched: of batches.
-        size: of them; None: all rows.
-        is_whole: a last batch that has fewer rows is left out.
+        made: the function and its result.
+        is_batched: True if it takes batches.
+        size: rows of a batch; None: all rows.
+        is_whole: True to drop a last batch with fewer rows.
         errors: of the stream, for rows at which it fails.
-        on_error: what becomes of these; None: what the stream says.
-        lanes: how many such steps work side by side.
+        on_error: action for these; None: that of the stream.
+        lanes: number of such steps that run side by side.
     """
 
     made: RowsMade
@@ -317,10 +317,10 @@ class Map(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class Filter(PlainStep):
-    """The rows for which a function says something true.
+    """The rows for which a function returns a true value.
 
     Attributes:
-        function: it.
+        function: the function.
         is_batched, size, errors, on_error, lanes: see `Map`.
     """
 
@@ -427,7 +427,7 @@ class Batch(PlainStep):
 
 
 class _Whole(PlainStep):
-    """What most steps have in common that see all rows."""
+    """Base of most steps that see all rows."""
 
     @property
     def is_local(self) -> bool:
@@ -540,14 +540,14 @@ class Shuffle(_Whole):
         return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=True))
 
     def _layer(self, blocks: RowBlocks | None, shards: int, *, reshuffles: bool) -> ShuffledBlocks | None:
-        """What mixes blocks of rows; None where the rows are in none, or these cannot be read alone."""
+        """Return the layer that mixes blocks of rows; None without blocks, or if they cannot be read alone."""
         if blocks is None or not blocks.is_indexed:
             return None
         rows = None if self.is_by_bytes else self.size
         return ShuffledBlocks(blocks, self.seed, rows, self.window_bytes, shards, reshuffles)
 
     def _rows(self, node: Node) -> int:
-        """How many rows a window has behind steps that see rows."""
+        """Return the rows of a window behind steps that see rows."""
         rows = node.bottom.placed if self.is_by_bytes else None
         blocks = None if rows is None else rows.source.blocks
         row_bytes = 0 if blocks is None else int(blocks.sizes.sum()) // max(1, blocks.num_rows)
@@ -556,11 +556,11 @@ class Shuffle(_Whole):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Which part of the rows one reader reads, where others read the rest.
+    """The part of the rows that one reader reads, if others read the rest.
 
     Attributes:
         index: of the part.
-        count: how many there are.
+        count: number of parts.
     """
 
     index: int
@@ -596,7 +596,7 @@ class Part(PlainStep):
 
     @property
     def num_shards(self) -> int:
-        """How many shards the part has."""
+        """Number of shards of the part."""
         return len(self._chosen()) if self.shards >= self.count else 1
 
     def _chosen(self) -> range:

@@ -1,4 +1,4 @@
-"""What becomes of the rows of a stream: functions on them, their columns, lists of them, and the format that they come in."""
+"""Stream methods that change rows: map, filter, columns, batches, formats, error policy, packing, row ids."""
 
 from __future__ import annotations
 
@@ -43,35 +43,35 @@ class Transforming(Streamed):
         engine: str = "threads",
         on_error: str | None = None,
     ) -> Self:
-        """The rows updated with what `function` returns for each row, or for each batch of rows.
+        """Return the rows updated with the result of `function` for each row, or for each batch of rows.
 
-        Without `features=`, values are what the function made of them: no type is known before all rows are.  What a function
-        gives is to depend on what it is given alone: it is called with the same batches wherever reading begins, but not with
-        those before, so that nothing may be carried from one to the next.
+        Without `features=` values stay as the function returned them: no type is known before all rows are.  The result
+        must depend on the arguments alone: the function is called with the same batches wherever reading begins, but not with
+        earlier ones, so it must not carry state from one call to the next.
 
         Args:
             function: takes a row and returns a dict of columns to set, or None to change nothing; or changes the row itself.
-            with_indices: it takes the number of the row too, or (`batched`) a list of them.
-            input_columns: it takes the values of these columns instead of the row.
+            with_indices: also pass the number of the row, or (`batched`) a list of them.
+            input_columns: pass the values of these columns instead of the row.
             batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it
                 does not return are removed.
             batch_size: rows of a batch; None or 0 for all.
             drop_last_batch: leave out a last batch that has fewer rows.
-            remove_columns: columns that go before the update: what the function returns under these names stays.
-            features: the columns of the result, to which the values are fitted.
-            fn_kwargs: for the function, by name.
-            num_workers: how many calls are made at once, ahead of what is read; rows keep their order.  0 calls when rows are
+            remove_columns: columns removed before the update: those that the function returns stay.
+            features: the columns of the result, with the target types of the values.
+            fn_kwargs: keyword arguments of the function.
+            num_workers: number of calls at once, ahead of the reader; rows keep their order.  0 calls it when rows are
                 read.
-            engine: who calls: "threads", for functions that wait, or spend their time in numpy, Arrow or a tokenizer; or
-                "processes", for those that spend it in Python: function and rows are sent to them.
-            on_error: "raise", "skip" or "null": what becomes of rows at which this function fails; None: see `on_error`.
+            engine: "threads", for functions that wait, or spend their time in numpy, Arrow or a tokenizer; or
+                "processes", for functions that spend it in Python: function and rows are sent to worker processes.
+            on_error: "raise", "skip" or "null": action for rows at which this function fails; None: see `on_error`.
 
         >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": row["a"] * 10}))
         [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
 
         Raises:
             UnknownColumnError: a column that does not exist.
-            ArgumentTypeError: what the function returns is no dict of columns.
+            ArgumentTypeError: the function returns a value that is not a dict of columns.
             WorkerDiedError: while reading: a process of `engine="processes"` was killed.
         """
         call = self._function("map", function or _same, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
@@ -92,19 +92,19 @@ class Transforming(Streamed):
         engine: str = "threads",
         on_error: str | None = None,
     ) -> Self:
-        """The rows for which `function` returns something true.
+        """Return the rows for which `function` returns a true value.
 
         Args:
-            function: takes a row and says whether it stays; or (`batched`) takes columns and returns a boolean for each row.
+            function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans.
             with_indices, input_columns, batched, batch_size, fn_kwargs, num_workers, engine: see `map`.
-            on_error: "raise" or "skip" (as is "null"): what becomes of rows at which this function fails; None: see `on_error`.
+            on_error: "raise" or "skip" (as is "null"): action for rows at which this function fails; None: see `on_error`.
 
         >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().filter(lambda row: row["a"] > 1))
         [{'a': 2}, {'a': 3}]
 
         Raises:
             UnknownColumnError: a column that does not exist.
-            MaskLengthError: a batched function returned not one boolean for each row.
+            MaskLengthError: a batched function did not return one boolean for each row.
         """
         call = self._function("filter", function or _always, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
         return self._then(Filter(call, batched, _size(batch_size), on_error=check_action(on_error)))
@@ -112,20 +112,20 @@ class Transforming(Streamed):
     def on_error(
         self, action: str = "skip", *, max_errors: int | None = None, quarantine: str | os.PathLike[str] | None = None
     ) -> Self:
-        """The same rows, and what becomes of those at which a step fails: any step of the stream, before this call or behind.
+        """Return the same rows with an error policy for all steps of the stream, before and after this call.
 
-        A step fails at a row when its function raises an error, when what it returns does not fit, when a value cannot be cast,
-        or a medium not be decoded.  Of a batch those rows fail at which the function fails alone; the others go to it together.
-        Places are counted in the rows at the bottom, so that a state stays exact; a stream that ended with an error can go on
-        from its state with another policy, unless a step behind counts rows.
+        A step fails at a row when its function raises an error, when its result does not fit, when a value cannot be cast,
+        or a medium cannot be decoded.  In a batch the rows fail at which the function fails alone; it gets the others together.
+        Positions are counted in the source rows, so a state stays exact; a stream that ended with an error can resume
+        from its state with another policy, unless a later step counts rows.
 
         Args:
-            action: "raise" ends with the error; "skip" leaves such rows out; "null" keeps them, with None for what the step
-                could not make: the columns that its function sets.  A filter leaves them out.
-            max_errors: how many rows may fail in one reading, in all steps and, of several lanes or shards, in those that one
-                process reads; a state counts those before it.  One more is an error.  None: any number.
-            quarantine: a file that such rows are added to, each once, by however many processes: JSON lines, or Parquet if it
-                is called so.  It has the file and the row that they come from, the step, the error, and the values.
+            action: "raise" ends with the error; "skip" drops such rows; "null" keeps them, with None for values that the step
+                could not make: the columns that its function sets.  A filter drops them.
+            max_errors: limit of failed rows in one iteration, over all steps; with several lanes or shards, over those that one
+                process reads; a state contains the count.  One more is an error.  None: no limit.
+            quarantine: a file that collects such rows, each once, from any number of processes: JSON lines, or Parquet if it
+                is called so.  It has the file and the row of their origin, the step, the error, and the values.
 
         >>> stream = Dataset.from_dict({"a": [1, 0, 2]}).to_iterable_dataset().map(lambda row: {"b": 2 // row["a"]})
         >>> list(stream.on_error("skip", max_errors=1))
@@ -134,8 +134,8 @@ class Transforming(Streamed):
         [{'a': 1, 'b': 2}, {'a': 0, 'b': None}, {'a': 2, 'b': 1}]
 
         Raises:
-            ConfigurationError: another action, or no file of a known kind.
-            TooManyErrorsError: while reading: more rows failed than may.
+            ConfigurationError: unknown action, or a file of an unknown kind.
+            TooManyErrorsError: while reading: more rows failed than `max_errors`.
         """
         if action not in ACTIONS:
             raise ConfigurationError(f"on_error({action!r}) has no meaning. Give {', '.join(map(repr, ACTIONS))}.")
@@ -178,22 +178,22 @@ class Transforming(Streamed):
         pad: Any = None,
         window_rows: int = 256,
     ) -> Self:
-        """Sequences of tokens put together to rows of `length` tokens or a little less.
+        """Return token sequences packed into rows of `length` tokens or a little less.
 
-        It is done in windows: the sequences of a window, the longest first, go each into the first row that has room, and no
-        row goes on into the next window.  Rows come in the order of their first sequences.  A state says where its window
-        began: going on there reads no more than that window again.  Of an elastic stream each lane has windows of its own.
+        The sequences of a window, the longest first, go each into the first row that has room; no row extends into the next
+        window.  Rows come in the order of their first sequences.  A state records where its window began: resuming reads
+        no more than that window again.  In an elastic stream each lane has its own windows.
 
         Args:
-            length: tokens of a row at most.
-            column: of the tokens; or several, whose lists have one length in each row (`["input_ids", "labels"]`), and are put
-                together alike.  Of other columns each row has the list of their values, one for each sequence; so has the new
-                column `seq_lengths` the length of each sequence.
-            overlong: what becomes of a sequence that is longer: "split" cuts it into several, "truncate" keeps its beginning,
+            length: maximum tokens of a row.
+            column: of the tokens; or several whose lists have one length in each row (`["input_ids", "labels"]`), packed
+                alike.  Other columns become lists of their values, one for each sequence; the new column
+                `seq_lengths` has the length of each sequence.
+            overlong: action for a longer sequence: "split" cuts it into several, "truncate" keeps its beginning,
                 "drop" leaves it out, "raise" is an error.  Empty sequences are left out.
-            pad: a value that rows are filled up with, or a dict of these by column; None leaves them as long as they come.
-            window_rows: a window has tokens for so many rows; the first ones have fewer, so that rows come early, and so have
-                those of lanes.  More leave less room in rows, and cost more when reading goes on.
+            pad: a value to pad rows with, or a dict of these by column; None leaves rows as they are.
+            window_rows: rows of a window; the first windows are smaller, so that rows come early, and so are
+                those of lanes.  Larger windows leave less room in rows, and cost more when resuming.
 
         >>> stream = Dataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]}).to_iterable_dataset()
         >>> list(stream.pack(4))
@@ -201,7 +201,7 @@ class Transforming(Streamed):
 
         Raises:
             UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column of no lists, or lists of different lengths in a row; an overlong row with "raise".
+            ConfigurationError: a column without lists, or lists of different lengths in a row; an overlong row with "raise".
         """
         from datasets_core.stream.packing import OVERLONG, Pack  # 2 ms that other streams do without
 
@@ -217,24 +217,24 @@ class Transforming(Streamed):
         return self._then(Pack(size, names, overlong, fill, rows))
 
     def with_row_ids(self, columns: str | Sequence[str] = ("__id__", "__source__", "__row__")) -> Self:
-        """The same rows with columns that say which row of which file each is.
+        """Return the same rows with columns that identify file and row of each.
 
         `__source__` is the file as it was read, `__row__` the number of the row in it, and `__id__` 32 hexadecimal digits: 64
         bits of the file (the end of its path: its name and its folder's, and more where files of the stream share these) and 64
-        bits of the row.  Ids are the same wherever the files are read from, in whatever order, slice, lane or rank, and of rows
-        that were built from them, as long as these are a run of rows of their split; other rows of a `Dataset` are numbered.
-        Of a generator, `__source__` says which of its parts made the row, and of several streams in one which of them.
-        Behind steps that make a row of several (`batch`, a batched `map`, `pack`) rows have no ids: add them before.
+        bits of the row.  Ids do not depend on the location of the files, nor on order, slice, lane or rank; rows of a dataset
+        built from them have the same, as long as they are a run of rows of their split; other rows of a `Dataset` are numbered.
+        For a generator `__source__` names its part, and in a combined stream the stream.
+        Steps that make a row from several (`batch`, a batched `map`, `pack`) remove the ids: add them before.
 
         Args:
-            columns: which of the three, in this order behind the others.
+            columns: which of the three, in this order after the others.
 
         >>> rows = Dataset.from_dict({"a": [7, 8, 9]}).to_iterable_dataset().shuffle(seed=1).with_row_ids("__row__")
         >>> sorted((row["__row__"], row["a"]) for row in rows)
         [(0, 7), (1, 8), (2, 9)]
 
         Raises:
-            ConfigurationError: another column, one that is there already, or rows that are made of several.
+            ConfigurationError: another column, an existing column, or rows made from several.
         """
         from datasets_core.stream.row_ids import COLUMNS, RowIds, check_steps  # 1 ms that other streams do without
 
@@ -407,7 +407,7 @@ def named(columns: str | Sequence[str] | None) -> list[str]:
 
 
 def check_action(action: str | None) -> str | None:
-    """What becomes of rows at which a function fails, checked."""
+    """Return the action for failed rows, checked."""
     if action is not None and action not in ACTIONS:
         raise ConfigurationError(f"on_error={action!r} has no meaning. Give {', '.join(map(repr, ACTIONS))}, or None.")
     return action

@@ -66,7 +66,7 @@ def _is_numpy(name: str) -> bool:
 
 
 def is_dtype(given: Any) -> bool:
-    """Whether somebody wrote a type where a feature may stand."""
+    """True if somebody wrote a type where a feature may stand."""
     return isinstance(given, (str, type, np.dtype)) or hasattr(given, "as_numpy_dtype")
 
 
@@ -210,7 +210,7 @@ class Connector:
 
     @property
     def optional(self) -> bool:
-        """Whether a row may lack its value."""
+        """True if a row may lack its value."""
         return is_optional(cast(FeatureType, self))
 
     def get_tensor_info(self) -> Any:

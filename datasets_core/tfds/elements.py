@@ -277,7 +277,7 @@ class Form(Protocol):
 
     @property
     def has_plain_rows(self) -> bool:
-        """Whether iteration gives its elements in plain Python, made of rows in plain Python."""
+        """True if iteration gives its elements in plain Python, made of rows in plain Python."""
         ...
 
     def element(self, row: dict[str, Any]) -> Any:

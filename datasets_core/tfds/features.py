@@ -100,7 +100,7 @@ class FeatureConnector(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether it is a feature."""
+        """True if it is a feature."""
         return isinstance(feature, (Feature, Features))
 
 
@@ -125,7 +125,7 @@ class Text(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of texts."""
+        """True if the feature is one of texts."""
         return isinstance(feature, Value) and feature.dtype == "string"
 
 
@@ -142,7 +142,7 @@ class Scalar(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of single values."""
+        """True if the feature is one of single values."""
         return isinstance(feature, Value)
 
 
@@ -173,7 +173,7 @@ class Tensor(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of arrays or numbers."""
+        """True if the feature is one of arrays or numbers."""
         if isinstance(feature, List):
             return isinstance(feature, TensorList) or (type(feature) is List and not kind_of(feature))
         return isinstance(feature, (Value, FixedShape, LibraryClassLabel))
@@ -203,7 +203,7 @@ class ClassLabel(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of classes."""
+        """True if the feature is one of classes."""
         return isinstance(feature, LibraryClassLabel)
 
 
@@ -222,7 +222,7 @@ class LabeledImage(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is an image of one channel."""
+        """True if the feature is an image of one channel."""
         return isinstance(feature, ImageArray) and feature.shape[2] == 1
 
 
@@ -250,7 +250,7 @@ class Audio(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of sounds."""
+        """True if the feature is one of sounds."""
         return isinstance(feature, List) and str(feature.id).startswith(AUDIO)
 
 
@@ -277,7 +277,7 @@ class Video(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of films."""
+        """True if the feature is one of films."""
         return isinstance(feature, List) and kind_of(feature) == VIDEO
 
 
@@ -295,7 +295,7 @@ class BBoxFeature(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of boxes."""
+        """True if the feature is one of boxes."""
         return isinstance(feature, List) and kind_of(feature).startswith(BOX)
 
 
@@ -312,7 +312,7 @@ class Sequence(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of lists."""
+        """True if the feature is one of lists."""
         return isinstance(feature, ListColumns) or (isinstance(feature, List) and not isinstance(feature, TensorList))
 
 
@@ -330,7 +330,7 @@ class Dataset(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of nested datasets."""
+        """True if the feature is one of nested datasets."""
         return isinstance(feature, List) and kind_of(feature) == DATASET
 
 
@@ -347,7 +347,7 @@ class Translation(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of translations."""
+        """True if the feature is one of translations."""
         return isinstance(feature, LibraryTranslation)
 
 
@@ -364,7 +364,7 @@ class TranslationVariableLanguages(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Whether the feature is one of translations into languages that vary."""
+        """True if the feature is one of translations into languages that vary."""
         return isinstance(feature, LibraryTranslationVariableLanguages)
 
 

@@ -27,7 +27,7 @@ _HEAD_BYTES = 26  # up to the colour type
 
 
 def is_deep(data: bytes) -> bool:
-    """Whether it is such a file.
+    """True if it is such a file.
 
     >>> is_deep(b"GIF89a")
     False

@@ -146,7 +146,7 @@ def register(cls: type, name: str) -> bool:
 
 
 def _is_same_code(known: type, cls: type) -> bool:
-    """Whether a class stands for the other: of the same module or file, or both of scripts, which paths name and not words.
+    """True if a class stands for the other: of the same module or file, or both of scripts, which paths name and not words.
 
     A class that `type(…)` makes says only that it is of `abc`: nobody knows whose it is.
     """
@@ -158,7 +158,7 @@ def _is_same_code(known: type, cls: type) -> bool:
 
 
 def is_abstract(cls: type) -> bool:
-    """Whether a hook of a builder is still to be written; asked while the class is made, when Python does not know yet."""
+    """True if a hook of a builder is still to be written; asked while the class is made, when Python does not know yet."""
     return any(getattr(getattr(cls, name, None), "__isabstractmethod__", False) for name in _HOOKS) or inspect.isabstract(cls)
 
 
@@ -341,7 +341,7 @@ class DatasetInfo(LibraryInfo):
 
     @property
     def initialized(self) -> bool:
-        """Whether the dataset stands."""
+        """True if the dataset stands."""
         return bool(self.splits)
 
     def to_dict(self) -> dict[str, Any]:

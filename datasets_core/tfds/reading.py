@@ -82,7 +82,7 @@ class SplitReading(RecordReading):
         return self.builder_config
 
     def is_prepared(self) -> bool:
-        """Whether the dataset stands."""
+        """True if the dataset stands."""
         return self._found() is not None
 
     def _found(self) -> Manifest | None:

@@ -87,7 +87,7 @@ def _is_exact(value: Any) -> bool:
 
 
 def _is_numeric(feature: FeatureType) -> bool:
-    """Whether the values are numbers, or lists of such."""
+    """True if the values are numbers, or lists of such."""
     while isinstance(feature, (List, LargeList)):
         feature = feature.feature
     if isinstance(feature, FixedShape):

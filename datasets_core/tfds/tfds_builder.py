@@ -110,7 +110,7 @@ def beam_value(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def is_beam(value: Any) -> bool:
-    """Whether a value is a transform or a collection of Apache Beam.
+    """True if a value is a transform or a collection of Apache Beam.
 
     >>> is_beam([1])
     False

@@ -71,12 +71,12 @@ class Leaf:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether sizes stand beside the values, as more than one varies."""
+        """True if sizes stand beside the values, as more than one varies."""
         return self.shape.count(None) > 1
 
     @property
     def is_one_value(self) -> bool:
-        """Whether an item is one value on the wire, whatever its shape."""
+        """True if an item is one value on the wire, whatever its shape."""
         return self.encoding != "none" or self.holds != "values"
 
     @property

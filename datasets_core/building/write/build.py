@@ -165,7 +165,7 @@ class Journal:
 
 
 def has_finished_jobs(path: str) -> bool:
-    """Whether a journal is there that tells of a finished job, so that another run may go on behind it."""
+    """True if a journal is there that tells of a finished job, so that another run may go on behind it."""
     try:
         with open(path, "rb") as handle:
             return bool(handle.readline()) and bool(handle.readline())

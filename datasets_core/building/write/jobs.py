@@ -70,7 +70,7 @@ class ShardJob:
 
     @property
     def sorts(self) -> bool:
-        """Whether rows are written into sorted runs at once: their order and their schema are known."""
+        """True if rows are written into sorted runs at once: their order and their schema are known."""
         return self.order == "hash" and self.builder.yields == "rows" and self.builder.info.features is not None
 
     @property
@@ -85,7 +85,7 @@ class ShardJob:
 
     @property
     def is_order_free(self) -> bool:
-        """Whether rows decide about columns and types, and in whatever order they come for the same."""
+        """True if rows decide about columns and types, and in whatever order they come for the same."""
         return self.order != "source" and self.builder.yields == "rows" and self.schema is None
 
 

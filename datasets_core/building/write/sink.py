@@ -153,7 +153,7 @@ class TableSink:
 
 
 def _is_stored_as(found: pa.Schema, stored: pa.Schema | None) -> bool:
-    """Whether the writer takes batches of `found` as they are; maps, views and extensions have other types in shards."""
+    """True if the writer takes batches of `found` as they are; maps, views and extensions have other types in shards."""
     return plain_schema(found).equals(stored) and not any(
         pa.types.is_dictionary(kind) and pa.types.is_nested(kind.value_type) for kind in found.types
     )

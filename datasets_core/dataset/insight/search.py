@@ -69,7 +69,7 @@ class Search(Rows):
         return list(self._indexes or ())
 
     def is_index_initialized(self, index_name: str) -> bool:
-        """Whether there is an index of that name.
+        """True if there is an index of that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at")
         >>> points.is_index_initialized("at"), points.select([1]).is_index_initialized("at")

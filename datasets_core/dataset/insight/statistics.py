@@ -46,7 +46,7 @@ class Distinct:
 
     @property
     def is_exact(self) -> bool:
-        """Whether `number` is counted, not estimated."""
+        """True if `number` is counted, not estimated."""
         return self.counts is not None
 
     @property
@@ -459,7 +459,7 @@ def _measure(feature: FeatureType, arrow_type: pa.DataType) -> tuple[Callable[[p
 
 
 def is_media(feature: FeatureType, arrow_type: pa.DataType) -> bool:
-    """Whether the column holds pictures, sounds or other files, stored as bytes and path."""
+    """True if the column holds pictures, sounds or other files, stored as bytes and path."""
     if isinstance(feature, dict) or not pa.types.is_struct(arrow_type):
         return False
     return {field.name for field in arrow_type} == _MEDIA_FIELDS

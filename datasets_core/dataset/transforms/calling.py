@@ -49,7 +49,7 @@ class Calls:
 
     @property
     def is_async(self) -> bool:
-        """Whether a call gives a coroutine."""
+        """True if a call gives a coroutine."""
         function = self.function
         while isinstance(function, partial):
             function = function.func

@@ -129,7 +129,7 @@ class RunWriter:
 
 
 def leaves_columns(dataset: Rows) -> bool:
-    """Whether what is made of these rows may leave columns where they stand: in files, in the same order."""
+    """True if what is made of these rows may leave columns where they stand: in files, in the same order."""
     folders = {path.rpartition("/")[0] for path in dataset._table.files if is_result(path)}
     return dataset._index is None and bool(dataset._table.files) and len(folders) < _MOST_RESULTS
 
@@ -187,7 +187,7 @@ def _filled(
 
 
 def fits(result: Result, source: RowTable) -> bool:
-    """Whether what was stored for some rows goes with these."""
+    """True if what was stored for some rows goes with these."""
     stored = result.table.schema.names
     left = [name for name in result.features if name not in stored]
     if not left:
@@ -221,7 +221,7 @@ _VALUES = (int, float, str, bytes, bool, type(None), re.Pattern)
 
 
 def is_plain(function: Callable[..., Any], *values: Any) -> bool:
-    """Whether a function, and the values that it is given, use nothing but values, plain functions and known modules.
+    """True if a function, and the values that it is given, use nothing but values, plain functions and known modules.
 
     >>> import os
     >>> is_plain(lambda row: len(row["text"])), is_plain(lambda row: os.getpid())

@@ -190,7 +190,7 @@ def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints
 
 
 def _truths(found: list[Any]) -> Any:
-    """Whether each value is true; None is not."""
+    """True if each value is true; None is not."""
     if set(map(type, found)) == {bool}:
         return np.frombuffer(bytes(found), bool)  # a third of the time of `fromiter`
     return np.fromiter(map(_is_true, found), bool, len(found))

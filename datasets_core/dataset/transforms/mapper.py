@@ -537,7 +537,7 @@ def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any
 
 
 def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
-    """Whether a value that the user was given, and can have changed, is as it was."""
+    """True if a value that the user was given, and can have changed, is as it was."""
     if value is not stored.given(index):
         return False
     equals: Any = type(value).__eq__
@@ -547,7 +547,7 @@ def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
 
 
 def _same_values(rows: Sequence[Any], columns: list[list[Any]], names: tuple[str, ...]) -> bool:
-    """Whether plain dicts hold just the objects of some columns, which cannot change themselves."""
+    """True if plain dicts hold just the objects of some columns, which cannot change themselves."""
     if not names or set(map(len, rows)) != {len(names)}:
         return not names and not any(rows)
     try:

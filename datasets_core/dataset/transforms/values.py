@@ -194,7 +194,7 @@ class Inputs:
 
 
 def _is_changeable(arrow_type: pa.DataType) -> bool:
-    """Whether values of the type are Python objects that a function can change in place."""
+    """True if values of the type are Python objects that a function can change in place."""
     return pa.types.is_nested(arrow_type) or isinstance(arrow_type, pa.BaseExtensionType)
 
 
@@ -535,7 +535,7 @@ class ColumnEncoder:
 
 
 def _has_no_other_keys(values: list[Any], feature: FeatureType | None) -> bool:
-    """Whether the feature has a place for all keys of the dicts among the values; one that is lacking is null."""
+    """True if the feature has a place for all keys of the dicts among the values; one that is lacking is null."""
     if isinstance(feature, dict):
         present = [value for value in values if isinstance(value, dict)]
         if not all(feature.keys() >= value.keys() for value in present):
@@ -555,7 +555,7 @@ def _has_text(arrow_type: pa.DataType) -> bool:
 
 
 def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
-    """Whether texts are where texts were: numbers are not to be turned into text silently."""
+    """True if texts are where texts were: numbers are not to be turned into text silently."""
     if types.is_null(found) or types.is_null(original):
         return bool(types.is_null(found))
     if types.is_struct(original) and types.is_struct(found):

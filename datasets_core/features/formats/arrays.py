@@ -107,7 +107,7 @@ def extractor(type_: pa.DataType, shapes: Shapes = None, casting: Casting = STOR
 
 
 def is_list(type_: pa.DataType) -> bool:
-    """Whether the type is a list of any length or of a fixed one."""
+    """True if the type is a list of any length or of a fixed one."""
     return bool(pt.is_list(type_) or pt.is_large_list(type_) or pt.is_fixed_size_list(type_))
 
 
@@ -292,7 +292,7 @@ def _is_large(type_: pa.DataType) -> bool:
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Whether the type is of texts or bytes behind offsets."""
+    """True if the type is of texts or bytes behind offsets."""
     return bool(pt.is_string(type_) or pt.is_binary(type_) or pt.is_large_string(type_) or pt.is_large_binary(type_))
 
 
@@ -412,7 +412,7 @@ def cells(type_: pa.DataType, shapes: Shapes, casting: Casting, missing: float |
 
 
 def has_nulls(array: pa.Array) -> bool:
-    """Whether an array or what its lists hold has nulls."""
+    """True if an array or what its lists hold has nulls."""
     while True:
         if array.null_count:
             return True

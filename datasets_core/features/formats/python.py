@@ -61,7 +61,7 @@ def reader(type_: pa.DataType) -> Reader:
 
 @lru_cache(maxsize=1024)
 def is_own(type_: pa.DataType) -> bool:
-    """Whether a column of the type is read here and not by pyarrow."""
+    """True if a column of the type is read here and not by pyarrow."""
     if isinstance(type_, pa.BaseExtensionType) or pt.is_dictionary(type_) or is_clock(type_):
         return True
     if pt.is_struct(type_):
@@ -78,7 +78,7 @@ def _is_nested(type_: pa.DataType) -> bool:
 
 
 def is_clock(type_: pa.DataType) -> bool:
-    """Whether the type is a date, a time, a timestamp or a duration."""
+    """True if the type is a date, a time, a timestamp or a duration."""
     return bool(pt.is_date(type_) or pt.is_time(type_) or pt.is_timestamp(type_) or pt.is_duration(type_))
 
 
@@ -299,7 +299,7 @@ class Access(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def is_quick(type_: pa.DataType) -> bool:
-    """Whether single values of the type are read from buffers, in well under a microsecond for flat types."""
+    """True if single values of the type are read from buffers, in well under a microsecond for flat types."""
     if type_ in CODES or pt.is_boolean(type_) or pt.is_null(type_) or is_clock(type_) or _is_text(type_):
         return True
     if pt.is_dictionary(type_):
@@ -313,7 +313,7 @@ def is_quick(type_: pa.DataType) -> bool:
 
 @lru_cache(maxsize=1024)
 def can_gather(type_: pa.DataType) -> bool:
-    """Whether pyarrow has a `take` for the type: not for views of texts and bytes, and what holds them."""
+    """True if pyarrow has a `take` for the type: not for views of texts and bytes, and what holds them."""
     if pt.is_string_view(type_) or pt.is_binary_view(type_) or pt.is_run_end_encoded(type_):
         return False
     if isinstance(type_, pa.BaseExtensionType):

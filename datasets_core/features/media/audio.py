@@ -422,6 +422,6 @@ class Audio(Media):
 
 
 def is_audio_decoder(value: object) -> bool:
-    """Whether `value` is a decoder of torchcodec, which is not imported to tell."""
+    """True if `value` is a decoder of torchcodec, which is not imported to tell."""
     module = sys.modules.get("torchcodec.decoders")
     return module is not None and isinstance(value, module.AudioDecoder)

@@ -152,7 +152,7 @@ def _is_below(place: str, folder: str) -> bool:
 
 
 def _holds(folder: str, place: str) -> bool:
-    """Whether a file is the dataset's own: below its folder, or in the blobs of the hub cache that the folder is a snapshot of.
+    """True if a file is the dataset's own: below its folder, or in the blobs of the hub cache that the folder is a snapshot of.
 
     Both paths are real ones, so that blobs that are themselves links elsewhere are not taken for such.
     """
@@ -164,7 +164,7 @@ def _holds(folder: str, place: str) -> bool:
 
 
 def _is_hidden(name: str, place: str, folder: str) -> bool:
-    """Whether a file, or a folder on the way to it, is hidden by the name that it goes under: such are none of a dataset's.
+    """True if a file, or a folder on the way to it, is hidden by the name that it goes under: such are none of a dataset's.
 
     A link that can be seen may lead to a hidden file within the dataset, as all files of git-annex do.
     """
@@ -204,7 +204,7 @@ def _real(folder: str) -> str:
 
 
 def _is_below_url(url: str, root: str) -> bool:
-    """Whether `root` is a protocol (`https://`), or a URL above `url`."""
+    """True if `root` is a protocol (`https://`), or a URL above `url`."""
     if root.endswith("://"):
         return url.startswith(root)
     return url.startswith(root.rstrip("/") + "/") and ".." not in url.split("/") and "%2e" not in url.lower()
@@ -286,12 +286,12 @@ def narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def is_text(t: pa.DataType) -> bool:
-    """Whether an Arrow type holds text."""
+    """True if an Arrow type holds text."""
     return bool(types.is_string(t) or types.is_large_string(t) or types.is_string_view(t))
 
 
 def is_binary(t: pa.DataType) -> bool:
-    """Whether an Arrow type holds bytes."""
+    """True if an Arrow type holds bytes."""
     checks = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
     return any(check(t) for check in checks)
 
@@ -569,7 +569,7 @@ def _failing(array: pa.Array, embed: Callable[[pa.Array], object]) -> int:
 
 
 def has_media(feature: FeatureType) -> bool:
-    """Whether a feature is, or holds, one of images, sounds, films or documents.
+    """True if a feature is, or holds, one of images, sounds, films or documents.
 
     >>> from datasets_core.features.media.types import Image
     >>> has_media({"pictures": List(Image())})

@@ -90,7 +90,7 @@ class Image(Media):
 
 
 def is_pillow_image(value: object) -> bool:
-    """Whether `value` is an image of Pillow, which is not imported to tell."""
+    """True if `value` is an image of Pillow, which is not imported to tell."""
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(value, module.Image)
 
@@ -193,7 +193,7 @@ class Pdf(Media):
 
 
 def is_document(value: object) -> bool:
-    """Whether `value` is a document of pdfplumber, which is not imported to tell."""
+    """True if `value` is a document of pdfplumber, which is not imported to tell."""
     module = sys.modules.get("pdfplumber.pdf")
     return module is not None and isinstance(value, module.PDF)
 
@@ -386,6 +386,6 @@ class Video(Media):
 
 
 def is_video_decoder(value: object) -> bool:
-    """Whether `value` is a decoder of torchcodec, which is not imported to tell."""
+    """True if `value` is a decoder of torchcodec, which is not imported to tell."""
     module = sys.modules.get("torchcodec.decoders")
     return module is not None and isinstance(value, module.VideoDecoder)

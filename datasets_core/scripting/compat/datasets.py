@@ -93,7 +93,7 @@ def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_l
 
 
 def set_caching_enabled(boolean: bool) -> None:
-    """Whether the results of transforms are kept, from now on."""
+    """True if the results of transforms are kept, from now on."""
     (config.enable_caching if boolean else config.disable_caching)()
 
 
@@ -132,7 +132,7 @@ def extract_path_from_uri(dataset_path: str) -> str:
 
 
 def is_remote_filesystem(fs: Any) -> bool:
-    """Whether a file system of fsspec is not this disk's."""
+    """True if a file system of fsspec is not this disk's."""
     protocol = getattr(fs, "protocol", "file")
     return "file" not in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
 
@@ -178,7 +178,7 @@ def xopen(file: str | os.PathLike[str], mode: str = "r", *arguments: Any, **opti
 
 
 def is_remote_url(url_or_filename: str | os.PathLike[str]) -> bool:
-    """Whether a text names something behind a network.
+    """True if a text names something behind a network.
 
     >>> is_remote_url("https://example.com/a"), is_remote_url("a/b.txt")
     (True, False)
@@ -188,7 +188,7 @@ def is_remote_url(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def is_local_path(url_or_filename: str | os.PathLike[str]) -> bool:
-    """Whether a text names a file of this machine.
+    """True if a text names a file of this machine.
 
     >>> is_local_path("a/b.txt"), is_local_path("s3://a/b")
     (True, False)
@@ -197,7 +197,7 @@ def is_local_path(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def is_relative_path(url_or_filename: str | os.PathLike[str]) -> bool:
-    """Whether a text is a path that starts from some folder.
+    """True if a text is a path that starts from some folder.
 
     >>> is_relative_path("a/b.txt"), is_relative_path("/a"), is_relative_path("https://a/b")
     (True, False, False)
@@ -345,7 +345,7 @@ def table_cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def require_storage_cast(feature: Any) -> bool:
-    """Whether a table of plain types must be cast by `table_cast`, as media, labels and arrays must."""
+    """True if a table of plain types must be cast by `table_cast`, as media, labels and arrays must."""
     return hasattr(feature, "cast_storage")
 
 

@@ -212,12 +212,12 @@ def _local(given: Given) -> str:
 
 
 def exists(path: Given) -> bool:
-    """Whether a file or a folder stands there."""
+    """True if a file or a folder stands there."""
     return os.path.exists(_local(path))
 
 
 def isdir(path: Given) -> bool:
-    """Whether a folder stands there."""
+    """True if a folder stands there."""
     return os.path.isdir(_local(path))
 
 

@@ -83,32 +83,32 @@ class DType(str):
 
     @property
     def is_bool(self) -> bool:
-        """Whether the values are true or false."""
+        """True if the values are true or false."""
         return self.kind == "b"
 
     @property
     def is_integer(self) -> bool:
-        """Whether the values are integers."""
+        """True if the values are integers."""
         return self.kind in "iu"
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether the values are integers of which none is negative."""
+        """True if the values are integers of which none is negative."""
         return self.kind == "u"
 
     @property
     def is_floating(self) -> bool:
-        """Whether the values are floating point numbers."""
+        """True if the values are floating point numbers."""
         return self.kind == "f"
 
     @property
     def is_complex(self) -> bool:
-        """Whether the values are complex numbers."""
+        """True if the values are complex numbers."""
         return self.kind == "c"
 
     @property
     def is_numpy_compatible(self) -> bool:
-        """Whether numpy has such a type."""
+        """True if numpy has such a type."""
         return self.name not in _OTHERS
 
     @property
@@ -342,7 +342,7 @@ def get_logger() -> _logging.Logger:
 
 
 def executing_eagerly() -> Any:
-    """Whether values are computed at once: always."""
+    """True if values are computed at once: always."""
     return True
 
 

@@ -253,7 +253,7 @@ class Answers:
         self.asked.update(dict.fromkeys(urls))
 
     def _is_own(self, name: str) -> bool:
-        """Whether a file of the script's repository is meant."""
+        """True if a file of the script's repository is meant."""
         return bool(own_names(self._own, [name]))
 
     def _is_remote(self, name: str) -> bool:

@@ -466,7 +466,7 @@ def _key(form: Mapping[str, Any]) -> Any:
 
 
 def _is_foreign(kind: pa.DataType) -> bool:
-    """Whether an extension type is in a type that is none of Arrow's own."""
+    """True if an extension type is in a type that is none of Arrow's own."""
     if isinstance(kind, pa.BaseExtensionType):
         return not kind.extension_name.startswith("arrow.") or kind.extension_name == "arrow.py_extension_type"
     return any(_is_foreign(kind.field(number).type) for number in range(kind.num_fields))

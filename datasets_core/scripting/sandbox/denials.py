@@ -284,7 +284,7 @@ class Watch:
         self._change("write", target)
 
     def _is_inside(self, path: str, *, writing: bool) -> bool:
-        """Whether the cage lets a path be read, or written; told by its folder, which is looked up once."""
+        """True if the cage lets a path be read, or written; told by its folder, which is looked up once."""
         folder = os.path.dirname(path)
         known = self._folders.get((folder, writing))
         places = self._writable if writing else self._readable
@@ -363,7 +363,7 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def _is_memory(error: BaseException) -> bool:
-    """Whether the error, or what it was raised from, is that memory ran out."""
+    """True if the error, or what it was raised from, is that memory ran out."""
     seen: BaseException | None = error
     for _ in range(20):
         if seen is None:

@@ -82,7 +82,7 @@ class Granted:
 
     @property
     def has_private(self) -> bool:
-        """Whether the script was given something that is not public."""
+        """True if the script was given something that is not public."""
         return self._has_private
 
     def path(self, path: str) -> str:
@@ -198,7 +198,7 @@ def _plain(address: Address) -> Address:
 
 
 def is_remote(name: str) -> bool:
-    """Whether what a script asks for is a URL, and no file of this disk."""
+    """True if what a script asks for is a URL, and no file of this disk."""
     return files.is_url(name) and not name.startswith("file://")
 
 
@@ -335,7 +335,7 @@ class OwnFiles:
         return self._inside(unquote(path), name) if path and self._is_own(repo_id, unquote(revision)) else None
 
     def _is_own(self, repo_id: str, revision: str) -> bool:
-        """Whether a revision of a repository means this commit: by its hash, or as the user himself asked for it."""
+        """True if a revision of a repository means this commit: by its hash, or as the user himself asked for it."""
         asked = self._commit.revision or DEFAULT_REVISION
         return repo_id.lower() == self._commit.repo_id.lower() and revision in (self._commit.sha, asked)
 

@@ -307,12 +307,12 @@ def machine() -> str | None:
 
 
 def is_available() -> bool:
-    """Whether the kernel takes filters."""
+    """True if the kernel takes filters."""
     return _has_action(REFUSE & 0xFFFF0000)
 
 
 def has_notices() -> bool:
-    """Whether the kernel can hand calls to another process."""
+    """True if the kernel can hand calls to another process."""
     return _has_action(NOTIFY)
 
 

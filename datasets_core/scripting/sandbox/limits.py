@@ -55,7 +55,7 @@ def site_folders() -> tuple[str, ...]:
 
 
 def _holds_installed(path: str) -> bool:
-    """Whether an installer has put packages into a folder, which is none that holds much else."""
+    """True if an installer has put packages into a folder, which is none that holds much else."""
     place = os.path.realpath(path) if path else "/"
     home = os.path.realpath(os.path.expanduser("~"))
     is_wide = home == place or home.startswith(os.path.join(place, ""))
@@ -163,7 +163,7 @@ class Layers:
 
     @property
     def can_sandbox(self) -> bool:
-        """Whether a stranger's script may run here."""
+        """True if a stranger's script may run here."""
         return not self.reason
 
     @property

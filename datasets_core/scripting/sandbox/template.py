@@ -422,7 +422,7 @@ class Template:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is this process's, and still there."""
+        """True if it is this process's, and still there."""
         return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
 
     def fork(

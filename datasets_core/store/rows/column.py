@@ -48,7 +48,7 @@ def _indented(text: str) -> str:
 
 
 def column_text(head: list[object], *, is_cut: bool) -> str:
-    """The text of a column, of which `head` are the first values.
+    """Return the text of a column; `head` are its first values.
 
     >>> column_text([1, 2], is_cut=True)
     'Column([1, 2, ...])'
@@ -63,7 +63,7 @@ _SHOWN = 5
 class Column(Sequence[Any]):
     """The values of one column, or of one field within a column of structs.
 
-    It is a sequence that reads only what is asked for: `column[3]` one value, `column[:10]` a list, `column["field"]` the
+    It is a sequence that reads only the selected values: `column[3]` one value, `column[:10]` a list, `column["field"]` the
     column of a field.
 
     Args:
@@ -155,10 +155,10 @@ class Column(Sequence[Any]):
         return _inside(row, self._path)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """The values as an array.
+        """Return the values as an array.
 
         Raises:
-            ConfigurationError: `copy` is False, and the values are no array of that type.
+            ConfigurationError: `copy` is False, and the values cannot be viewed as an array of that type.
         """
         values = self[:]
         if copy is False and not (isinstance(values, np.ndarray) and dtype in (None, values.dtype)):
@@ -194,7 +194,7 @@ def _inside(value: Any, path: tuple[str, ...]) -> Any:
 
 
 class Source(Protocol):
-    """What the values are read from."""
+    """Source of the values."""
 
     def value(self, name: str, number: int) -> Any:
         """The value of a column in a row; of all rows, for a batch."""
@@ -207,12 +207,12 @@ class _Untouched:
 
 
 UNTOUCHED: Any = _Untouched()
-"""Stands for a value that nobody has looked at."""
+"""Marker of a value that was not read yet."""
 _NONE = object()
 
 
 class LazyDict(dict[str, Any]):
-    """A dict in which `UNTOUCHED` stands for what the source has; every way to look at it reads it.
+    """A dict that reads values from the source on first access (`UNTOUCHED` until then).
 
     >>> class Letters:
     ...     def value(self, name, number):
@@ -312,7 +312,7 @@ class LazyDict(dict[str, Any]):
 
 
 def held(values: dict[str, Any]) -> dict[str, Any]:
-    """What a dict holds now, with `UNTOUCHED` for what was not read.
+    """Return the content of a dict, with `UNTOUCHED` for values not read yet.
 
     >>> held({"a": 1})
     {'a': 1}

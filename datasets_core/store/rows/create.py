@@ -1,4 +1,4 @@
-"""Tables made of Python values: of columns, of rows, of a buffer."""
+"""Tables made from Python values: columns, rows, a generator, a buffer."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def rows_table(rows: Iterable[Mapping[str, Any]], features: Features | None, on_
 
 
 def check_mixed(on_mixed_types: str | None) -> None:
-    """Refuse what is no way to keep values that share no type.
+    """Refuse unknown values of `on_mixed_types`.
 
     Raises:
         ConfigurationError: neither None nor 'use_json'.
@@ -140,10 +140,10 @@ _BATCH_BYTES = 8 << 20
 
 
 def check_callable(generator: object) -> None:
-    """See that there is something to call.
+    """Check that a generator can be called.
 
     Raises:
-        ArgumentTypeError: it is no function.
+        ArgumentTypeError: it is not a function.
     """
     if not callable(generator):
         raise ArgumentTypeError(
@@ -152,10 +152,10 @@ def check_callable(generator: object) -> None:
 
 
 def named_arguments(gen_kwargs: object) -> dict[str, Any]:
-    """The arguments of a generator.
+    """Return the arguments of a generator.
 
     Raises:
-        ArgumentTypeError: they are no dict.
+        ArgumentTypeError: not a dict.
     """
     if gen_kwargs is None:
         return {}
@@ -173,7 +173,7 @@ def failed_at(row: int, error: Exception) -> DatasetGenerationError:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What makes the rows."""
+    """A generator function with its arguments: the source of the rows."""
 
     generator: Callable[..., Iterable[Mapping[str, Any]]]
     kwargs: Mapping[str, Any]
@@ -224,7 +224,7 @@ def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
 
 
 def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T]) -> T:
-    """What `make` makes of the batches; of copied rows in a second run, where the generator changes rows it has yielded."""
+    """Return the result of `make` for the batches; rows are copied in a second run if the generator changes yielded rows."""
     from datasets_core.store.chunks import ChangedRowsError
 
     rows = _Rows(recipe, copies=any(isinstance(value, Iterator) for value in recipe.kwargs.values()))

@@ -1,4 +1,4 @@
-"""What a user may write between brackets, as row numbers: every form checked, none guessed."""
+"""Row numbers from the keys of `dataset[...]` and `select`, checked; index files."""
 
 from __future__ import annotations
 
@@ -151,10 +151,10 @@ def at_least_one(argument: str, given: Any) -> int:
 
 
 def mapped_index(index: Ints, path: str) -> Ints:
-    """The index, written to `path` at once or not at all, and mapped from there: it takes no memory of the process.
+    """Return the index, written atomically to `path` and mapped from there: it takes no memory of the process.
 
     Raises:
-        ConfigurationError: a file stands there that is no index and no other cache file.
+        ConfigurationError: the path is a file that is neither an index nor another cache file.
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
     from datasets_core.store.atomic import check_replaceable, write_whole  # 1 ms that reading does without
@@ -194,13 +194,13 @@ _ADVICE = "Use an int, a slice, a range, a list or array of ints, a mask with on
 
 
 def row_number(key: Any, size: int) -> int | None:
-    """`key` as a row from 0, or None if it is no single number.
+    """Return `key` as a row number from 0, or None if it is not a single number.
 
     >>> row_number(-1, 10), row_number([1], 10)
     (9, None)
 
     Raises:
-        ArgumentTypeError: a boolean, which names no row.
+        ArgumentTypeError: a boolean, which is not a row number.
         RowIndexError: no such row.
     """
     if isinstance(key, (bool, np.bool_)):
@@ -274,7 +274,7 @@ def _as_array(keys: Any, size: int) -> npt.NDArray[Any]:
         return _listed(keys, size)
     if keys.ndim != 1:
         raise ArgumentTypeError(f"An array of shape {keys.shape} names no rows. Give one of a single dimension.")
-    if hasattr(keys, "mask"):  # a masked array, whose hidden values are no rows
+    if hasattr(keys, "mask"):  # a masked array: hidden values select nothing
         return _listed(keys.tolist(), size)
     if keys.dtype.kind in "biu":
         return keys

@@ -37,9 +37,9 @@ class DatasetFacts:
 
     @property
     def info(self) -> DatasetInfo:
-        """What is known of the dataset (features, sizes, description, licence, …): a copy, which the caller may change.
+        """Metadata of the dataset (features, sizes, description, licence, …): a copy, which the caller may change.
 
-        Set `dataset.info` to have the dataset know something else.
+        Assign `dataset.info` to change the metadata of the dataset.
 
         >>> from datasets_core import DatasetInfo
         >>> birds = Dataset.from_dict({"a": [1]}, info=DatasetInfo(description="Birds", license="cc0-1.0"))
@@ -81,7 +81,7 @@ class DatasetFacts:
 
     @property
     def citation(self) -> str:
-        """How to cite the dataset."""
+        """Citation of the dataset."""
         return self._info.citation
 
     @property
@@ -96,7 +96,7 @@ class DatasetFacts:
 
     @property
     def description(self) -> str:
-        """What the dataset is."""
+        """Description of the dataset."""
         return self._info.description
 
     @property
@@ -111,7 +111,7 @@ class DatasetFacts:
 
     @property
     def homepage(self) -> str:
-        """Where the dataset lives."""
+        """Homepage of the dataset."""
         return self._info.homepage
 
     @property
@@ -135,7 +135,7 @@ class DatasetFacts:
         return self._info.version
 
 
-# Rows in the format that a user chose: as tables and frames, by a function, or with the other columns beside them.
+# Rows in the format of the user: tables and frames, a custom function, other columns added.
 
 
 class TableRows:
@@ -173,7 +173,7 @@ class TableRows:
         return self._framed(self._view.table_at(rows), rows)
 
     def _framed(self, table: pa.Table, rows: range | Ints) -> Any:
-        """The frame of `rows`; where a medium among them cannot be shown, the error tells which row it is in."""
+        """Return the frame of `rows`; if a medium cannot be decoded, the error names its row."""
         try:
             return self._frame(table)
         except MediaError:
@@ -286,7 +286,7 @@ _TABLES = ("arrow", "pandas", "polars")  # formats whose batches are one object 
 
 
 class RowReading(DatasetFacts):
-    """Reads rows; what it reads stands in the attributes that `Rows` sets."""
+    """Reads rows of the table and in the format set by `Rows`."""
 
     _table: RowTable
     _index: Ints | None
@@ -343,7 +343,7 @@ class RowReading(DatasetFacts):
         return self._batch(row_numbers(key, self.num_rows))
 
     def __getitems__(self, keys: Sequence[int]) -> Any:
-        """Several rows, as a sequence; torch's DataLoader asks for its batches so.
+        """Return several rows as a sequence; torch's DataLoader calls it for a batch.
 
         They are the rows of the batch `dataset[keys]`, so that rows of a tensor format stack.
         """
@@ -454,7 +454,7 @@ class RowReading(DatasetFacts):
         return RowView(table, self._index, RowReader(table.schema, decoder))
 
     def _media_paths(self) -> MediaPaths:
-        """Which paths among the values may be opened: all in memory, else those below the folders that the rows came from."""
+        """Return the paths that may be opened: all for data in memory, else those below the folders of the files."""
         return paths_of_files(self._table.files) if self._paths is None else self._paths
 
     def _described(self, table: pa.Table) -> pa.Table:
@@ -489,7 +489,7 @@ class RowReading(DatasetFacts):
 
     @property
     def format(self) -> dict[str, Any]:
-        """How rows come out: `type`, `format_kwargs`, `columns`, `output_all_columns`.
+        """Output format: `type`, `format_kwargs`, `columns`, `output_all_columns`.
 
         >>> Dataset.from_dict({"a": [1], "b": [2]}).with_format("numpy", columns=["a"]).format["columns"]
         ['a']

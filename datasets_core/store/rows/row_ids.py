@@ -14,7 +14,7 @@ from datasets_core.store.pieces import Ints, Places
 from datasets_core.store.rows.indices import listed_ids, row_number, row_numbers
 from datasets_core.store.rows.rows import Rows
 
-# Names of shard files in row ids: what their builds call them, and as much of their paths as tells them from each
+# Names of shard files in row ids: those of their builds, with as much of their paths as makes them unique among each
 # other.
 
 
@@ -102,11 +102,11 @@ class Identified(Rows):
     _inverse: tuple[Places, Ints, _Inverse] | None = None  # of the index
 
     def row_id(self, index: int) -> str:
-        """The id of a row: `'<file name of its shard>__<number in that file>'`.
+        """Return the id of a row: `'<file name of its shard>__<number in that file>'`.
 
-        Files of the same name, as two versions of a dataset have them, are told apart by the folders above them where their
-        rows are concatenated; all that is made of the result calls them so.  Rows that are written anew, as `flatten_indices`
-        and `save_to_disk` do it, are rows of another file, which are not known by these ids.
+        Files of the same name, as in two versions of a dataset, are distinguished by the folders above them when their
+        rows are concatenated; all datasets made from the result use these names.  Rows that are written again, as by
+        `flatten_indices` and `save_to_disk`, belong to another file and do not keep their ids.
 
         Args:
             index: number of the row; one below 0 counts from the end.
@@ -115,8 +115,8 @@ class Identified(Rows):
         (['wren', 'owl', 'rook'], 'birds-train-00000-of-00001.arrow__1', 'birds-train-00000-of-00001.arrow__1')
 
         Raises:
-            RowIndexError: a row that does not exist.
-            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
+            RowIndexError: the row does not exist.
+            MissingRowIdsError: rows that are in no shard file of a build: those of `from_dict`, or the result of `map`.
         """
         number = row_number(index, self.num_rows)
         if number is None:
@@ -237,10 +237,10 @@ class Identified(Rows):
 
 
 class _Inverse:
-    """For each row of a table the first place in an index at which it stands.
+    """For each row of a table its first place in an index.
 
     Args:
-        rows: what stands at each place of the index; -1 is no row.
+        rows: the row number at each place of the index; -1 is no row.
         size: number of rows of the table.
     """
 
@@ -255,7 +255,7 @@ class _Inverse:
             self._places[-1] = -1
 
     def at(self, rows: Ints) -> Ints:
-        """The places of rows; -1 for a row that stands at none, and for -1."""
+        """Return the places of rows; -1 for a row that is not in the index, and for -1."""
         if self._sorted is None:
             return self._places[rows]
         if not len(self._sorted):

@@ -1,4 +1,4 @@
-"""`Rows`: rows by number over a table and an index, in a format; what every method of a dataset stands on."""
+"""`Rows`: base of `Dataset`: a table, an index and a format; `Lineage`: the operations that its fingerprint is made of."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from datasets_core.store.rows.indices import ints_of, row_numbers
 from datasets_core.store.rows.reading import RowReading
 from datasets_core.store.table import RowTable
 
-# `Lineage`: how the rows of a dataset came about, from which its fingerprint follows when it is asked for.
+# `Lineage`: the operations on the rows of a dataset, from which its fingerprint is computed on first use.
 
 
 class Lineage:
-    """What a dataset was made of: a fingerprint that is known, or an operation on datasets before it.
+    """Origin of the rows of a dataset: a known fingerprint, or an operation on other datasets.
 
-    The hash is computed at the first call and kept: a selection of a million rows costs nothing until something is to be
-    found again by its fingerprint.
+    The hash is computed on the first call and cached: a selection of a million rows costs nothing until a cached result is
+    looked up by its fingerprint.
 
     Args:
-        operation: what was done, or "known".
-        parts: the lineages of the datasets before it and the arguments of the operation; for "known" the fingerprint.
+        operation: name of the operation, or "known".
+        parts: the lineages of the inputs and the arguments of the operation; for "known" the fingerprint.
 
     >>> Lineage.known("ab12").fingerprint
     'ab12'
@@ -52,14 +52,14 @@ class Lineage:
 
     @classmethod
     def known(cls, found: str, lasts: bool = True, root: str | None = None) -> Lineage:
-        """That of rows whose fingerprint is known, and maybe that of the rows that they were made of at first."""
+        """Return the lineage of rows with a known fingerprint, and optionally the fingerprint of the rows at the beginning."""
         lineage = cls("known", ())
         lineage._origin = None if root is None or root == found else cls.known(root)
         lineage._found, lineage._lasts = found, lasts
         return lineage
 
     def then(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Lineage:
-        """That of what an operation makes of these rows; the fingerprint is `new_fingerprint`, where one is given."""
+        """Return the lineage of the result of an operation on these rows; its fingerprint is `new_fingerprint`, if given."""
         if new_fingerprint is not None:
             return Lineage.known(new_fingerprint)
         made = Lineage(operation, (self, *arguments))
@@ -68,12 +68,12 @@ class Lineage:
 
     @property
     def root(self) -> str:
-        """The fingerprint of the rows at the beginning, which all that was made of them shares."""
+        """The fingerprint of the rows at the beginning, shared by all results of operations."""
         return (self._origin or self).fingerprint
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that tell the rows from all others; random where a part cannot be hashed."""
+        """Sixteen hexadecimal digits that identify the rows; random if a part cannot be hashed."""
         waiting: list[Lineage] = [self]
         while waiting:  # no recursion: a chain may be thousands of operations long
             lineage = waiting[-1]
@@ -87,7 +87,7 @@ class Lineage:
 
     @property
     def lasts(self) -> bool:
-        """Whether another run of the same program finds the same fingerprint; False where a part cannot be hashed."""
+        """True if another run of the same program finds the same fingerprint; False where a part cannot be hashed."""
         return bool(self.fingerprint) and self._lasts
 
     def _settle(self) -> None:
@@ -193,7 +193,7 @@ class Rows(RowReading):
 
     @property
     def data(self) -> pa.Table:
-        """The Arrow table that the rows stand in: all of them, in stored order, whatever was selected since.
+        """The Arrow table of the dataset: all rows, in stored order, without selection.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
         [1, 2, 3]
@@ -202,7 +202,7 @@ class Rows(RowReading):
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
-        """The files that the rows stand in, as `{"filename": path}`; none for rows in memory.
+        """The files of the rows, as `{"filename": path}`; empty for rows in memory.
 
         >>> import os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -232,9 +232,9 @@ class Rows(RowReading):
         return self._lineage.fingerprint
 
     def _derived(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Self:
-        """A copy that is to be changed: `operation` with `arguments` says what is done to it.
+        """Return a copy to be changed: `operation` with `arguments` describes the change.
 
-        Everything that decides about the rows must be among the arguments; the copy's fingerprint is made of them.
+        The arguments must determine the rows: the fingerprint of the copy is computed from them.
         """
         other = copy.copy(self)
         other._info = copy.copy(self._info)

@@ -164,7 +164,7 @@ class RowView:
         return placed if self.reader.decodes else row
 
     def _placed(self, read: Callable[[], T], rows: Iterable[int]) -> T:
-        """What `read` gives; where a medium among `rows` cannot be shown, the error tells which row it is in."""
+        """Return the result of `read`; if a medium among `rows` cannot be decoded, the error names its row."""
         try:
             return read()
         except MediaError:
@@ -213,7 +213,7 @@ class RowView:
             yield from self._placed(partial(self._dicts_at, self.index[first:last]), range(first, last))
 
     def borders(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
-        """First row and row behind the last of blocks to read ahead: of one piece each, where there is no index."""
+        """Yield begin and end of blocks to read ahead: one piece each, without an index."""
         stop = self.num_rows if stop is None else stop
         step = _FIRST_ROWS
         while start < stop:
@@ -228,7 +228,7 @@ class RowView:
         return bisect_right(self._starts, row) - 1
 
     def _block_rows(self, k: int) -> int:
-        """How many rows such as those of piece `k` make a block."""
+        """Return the number of rows of a block, for rows like those of piece `k`."""
         piece = self.table.piece(k)
         num_bytes: int = piece.nbytes
         return max(1, min(_MOST_ROWS, _BLOCK_BYTES * int(piece.num_rows) // max(1, num_bytes)))
@@ -256,7 +256,7 @@ class RowView:
         return {name: [] for name in self.reader.names} if whole is None else whole
 
     def slice(self, start: int, stop: int) -> pa.Table:
-        """The rows from `start` to `stop` as an Arrow table, without a copy where there is no index."""
+        """Return the rows from `start` to `stop` as an Arrow table, without a copy if there is no index."""
         if self.index is not None:
             return self._gather(self.index[start:stop])
         if start < stop:
@@ -267,7 +267,7 @@ class RowView:
         return pa.Table.from_batches(self.table.batches(start=start, stop=stop), self.table.schema)
 
     def _piece_table(self, k: int) -> pa.Table:
-        """Piece `k` as a table, which is sliced five times faster than a table is made of slices."""
+        """Return piece `k` as a table; slicing it is five times faster than making a table from slices."""
         table = self._tables.get(k)
         if table is None:
             table = pa.Table.from_batches([self.table.piece(k)], self.table.schema)
@@ -323,7 +323,7 @@ class RowView:
         return [openers[k](i) for k, i in zip(pieces, offsets, strict=True)]
 
     def _is_large(self, rows: int, pieces: int) -> bool:
-        """Whether one gather of Arrow costs less than reading row by row."""
+        """True if one gather of Arrow costs less than reading row by row."""
         if not self.reader.can_gather:
             return not rows
         return not rows or not self.reader.is_quick or rows >= _GATHER_ROWS + _GATHER_PIECE * pieces
@@ -344,14 +344,14 @@ class RowView:
         return pieces.tolist(), (rows - self.table.starts[pieces]).tolist()
 
 
-# `ArrayRows`: rows as numpy arrays or tensors, block by block, from views of the memory that the columns stand in.
+# `ArrayRows`: rows as numpy arrays or tensors, block by block, as views of the memory of the columns.
 
 
 _ROWS_PER_PIECE = 4  # so many single rows cost as much as a gather from one piece
 
 
 class _Column:
-    """How one column becomes arrays; what depends on its type alone is decided here."""
+    """Conversion of one column to arrays; choices that depend on its type alone are made here."""
 
     def __init__(self, view: RowView, name: str, feature: FeatureType, made_by: Kit) -> None:
         from datasets_core.features.formats.arrays import cells, extractor, flat, is_text, shapes_of, texts
@@ -582,7 +582,7 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         return column
 
 
-# The rows of a table in bounded blocks: views of its pieces where there is no index, gathered where there is one.
+# The rows of a table in bounded blocks: views of its pieces without an index, gathered with one.
 
 
 _BLOCK_ROWS = 1 << 16
@@ -638,10 +638,10 @@ def _together(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def stream(table: RowTable, index: Ints | None, schema: pa.Schema) -> pa.RecordBatchReader:
-    """The rows as a stream of record batches that are made as they are asked for.
+    """Return the rows as a stream of record batches, made one by one.
 
     Args:
-        schema: of the batches: that of the table, with the metadata that the batches are to carry.
+        schema: of the batches: that of the table, with the metadata for the batches.
     """
     return pa.RecordBatchReader.from_batches(schema, _described(table, index, schema))
 

@@ -13,12 +13,12 @@ from datasets_core.stream.iteration import Streamed
 
 
 class StreamExports(StreamPushing):
-    """A stream and the files that it is written to.
+    """Methods of a stream that write it to files.
 
-    Each method writes row after row, from where the stream stands, into a hidden folder beside the target, `.<name>.writing`
-    (for a URL, into the cache), with a journal of what is finished.  A write that was cut short, by a crash or an error, goes
-    on there when the same call is made again for the same rows, and ends with the same bytes; for other rows or options it
-    begins anew.  The target is there when all is written.
+    Each method writes from the current position of the stream on, into a hidden folder beside the target, `.<name>.writing`
+    (for a URL, into the cache), with a journal of finished files.  The same call for the same rows resumes a write that a
+    crash or an error interrupted, and produces the same bytes; for other rows or options it starts again.  The target
+    appears when all rows are written.
 
     More than one file is written into a folder (`"out/"`) or to a path with a number (`"out/part-{index:05d}.parquet"`).
     """
@@ -35,7 +35,7 @@ class StreamExports(StreamPushing):
     ) -> int:
         """Write the rows as Parquet, with the features in the files: the bytes of the rows in Arrow's layout.
 
-        A single file cannot be gone on with itself: until it is finished its rows stand beside it, as Arrow.
+        A single file cannot be appended to: until it is finished, its rows are stored beside it as Arrow.
 
         Args:
             path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
@@ -47,8 +47,8 @@ class StreamExports(StreamPushing):
 
         Raises:
             CastError: Parquet has no such type, or a value is of another type than those of the first rows.
-            ConfigurationError: the rows have no end; numbered files of another write stand there.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            ConfigurationError: the stream is endless, or the target has numbered files of another write.
+            DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -70,7 +70,7 @@ class StreamExports(StreamPushing):
         num_shards: int | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write the rows as JSON lines, or as a list of records (`lines=False`): the number of bytes of the text.
+        """Write the rows as JSON lines, or as a list of records (`lines=False`); return the number of bytes of the text.
 
         Args:
             path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
@@ -83,7 +83,7 @@ class StreamExports(StreamPushing):
             MissingDependencyError: the options need pandas, which is not installed.
             CastError: a value is of another type than those of the first rows.
             ConfigurationError: options that need all rows at once; as for `to_parquet`.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -105,7 +105,7 @@ class StreamExports(StreamPushing):
         num_shards: int | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write the rows as csv: the number of bytes of the text.
+        """Write the rows as csv; return the number of bytes of the text.
 
         Args:
             path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
@@ -118,7 +118,7 @@ class StreamExports(StreamPushing):
             MissingDependencyError: the options or columns need pandas, which is not installed.
             CastError: a value is of another type than those of the first rows.
             ConfigurationError: as for `to_parquet`.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -140,9 +140,9 @@ class StreamExports(StreamPushing):
         *,
         max_shard_size: int | str | None = None,
     ) -> int:
-        """Write the rows as TFRecord files of `tf.train.Example`s: the bytes of the records with their frames.
+        """Write the rows as TFRecord files of `tf.train.Example`s; return the bytes of the records with their frames.
 
-        What becomes of columns, and how files are named, is as for `Dataset.to_tfrecord`.
+        Conversion of columns and names of files: see `Dataset.to_tfrecord`.
 
         Args:
             path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
@@ -157,7 +157,7 @@ class StreamExports(StreamPushing):
             CastError: TFRecord files have no form of a column or a value; names column and row.
             ConfigurationError: as for `to_parquet`.
             MediaError: a file that a medium names cannot be read.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -187,8 +187,8 @@ class StreamExports(StreamPushing):
 
         Raises:
             CastError: a value is of another type than those of the first rows.
-            ConfigurationError: the rows have no end; a built dataset stands there.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            ConfigurationError: the stream is endless, or the folder holds a built dataset.
+            DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -201,7 +201,7 @@ class StreamExports(StreamPushing):
         save_streams({"": self}, dataset_path, max_shard_size, {"": num_shards}, storage_options, group=False)
 
 
-# Streams made of files and frames.
+# Constructors of streams from files and frames.
 
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -209,7 +209,7 @@ Paths: TypeAlias = "Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]]"
 
 
 class StreamMaking(Streamed):
-    """What a stream is made of: files of a format, which are read where they are, and nothing is built."""
+    """Constructors of a stream from files, which are read in place: nothing is built."""
 
     @classmethod
     def from_csv(
@@ -220,12 +220,12 @@ class StreamMaking(Streamed):
         keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> Self:
-        """The rows of csv files.
+        """Return the rows of csv files.
 
         Args:
             path_or_paths: paths, globs or URLs; by split, where no split is given, they become an `IterableDatasetDict`.
             split: the split that the rows are of; "train" if None.
-            features: what the columns are to be; None: what the values say.
+            features: types of the columns; None: inferred from the values.
             keep_in_memory: has no effect.
             kwargs: options of the format, such as `sep=`, and of `load_dataset`, such as `storage_options=`.
 
@@ -252,7 +252,7 @@ class StreamMaking(Streamed):
         field: str | None = None,
         **kwargs: Any,
     ) -> Self:
-        """The rows of JSON files: lines, lists of objects, or (`field`) what stands at a key of one object; see `from_csv`.
+        """Return rows of JSON files: lines, lists of objects, or (`field`) the value of one key; see `from_csv`.
 
         >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -357,12 +357,12 @@ class StreamMaking(Streamed):
             name: the table.
             con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which takes SQLAlchemy).
             batch_size: rows that are written at once.
-            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` is False unless given.
+            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` defaults to False.
 
         Raises:
             MissingDependencyError: pandas is not installed.
-            ConfigurationError: the table exists, unless `if_exists="append"` or `"replace"` is given; or the database refuses;
-                or the rows have no end.
+            ConfigurationError: the table exists and `if_exists` is not given as "append" or "replace"; the database refuses;
+                or the stream is endless.
             CastError: a nested column holds what JSON cannot, such as bytes; or a value is of another type than its column.
 
         >>> import sqlite3

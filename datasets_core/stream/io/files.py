@@ -1,4 +1,4 @@
-"""Streams as files of Parquet, JSON, csv and TFRecord: one, or several, in bounded memory, gone on with after a crash."""
+"""Streams written to files of Parquet, JSON, csv and TFRecord, in bounded memory; an interrupted write is resumed."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _FIELD = "index"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the files of a write go.
+    """Target files of a write.
 
     Attributes:
-        template: path or URL; of more than one file with a field `{index}`.
-        is_sharded: there may be more than one file.
+        template: path or URL; for more than one file with a field `{index}`.
+        is_sharded: True if there may be more than one file.
         storage_options: for the file system of a URL.
     """
 
@@ -62,16 +62,16 @@ class Target:
 
     @classmethod
     def of(cls, given: Any, suffix: str, storage_options: dict[str, Any] | None, *, is_sharded: bool) -> Target:
-        """The target that the user names: a file, a path with `{index}`, or a folder.
+        """Return the target for a file, a path with `{index}`, or a folder.
 
         Args:
             given: path or URL.
             suffix: of files in a folder.
             storage_options: for the file system of a URL.
-            is_sharded: several files are asked for.
+            is_sharded: True if more than one file may be written.
 
         Raises:
-            ConfigurationError: several files are asked for, and one is named; or fields other than `{index}`.
+            ConfigurationError: several files for a target that names one, or a field other than `{index}`.
         """
         path = os.fspath(given)
         if not isinstance(path, str):
@@ -95,21 +95,21 @@ class Target:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the files are elsewhere."""
+        """True if the files are elsewhere."""
         return files.is_url(self.template)
 
     @property
     def folder(self) -> str:
-        """Where files are while they are written."""
+        """Folder of the files while they are written."""
         if not self.is_sharded:
             return writing_folder(self.template)
         return writing_folder("".join(text + (name or "") for text, name, _, _ in _fields(self.template)))
 
     def check_free(self) -> None:
-        """Refuse to write numbered files among others of an earlier write: of these some might stay.
+        """Refuse to write numbered files where an earlier write left some, which might remain.
 
         Raises:
-            ConfigurationError: the first of them stands there.
+            ConfigurationError: the first of them exists.
         """
         if self.is_sharded and files.entry(self.path(0), self.storage_options) is not None:
             raise ConfigurationError(
@@ -146,14 +146,14 @@ def _fields(path: str) -> list[tuple[str, str | None, str | None, str | None]]:
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
-    """What rows are written as.
+    """Format of the written rows.
 
     Attributes:
         name: of the form.
-        options: what the user says of it.
-        is_growing: one growing file is gone on with; else its parts stand beside it.
-        sink: opens a file of it: given the file, what gives the path of the n-th part beside it (None where there is none),
-            and the points where it may be gone on with.
+        options: the options of the user.
+        is_growing: True if a single file is appended to when resumed; else its parts are stored beside it.
+        sink: opens a file: arguments are the file, a function that returns the path of the n-th part beside it (or None),
+            and the positions at which it may be resumed.
     """
 
     name: str
@@ -164,14 +164,14 @@ class FileForm:
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What the user asks for; see `IterableDataset.to_parquet`.
+    """Arguments of a write; see `IterableDataset.to_parquet`.
 
     Attributes:
         target: path, URL, folder, or an open file.
         batch_size: rows of a batch.
         storage_options: for the file system of a URL.
-        max_shard_size, num_shards: into how many files the rows go.
-        options: of the form.
+        max_shard_size, num_shards: limits of the files.
+        options: of the format.
     """
 
     target: Any
@@ -182,10 +182,10 @@ class WriteRequest:
     options: dict[str, Any]
 
     def place(self, suffix: str) -> Target | None:
-        """Where the files go; None for an open file, which is written through.
+        """Return the target files; None for an open file, which is written through.
 
         Raises:
-            ConfigurationError: both kinds of limits are given, or the target names no numbered files.
+            ConfigurationError: both kinds of limits are given, or the target does not name numbered files.
         """
         if self.max_shard_size is not None and self.num_shards is not None:
             raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
@@ -321,7 +321,7 @@ def _write_through(batches: StreamBatches, form: FileForm, out: IO[bytes]) -> in
     return sink.num_bytes
 
 
-# Streams saved to folders as datasets are, alone or by split: in bounded memory, gone on with after a crash.
+# Streams saved to dataset folders, of one split or several, in bounded memory; an interrupted save is resumed.
 
 
 def save_streams(
@@ -414,7 +414,7 @@ def _link(source: str, path: str) -> None:
 
 
 def write_stream_sql(stream: Streamed, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
-    """Write the rows from where the stream stands on: their number; see `IterableDataset.to_sql`."""
+    """Write the rows from the current position on; return their number; see `IterableDataset.to_sql`."""
     size = None if batch_size is None else checked_batch_size(batch_size)
     batches = StreamBatches(stream, size)
     return write_sql_parts(_parts(batches), name, con, options, batches.num_rows)

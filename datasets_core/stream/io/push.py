@@ -56,23 +56,23 @@ class StreamPushing(Transforming):
         embed_external_files: bool = True,
         num_proc: int | None = None,
     ) -> CommitInfo:
-        """Push the rows to a dataset repository of the Hub, as one split of a config, by one commit.
+        """Push the rows to a dataset repository of the Hub, as one split of a config, in one commit.
 
-        The rows are read once, from the beginning, written file by file and uploaded; neither memory nor disk has to hold them
-        all.  What becomes of the repository, and the other arguments: see `Dataset.push_to_hub`.  Where the types of columns
-        are not known, they are those of the first thousand rows, which are read for that before.
+        The rows are read once, from the beginning, and written and uploaded file by file; neither memory nor disk has to hold
+        all of them.  For the resulting repository and the other arguments see `Dataset.push_to_hub`.  Unknown column types
+        are inferred from the first thousand rows, which are read before.
 
         Args:
-            repo_id: `org/name`, or `name` for one of the user's own.
-            max_shard_size: bytes of a file in memory: the next one is begun there.  None: a file for each shard of the stream,
-                and more where one is larger than the setting `max_shard_bytes`.
-            num_shards: number of files; where neither the number of rows is known nor that many shards, rows go to them in
-                turn.
+            repo_id: `org/name`, or `name` for a repository of the user.
+            max_shard_size: bytes of a file in memory, at which the next one begins.  None: a file for each shard of the stream,
+                and more if a shard is larger than the setting `max_shard_bytes`.
+            num_shards: number of files; if neither the number of rows nor that many shards are known, rows are dealt to the
+                files in turn.
             num_proc: processes, each of which writes the files of one shard of the stream at a time.
 
         Raises:
             CellCastError: a value is of another type than those of the first rows; names split, row and column.
-            ConfigurationError: the rows have no end, or as for `Dataset.push_to_hub`.
+            ConfigurationError: the stream is endless, or as for `Dataset.push_to_hub`.
         """
         target = target_of(locals())
         name = str(self.split or "train") if split is None else str(split)
@@ -93,10 +93,10 @@ def push_streams(
 
     Args:
         streams: by split.
-        target: makes the target of the splits that it is told.
+        target: returns the target for the given splits.
         max_shard_size: bytes of a file.
         num_shards: number of files of each split; None leaves it to the stream.
-        embeds: whether files that media name go into the rows.
+        embeds: True to store the content of media files in the rows.
         num_proc: processes that write.
     """
     from datasets_core.io.push import push
@@ -115,7 +115,7 @@ def push_streams(
     return push(place, shards, card_writer(place, features), is_stream=True)
 
 
-_HEAD_ROWS, _MOST_HEAD_ROWS = 1000, 10_000  # that tell the types of columns: more where the first are all null
+_HEAD_ROWS, _MOST_HEAD_ROWS = 1000, 10_000  # for the types of columns: more where the first are all null
 _HEAD_BYTES, _MOST_HEAD_BYTES = 32 << 20, 256 << 20  # or fewer rows, that take so much
 _DEALT_BYTES = 512 << 20  # of rows that wait in memory where several files are written at once
 _EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20
@@ -144,17 +144,17 @@ class StreamRows:
 
     @classmethod
     def of(cls, plan: Plan, epoch: int, split: str, *, embeds: bool, features: Features | None = None) -> StreamRows:
-        """The rows of a plan, of whose first ones the types are taken where nobody tells them.
+        """Return the rows of a plan; unknown column types are those of the first rows.
 
         Args:
-            plan: where they come from.
+            plan: source of the rows.
             epoch: of the stream.
-            split: whose rows they are.
-            embeds: whether the files that media name go into the rows.
-            features: of the columns, where the plan does not know them.
+            split: name of the split.
+            embeds: True to store the content of media files in the rows.
+            features: of the columns, if the plan does not know them.
 
         Raises:
-            ConfigurationError: the rows have no end, or there are none that tell their types.
+            ConfigurationError: the stream is endless, or has no rows to infer types from.
         """
         count = plan.num_rows
         if count is not None and count >= ENDLESS:
@@ -178,7 +178,7 @@ class StreamRows:
                     row += batch.num_rows
 
     def encoded(self, block: Block, kinds: Kinds, row: int) -> pa.RecordBatch:
-        """Rows of the stream, of which the first is number `row`, with the types of the features.
+        """Return the rows of a block, the first with number `row`, in the types of the features.
 
         Raises:
             CellCastError: a value is of another type than its column; names split, row and column.
@@ -273,14 +273,14 @@ def _features_of(blocks: list[Block]) -> Features:
 
 
 def shards_of_stream(rows: StreamRows, limits: ShardLimits) -> Callable[[str], Iterator[LocalShard]]:
-    """What writes the rows into files, one after the other, in the folder that it is given.
+    """Return a function that writes the rows into files, one after the other, in a given folder.
 
-    A stream of several shards makes a file of each, and more where they are large.  In several processes each writes the
-    files of one of them at a time.
+    Each shard of the stream becomes one file, or more if it is large.  With several processes each writes the files of
+    one shard at a time.
 
     Args:
         rows: of one split.
-        limits: into how many files they go.
+        limits: of the files.
     """
     return partial(_written, rows, limits)
 

@@ -34,16 +34,16 @@ _ROWS, _MEDIA_ROWS = 1000, 100
 
 
 class StreamBatches:
-    """The rows of a stream, some at a time: the same ones whenever they are read, also from a state on.
+    """The rows of a stream in batches: the same batches at every read, also from a state on.
 
     Args:
-        stream: whose rows they are; it stays where it stands.
+        stream: the stream; its position does not change.
         batch_size: rows of a batch; None: a thousand, or a hundred where there are media.
-        embeds: the bytes of local files that media name come with the rows.
-        told: the `signature` of an earlier reading: of the same rows it says the features, so that none is read for them.
+        embeds: True to store the bytes of local media files in the rows.
+        told: the `signature` of an earlier read: for the same rows it contains the features, so none is read for them.
 
     Raises:
-        ConfigurationError: the rows have no end, or there are none that tell their types.
+        ConfigurationError: the stream is endless, or has no rows to infer types from.
     """
 
     def __init__(self, stream: Streamed, batch_size: int | None = None, *, embeds: bool = False, told: Any = None) -> None:
@@ -65,12 +65,12 @@ class StreamBatches:
 
     @property
     def features(self) -> Features:
-        """Of the columns; where the stream does not tell, those of its first rows."""
+        """Features of the columns; inferred from the first rows if the stream does not know them."""
         return self._rows.features
 
     @property
     def num_rows(self) -> int | None:
-        """How many there are, where that is known."""
+        """Number of rows, if known."""
         return self._stream._plan.num_rows
 
     @property
@@ -83,22 +83,22 @@ class StreamBatches:
         return Rows(batch, DatasetInfo(features=self.features))
 
     def signature(self) -> list[Any]:
-        """What tells these rows from others, as plain JSON: the plan, the place where they begin, and their columns.
+        """Plain JSON that identifies these rows: the plan, the start position, and their columns.
 
-        Rows of a function without a lasting identity are never told to be the same.
+        Rows of a function without a lasting identity never count as the same.
         """
         state = self._stream.state_dict()
         is_known = all(step[1] for step in state["plan"])
         return [state, self.size, self.features.to_dict(), *([] if is_known else [os.urandom(8).hex()])]
 
     def behind(self, state: dict[str, Any] | None, row: int) -> Iterator[tuple[pa.RecordBatch, Callable[[], dict[str, Any]]]]:
-        """The rows behind a state, some at a time, each time with what gives the state behind them.
+        """Yield the rows after a state in batches, each with a function that returns the state after it.
 
-        How many come at once depends on how long they take; but some end at each multiple of `size`, whenever they are read.
+        The size of a batch depends on the time it takes; a batch ends at each multiple of `size` in every run.
 
         Args:
-            state: of this stream; None: from where the stream stands.
-            row: the number of the first of them.
+            state: of this stream; None: its current position.
+            row: the number of the first row.
 
         Raises:
             CellCastError: a value is of another type than its column; names split, row and column.
@@ -141,7 +141,7 @@ def _always(state: State, _: int) -> State:
     return state
 
 
-_SETTLED_BYTES, _SETTLED_SECONDS = 32 << 20, 2.0  # after which the journal notes where a growing file stands
+_SETTLED_BYTES, _SETTLED_SECONDS = 32 << 20, 2.0  # after which the journal records the position in a growing file
 _Opener = Callable[[IO[bytes], Callable[[int], str] | None, Sequence[Mapping[str, Any]]], Sink]
 
 
@@ -197,14 +197,14 @@ def numbered(first: int) -> Iterator[None]:
 
 
 class StreamWrite:
-    """One write.
+    """One write of a stream.
 
     Args:
-        journal: of it, and the folder of the files.
+        journal: of the write, with the folder of its files.
         opened: opens a file of its form; see `FileForm.sink`.
-        tell: is told how many rows were written.
-        is_growing: a file that was begun is gone on with where it was noted last; else parts beside it hold its rows.
-        has_parts: a file is gone on with at all; else it is written anew.
+        tell: called with the number of rows written.
+        is_growing: True if a file is appended to from its last recorded position; else parts beside it hold its rows.
+        has_parts: True if a file can be resumed; else it is written again from its beginning.
     """
 
     def __init__(
@@ -214,10 +214,10 @@ class StreamWrite:
         self._is_growing, self._has_parts = is_growing, has_parts
 
     def resume(self, place: Callable[[int], str]) -> bool:
-        """Keep of the journal what stands on the disk; whether it was begun.
+        """Drop the journal entries whose files are not on the disk; return True if the write was begun before.
 
         Args:
-            place: where the file of a number is to be in the end.
+            place: returns the final path of a file by its number.
         """
         entries, kept = self._journal.entries, 0
         was_begun = bool(entries)
@@ -236,7 +236,7 @@ class StreamWrite:
         return next((number for number in range(start, len(entries)) if entries[number]["is_whole"]), None)
 
     def _saved_points(self, start: int) -> int:
-        """How many entries stand, with those of the file that was begun last."""
+        """Return the number of valid entries, including those of the file written last."""
         points = self._journal.entries[start:]
         if not self._has_parts:
             return start
@@ -333,7 +333,7 @@ class _File:
 
     @property
     def is_due(self) -> bool:
-        """Whether the journal is to note where the file stands."""
+        """True if the journal should record the position in the file."""
         since = self.sink.num_bytes - self._noted
         is_time = since >= _SETTLED_BYTES or (since > 0 and time.monotonic() - self._noted_at >= _SETTLED_SECONDS)
         return self._goes_on and is_time and self.sink.is_settled
@@ -364,7 +364,7 @@ class _File:
         self._rows = 0
 
     def close(self) -> None:
-        """Leave the file as it stands."""
+        """Close the file without finishing it."""
         if not self._out.closed:
             with contextlib.suppress(ValueError, OSError, pa.ArrowException):  # what is raised is the first failure
                 self.sink.close()

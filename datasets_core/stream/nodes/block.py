@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kinds:
-    """What the columns of Arrow rows are; the same object for all blocks of a step, since it keeps what reads them.
+    """Types of the columns of Arrow rows; one object for all blocks of a step, since it caches their readers.
 
     Attributes:
         features: of the columns.
-        paths: which paths among the values may be opened.
+        paths: the paths in values that may be opened.
     """
 
     features: Features
@@ -70,7 +70,7 @@ class Block(Protocol):
 
     @property
     def num_rows(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         ...
 
     @property
@@ -79,7 +79,7 @@ class Block(Protocol):
         ...
 
     def rows(self) -> list[dict[str, Any]]:
-        """Each row as a dict that nobody else holds, in plain Python."""
+        """Return each row as a new dict in plain Python."""
         ...
 
     def columns(self) -> dict[str, list[Any]]:
@@ -162,10 +162,10 @@ class ArrowBlock:
 
 @dataclass(frozen=True, slots=True)
 class DecodedBlock(ArrowBlock):
-    """Rows as Arrow has them, of which some columns are decoded already; see `Block`.
+    """Rows in Arrow form with some columns decoded; see `Block`.
 
     Attributes:
-        decoded: by column the value of each row.
+        decoded: by column, the value of each row.
     """
 
     decoded: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -243,11 +243,11 @@ class DictBlock:
 
 @dataclass(slots=True)
 class Failures:
-    """The rows of a block at which something failed.
+    """The rows of a block at which a step failed.
 
     Attributes:
-        are_tolerated: they are left out, and the others go on; else the first error is raised, behind a note of its row here.
-        rows: the error of each, by its number in the block.
+        are_tolerated: True to drop them and deliver the others; else the first error is raised, with a note of its row.
+        rows: the error of each row, by its number in the block.
     """
 
     are_tolerated: bool = False
@@ -264,7 +264,7 @@ def grouped_features(features: Features) -> Features:
 
 
 def joined(blocks: Sequence[Block]) -> Block:
-    """The rows of several blocks, of which there is one at least."""
+    """Return the rows of one or more blocks as one block."""
     first = blocks[0]
     if len(blocks) == 1:
         return first
@@ -383,7 +383,7 @@ class BlockFormatter:
 
 
 class _TensorColumn(NamedTuple):
-    """How an Arrow column, or the values that it was decoded to, become the column of a batch and the values of rows."""
+    """Conversion of an Arrow column, or of its decoded values, to the column of a batch and to values of rows."""
 
     name: str
     batch: Callable[[Any], Any]
@@ -450,7 +450,7 @@ def _cell(value: Any, made_by: Kit) -> Any:
 
 
 def _cast(value: Any, casting: Casting) -> Any:
-    """Numbers in the dtype that the format asks for."""
+    """Return numbers in the dtype of the format."""
     from datasets_core.features.formats.arrays import cast
 
     if not isinstance(value, (np.ndarray, np.generic)):
@@ -462,7 +462,7 @@ def _cast(value: Any, casting: Casting) -> Any:
 
 
 def _arrow(block: Block) -> ArrowBlock:
-    """The rows as Arrow columns, whose types the values decide where nobody else did."""
+    """Return the rows as Arrow columns; the values decide types that are not given."""
     return block if isinstance(block, ArrowBlock) else of_dicts(block.rows())
 
 

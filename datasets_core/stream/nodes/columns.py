@@ -28,12 +28,12 @@ from datasets_core.stream.nodes.node import Delivery, Node, Numbers
 class Aligned:
     """Rows with these columns; see `RowChange`.
 
-    Where no features are known, values stay as they are, and so do columns that nobody foresaw, behind the others.
+    Without known features values stay unchanged, and so do unexpected columns, which come last.
 
     Attributes:
         names: of the columns.
-        features: of the columns, where all streams tell theirs.
-        paths: which paths among the values of all may be opened.
+        features: of the columns, if all streams have known ones.
+        paths: the paths in values of all streams that may be opened.
 
     >>> Aligned(("a", "b")).changed(DictBlock([{"b": 1}]), None).rows()
     [{'a': None, 'b': 1}]
@@ -143,7 +143,7 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """One column more, of which each row gets the value with its number."""
+    """Add a column with one value for each row, by its number."""
 
     name: str
     values: pa.Array
@@ -226,11 +226,11 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """Media decoded, or left as they are stored.
+    """Decode media, or leave them in stored form.
 
     Attributes:
-        is_on: decoded.
-        pool: who decodes them when rows are read; None: whoever reads.
+        is_on: True to decode.
+        pool: decodes them while rows are read; None: the reading thread.
     """
 
     is_on: bool
@@ -264,7 +264,7 @@ def _decoding(feature: Any, is_on: bool) -> Any:
 
 
 def _once(kinds: Kinds, key: Any, make: Any) -> Kinds:
-    """What a change makes of some kinds, the same object at every call."""
+    """Return the result of a change on some kinds; the same object at every call."""
     key = repr(key)
     found = kinds.kept.get(key)
     if found is None:
@@ -277,7 +277,7 @@ def _with_schema(columns: Any, kinds: Kinds) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(list(columns), schema=kinds.schema)
 
 
-# Rows that stand for rows at which a step failed: what it could not make is None, all else is there.
+# Rows in place of rows at which a step failed: None for values that the step could not make, other values unchanged.
 
 
 _MOST_TRIED = 1000
@@ -285,15 +285,15 @@ _MOST_TRIED = 1000
 
 @dataclass(frozen=True)
 class NullOfMap:
-    """The row that stands for one at which the function of `map` failed.
+    """The row in place of one at which the function of `map` failed.
 
-    Which columns the function sets is seen at the first row of the stream at which it does not fail: there it is called once
-    more, so that the row is the same wherever reading began.
+    The columns set by the function are found at the first row of the stream at which it succeeds: there it is called once
+    more, so that the row does not depend on the start of the iteration.
 
     Args:
-        made: what is made of rows.
-        source: the rows that come to it.
-        size: of its batches; None: it takes rows.
+        made: the result of the function.
+        source: the rows before the step.
+        size: batch size of the function; None: single rows.
     """
 
     made: RowsMade
@@ -338,7 +338,7 @@ class NullOfMap:
                 if failures.rows:
                     return None
                 given, answer = rows[0], answers[0]
-        except Exception:  # another row will tell
+        except Exception:  # try another row
             return None
         if answer is not None and answer is not given:
             table = None if isinstance(answer, Mapping) else of_table(answer)
@@ -351,7 +351,7 @@ class NullOfMap:
 
 @dataclass(frozen=True)
 class NullOfCast:
-    """The row that stands for one whose values do not fit: of those None is made."""
+    """The row in place of one whose values do not fit: None for those values."""
 
     change: Cast
 
@@ -399,5 +399,5 @@ def _value(block: ArrowBlock, name: str) -> Any:
 def _is_same(one: Any, other: Any) -> bool:
     try:
         return bool(one == other)
-    except Exception:  # arrays, whose comparison is no single answer
+    except Exception:  # arrays: comparison yields an array
         return False

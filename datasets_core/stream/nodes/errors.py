@@ -1,4 +1,4 @@
-"""`ErrorPolicy`: what becomes of rows at which a step fails, how many may, and where they are written."""
+"""`ErrorPolicy`: handling of rows at which a step fails: action, limit, and quarantine file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.nodes.node import Delivery
 
 
-# `Quarantine`: the file of rows at which a step failed: which row of which file it was, which step and error, and its
+# `Quarantine`: the file of rows at which a step failed: file and row, step and error, and its
 # values.
 
 
@@ -55,8 +55,8 @@ MOST_KNOWN = 1_000_000
 class Quarantine:
     """Bad rows, as JSON lines or (`.parquet`) as a Parquet file.
 
-    A Parquet file is written again as a whole by each block that has bad rows, so that it takes some thousands of rows at most:
-    those behind them become JSON lines in a file beside it, called as it is with `.jsonl` behind.  A process remembers a
+    Each block with bad rows rewrites a whole Parquet file, so it holds some thousands of rows at most; further rows become
+    JSON lines in a file beside it, with the same name and `.jsonl` appended.  A process remembers a
     million failures: those behind them may be written twice, if rows are read again.
 
     Args:
@@ -82,10 +82,10 @@ class Quarantine:
             raise ConfigurationError(f"quarantine={self.path!r} is no file of a known kind. Give a .jsonl or a .parquet file.")
 
     def write(self, delivery: Delivery, failed: Mapping[int, Exception], step: str) -> None:
-        """Write rows that failed, but for those that stand there.
+        """Write rows that failed, except those in the file already.
 
         Raises:
-            ConfigurationError: another file is there, which stays as it is.
+            ConfigurationError: another file has this path; it stays unchanged.
             DatasetDiskError: the file cannot be written.
         """
         origins = delivery.origins()
@@ -104,7 +104,7 @@ class Quarantine:
         return [record for record in records if self._is_new(_key(record))]
 
     def _is_new(self, key: int) -> bool:
-        """Whether nobody wrote such a row, as far as that is remembered; it is from here on."""
+        """True if such a row was not written before, as far as remembered; it is remembered from now on."""
         if key in self._known:
             return False
         if len(self._known) < MOST_KNOWN:
@@ -125,7 +125,7 @@ class Quarantine:
                     continue
                 if line[: len(_BEGIN)] != _BEGIN[: len(line)]:
                     raise self._foreign(f"its last line begins with {_shown(line)}")
-                file.truncate(known)  # whoever wrote the last line was killed in the middle of it
+                file.truncate(known)  # the process that wrote the last line was killed in the middle of it
             file.seek(known)
             file.write("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in self._new(records)).encode())
             file.flush()
@@ -182,7 +182,7 @@ class Quarantine:
 
 
 def _key(record: Mapping[str, Any]) -> int:
-    """What tells a failure from others, in little memory."""
+    """Return a small number that identifies a failure."""
     told = json.dumps([record.get(name) for name in ("source", "row", "at", "step")])
     return int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "little")
 
@@ -198,7 +198,7 @@ def _kind(error: Exception) -> str:
 
 
 def values_of(block: Block, row: int) -> dict[str, Any]:
-    """What stands in a row, as JSON has it; what JSON has no form for as text.
+    """Return the values of a row as JSON; values without a JSON form as text.
 
     >>> from datasets_core.stream.nodes.block import DictBlock
     >>> values_of(DictBlock([{"a": 1, "b": b"xyz"}]), 0)
@@ -233,12 +233,12 @@ ACTIONS = ("raise", "skip", "null")
 
 @dataclass(frozen=True)
 class ErrorPolicy:
-    """What becomes of rows at which a step fails.
+    """Handling of rows at which a step fails.
 
     Attributes:
         action: one of `ACTIONS`.
-        max_errors: how many rows may; None: all.
-        quarantine: the file that they are written to.
+        max_errors: maximum number of such rows; None: no limit.
+        quarantine: the file for the rows.
     """
 
     action: str = "raise"
@@ -251,7 +251,7 @@ class ErrorPolicy:
 
     @property
     def acts(self) -> bool:
-        """Whether anything else is done than to raise what fails."""
+        """True if anything else is done than to raise what fails."""
         return self.action != "raise" or self.quarantine is not None
 
     def check(self) -> None:
@@ -265,14 +265,14 @@ class ErrorPolicy:
 
     @property
     def file(self) -> Quarantine | None:
-        """Where bad rows are written."""
+        """File for bad rows."""
         if self.quarantine is None:
             return None
         return self._kept.setdefault("file", Quarantine(self.quarantine))  # type: ignore[no-any-return]
 
 
 class Ledger:
-    """The rows that failed in one reading of a stream, in all of its steps and lanes.
+    """Counts of the rows that failed in one iteration of a stream, in all of its steps and lanes.
 
     Args:
         policy: of the stream.
@@ -288,7 +288,7 @@ class Ledger:
         return Ledger, (self.policy,)
 
     def begun(self, count: int) -> Tally:
-        """What counts on from the rows that failed before, as a state says."""
+        """Return a tally that continues after the failures recorded in a state."""
         tally = Tally(self, count)
         self._running[tally] = count
         return tally
@@ -308,7 +308,7 @@ class Ledger:
 
     @property
     def total(self) -> int:
-        """How many failed."""
+        """Number of rows that failed."""
         return self._done + sum(self._running.values())
 
     @property
@@ -321,7 +321,7 @@ class Ledger:
 
 
 class Tally:
-    """How many rows failed in one walk over the rows of a node."""
+    """Number of failed rows in one pass over the rows of a node."""
 
     __slots__ = ("__weakref__", "count", "ledger")
 
@@ -335,12 +335,12 @@ class Tally:
 
 
 class Outcome(NamedTuple):
-    """What a step made of some rows.
+    """Result of a step on some rows.
 
     Attributes:
-        block: what came of those that did not fail.
-        rows: for each row of it the row that it was made of; None: one of each, in order.
-        failed: the error of each row that failed.
+        block: the rows that the step returned.
+        rows: for each of them the number of its input row; None: one for each, in order.
+        failed: the error of each failed row.
     """
 
     block: Block
@@ -350,13 +350,13 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What a node does about rows that fail.
+    """Handling of failed rows in a node.
 
     Attributes:
-        ledger: of the reading.
+        ledger: of the iteration.
         action: one of `ACTIONS`.
-        stage: what the step is called.
-        null: makes the row that stands for one that failed; None: there is none.
+        stage: name of the step.
+        null: makes the row in place of a failed one; None: there is none.
     """
 
     ledger: Ledger
@@ -368,7 +368,7 @@ class Guard:
     def of(
         cls, ledger: Ledger | None, action: str | None, stage: str, null: Callable[[Delivery, int], Block] | None = None
     ) -> Guard | None:
-        """What a step does; None: it raises what fails, and nothing else.
+        """Return the guard of a step; None: an error is raised, and that is all.
 
         Args:
             ledger: of the stream, if it has a policy.
@@ -385,16 +385,16 @@ class Guard:
 
     @property
     def makes_nulls(self) -> bool:
-        """Whether a row stands for one that failed."""
+        """True if a failed row is replaced by a row of None."""
         return self.action == "null" and self.null is not None
 
     def delivered(self, delivery: Delivery, outcome: Outcome, tally: Tally) -> tuple[Delivery | None, Exception | None]:
-        """What is delivered of the outcome of a step that works row by row, and what has to be raised behind it.
+        """Return what is delivered of the outcome of a row-by-row step, and the error to raise after it.
 
         Args:
-            delivery: the rows that the step was given.
-            outcome: what it made of them.
-            tally: counts the rows that fail.
+            delivery: the input rows.
+            outcome: the result of the step.
+            tally: counts the failed rows.
         """
         before = tally.count
         bad, error = self.checked(delivery, outcome.failed, tally)
@@ -436,7 +436,7 @@ class Guard:
 def with_nulls(
     delivery: Delivery, block: Block, rows: list[int], bad: Sequence[int], null: Callable[[Delivery, int], Block]
 ) -> tuple[Block, list[int]]:
-    """Rows, with one that stands for each that failed, at its place; and the row that each was made of."""
+    """Return the rows with a replacement in the place of each failed one, and the input row of each."""
     nulls = [null(delivery, row) for row in bad]
     every = [*rows, *bad]
     order = sorted(range(len(every)), key=every.__getitem__)
@@ -467,13 +467,13 @@ def isolated(
     call: Callable[[Delivery], Outcome],
     null: Callable[[Delivery, int], Block] | None,
 ) -> Outcome:
-    """What is made of a batch at which a function failed: rows at which it fails alone are left out, the others go together.
+    """Return the result for a batch at which a function failed: drop rows at which it fails alone, call it with the rest.
 
     Args:
         delivery: the batch.
         error: of the function.
         call: the function.
-        null: makes the row that stands for one that failed, where the function gives a row of each row.
+        null: makes the row in place of a failed one, if the function returns one row for each.
     """
     count = delivery.block.num_rows
     failed: dict[int, Exception] = {}
@@ -504,7 +504,7 @@ def isolated(
 
 
 def guarded(delivery: Delivery, block: Block, rows: Sequence[int], count: int, bad: Sequence[int]) -> Delivery:
-    """What came of some rows of a delivery, with states that count the rows that failed before."""
+    """Return the delivery made from another one, with states that include the rows that failed before."""
     after, origins = delivery.after, delivery.origins
 
     def behind(place: int) -> State:

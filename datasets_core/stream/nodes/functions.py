@@ -32,16 +32,16 @@ from datasets_core.stream.nodes.node import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function, and how it is called.
+    """A user function with the options of its call.
 
     Attributes:
-        call: the user's.
-        verb: the method that it was given to, for errors.
-        kwargs: what it gets by name.
-        with_indices: it gets numbers of rows behind the rows.
-        input_columns: the columns that it gets; None: the row itself.
-        format: what rows come to it as.
-        pool: who calls it; None: whoever reads.
+        call: the function.
+        verb: the method it was passed to, for error messages.
+        kwargs: its keyword arguments.
+        with_indices: True to pass row numbers after the rows.
+        input_columns: the columns passed; None: the row itself.
+        format: format of the rows passed.
+        pool: calls it; None: the reading thread.
     """
 
     call: Callable[..., Any]
@@ -55,12 +55,12 @@ class Function:
 
     @property
     def is_sent(self) -> bool:
-        """Whether it is called in processes of their own."""
+        """True if it is called in processes of their own."""
         return self.pool is not None and self.pool.engine == "processes"
 
     @property
     def name(self) -> str:
-        """What it is called in errors.
+        """Name in error messages.
 
         >>> Function(print, "map").name
         'map(print)'
@@ -68,11 +68,11 @@ class Function:
         return f"{self.verb}({str(getattr(self.call, '__qualname__', type(self.call).__qualname__)).rpartition('.')[2]})"
 
     def here(self) -> Function:
-        """The same, called by whoever reads."""
+        """Return the same function, called by the reading thread."""
         return self if self.pool is None else replace(self, pool=None, _kept={})
 
     def on_rows(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> tuple[list[Any], list[Any]]:
-        """What it was given and what it returned, for each row that did not fail."""
+        """Return the arguments and the results of the calls, for each row that did not fail."""
         rows = self._given(block, numbers, failures)
         if failures is not None and failures.rows:  # rows that cannot be decoded
             others = failures.others(len(rows))
@@ -125,7 +125,7 @@ class Function:
                 found.extend(_run(_gathered([call(*given) for given in zip(*arguments, strict=True)])))
             else:
                 for given in zip(*arguments, strict=True):
-                    answer = call(*given)  # in two lines: a comprehension would not tell at which row it failed
+                    answer = call(*given)  # in two lines: a comprehension would hide the row at which it failed
                     found.append(answer)
         except Exception as error:
             if failures is not None and not self.is_async:
@@ -156,7 +156,7 @@ class Function:
         return kept, found
 
     def on_batch(self, block: Block, numbers: Numbers) -> tuple[Any, Any]:
-        """What it was given and what it returned, for all rows together."""
+        """Return the arguments and the result of one call for all rows."""
         batch = BlockFormatter(self.format).columns(block)
         arguments = [batch]
         if self.input_columns is not None:
@@ -173,7 +173,7 @@ class Function:
 
     @property
     def is_async(self) -> bool:
-        """Whether a call gives a coroutine."""
+        """True if a call gives a coroutine."""
         function = self.call
         while isinstance(function, partial):
             function = function.func
@@ -211,12 +211,12 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class RowsMade:
-    """What `map` makes of rows.
+    """`map` on some rows.
 
     Attributes:
-        function: the user's.
-        removed: columns that go before the update.
-        result: the features of the result; None: the values are what the function made of them.
+        function: of the user.
+        removed: columns removed before the update.
+        result: the features of the result; None: values stay as the function returned them.
     """
 
     function: Function
@@ -231,7 +231,7 @@ class RowsMade:
 
     @property
     def pool(self) -> WorkerPool | None:
-        """Who calls the function; None: whoever reads."""
+        """Pool that calls the function; None: the reading thread."""
         return self.function.pool
 
     def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
@@ -351,7 +351,7 @@ def _listed(numbers: Numbers) -> list[int]:
 
 
 def _run(coroutine: Any) -> Any:
-    import asyncio  # 25 ms that functions which are no coroutines do without
+    import asyncio  # 25 ms, not needed for plain functions
 
     return asyncio.run(coroutine)
 
@@ -375,13 +375,13 @@ def _first_failing(block: Block, shown: BlockFormatter) -> int | None:
 def in_process(
     kept: dict[str, Any], name: str, work: Callable[..., Any], block: Block, numbers: Numbers, failures: Failures | None
 ) -> Any:
-    """What some work on rows gives in the process of this thread.
+    """Return the result of some work on rows, in the process of this thread.
 
     Args:
-        kept: where the work is kept once it is packed.
-        name: of the function, for errors.
-        work: takes the rows, their numbers, and what gathers failures, if there is such.
-        block, numbers, failures: for the work.
+        kept: caches the packed work.
+        name: of the function, for error messages.
+        work: takes the rows, their numbers, and the collector of failures, if any.
+        block, numbers, failures: arguments of the work.
     """
     key = getattr(work, "__name__", None) or "partial"
     sent = kept.get(key)
@@ -402,7 +402,7 @@ def in_process(
 
 
 def _worked(work: Callable[..., Any], block: Block, numbers: Numbers, tolerates: bool | None) -> Any:
-    """What is done in the process."""
+    """Return the result of the work, in the worker process."""
     if tolerates is None:
         return work(block, numbers), {}, None
     failures = Failures(tolerates)

@@ -1,7 +1,7 @@
-"""`GeneratedRows`: rows that jobs make while they are read, one after the other; how many a job makes is known behind its last.
+"""`GeneratedRows`: rows that jobs generate while they are read, one job after the other.
 
-A state is the number of the job and that of the row in it; going on there means that the job makes its rows again, and leaves
-those before out, unless it told by a mark where to begin.
+A state is the number of the job and of the row in it.  To resume, the job generates its rows again, and earlier rows are
+dropped, unless a mark records where it can start.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
 from datasets_core.stream.nodes.positions import MemoryRows, OneOrder, Origins
 from datasets_core.stream.order.layers import Permutation, even_run
 
-# What several streams are asked first, asked at the same time: one round trip, and not one for each of them.
+# First requests of several streams, sent at the same time: one round trip instead of one for each.
 
 
 _MOST = 16  # threads at a time
 
 
 def ask_together(calls: Sequence[Callable[[], object]]) -> None:
-    """Make several calls at the same time; what cannot be had is an error when somebody wants it, and none here."""
+    """Make several calls at the same time; failures are not raised here, but by the next call for the value."""
     if len(calls) < 2:
         return
     for start in range(0, len(calls), _MOST):
@@ -55,7 +55,7 @@ def _made(call: Callable[[], object]) -> None:
 
 
 def is_fetched(source: object) -> bool:
-    """Whether rows by place come from elsewhere, by code of the library alone."""
+    """True if rows by place come from elsewhere, by code of the library alone."""
     expect = getattr(type(source), "expect", None)
     return expect is not None and expect is not MemoryRows.expect
 
@@ -97,7 +97,7 @@ class Marked(NamedTuple):
 
 
 JobOutput: TypeAlias = "JobRows | Marked"
-"""What a job gives: some rows, with a mark or without."""
+"""Output of a job: some rows, with or without a mark."""
 
 
 class RowJob(Protocol):
@@ -111,7 +111,7 @@ class RowJob(Protocol):
 
     @property
     def is_independent(self) -> bool:
-        """Whether it gives the same rows by itself as in the order of all."""
+        """True if it gives the same rows by itself as in the order of all."""
         ...
 
     def batches(self, skip: int, *, in_order: bool) -> Generator[JobOutput]:
@@ -128,15 +128,15 @@ class RowJob(Protocol):
 class GeneratedRows(Node):
     """The rows of jobs, in an order of the jobs.
 
-    A state is `[job, row]`, or `[job, row, [row of the mark, mark]]` behind rows that were marked.
+    A state is `[job, row]`, or `[job, row, [row of the mark, mark]]` behind rows with a mark.
 
     Attributes:
         source: the jobs.
-        order: the numbers of those that are read.
-        every: where more logical shards than jobs are read, the number of those of the one job: every so many rows are read.
-        first: which of them.
-        cursor: reads for several logical shards.
-        label: tells the source from the others of a stream; it begins the origin of rows that come from no file.
+        order: numbers of the jobs to read.
+        every: with more logical shards than jobs, the number of shards of the one job: every `every`-th row is read.
+        first: the first of these rows.
+        cursor: reads for two or more logical shards.
+        label: name of the source in a combined stream; it begins the origin of rows without a file.
     """
 
     source: RowsOfJobs
@@ -217,7 +217,7 @@ class GeneratedRows(Node):
         return Delivery(found, None, after.before(row), after, partial(self._origins, self.order[place], first, len(rows)))
 
     def _begun(self, job: int, row: int, mark: Any) -> Generator[JobOutput]:
-        """What a job gives from a row on."""
+        """Yield the output of a job from a row on."""
         in_order = self.order == tuple(range(len(self.source.jobs)))
         return begun(self.source.jobs[job], row, mark, in_order=in_order)
 
@@ -227,7 +227,7 @@ class GeneratedRows(Node):
         return DictBlock(rows) if isinstance(rows, list) else ArrowBlock(rows, self.source.kinds(rows.schema)), mark
 
     def _origins(self, number: int, first: int, count: int) -> Origins:
-        """Where some rows of a job stand: in its file, if it has one, else among the rows that it makes."""
+        """Return the origins of some rows of a job: in its file if it has one, else numbered within the job."""
         names = self.source.file_names()
         name, before = getattr(self.source.jobs[number], "origin", None) or (f"{self.label} part {number}".strip(), 0)
         rows = before + first + self.every * np.arange(count, dtype=np.int64)
@@ -240,7 +240,7 @@ class GeneratedRows(Node):
         return replace(self, label=label)
 
     def _pieces(self, job: int, row: int, mark: Any) -> Generator[Piece]:
-        """The rows of a job from a row on; a piece tells the last mark before its end."""
+        """Yield the rows of a job from a row on; a piece has the last mark before its end."""
         with closing(self._begun(job, row, mark)) as batches:
             for made in batches:
                 block, mark = self._block(made, row, mark)
@@ -250,7 +250,7 @@ class GeneratedRows(Node):
                     row += block.num_rows
 
     def _together(self, job: int, row: int, mark: Any) -> Generator[Piece]:
-        """Larger and larger pieces for logical shards, each of which takes few rows of one; none waits for slow rows."""
+        """Yield growing pieces for logical shards, each of which takes few rows of a piece; slow rows delay no other rows."""
         waiting: list[Piece] = []
         want = rows = num_bytes = 0
         with closing(self._pieces(job, row, mark)) as pieces:
@@ -344,15 +344,15 @@ class GeneratedRows(Node):
 
 @dataclass(frozen=True)
 class RowsOfJobs(OneOrder):
-    """Rows that are made one after the other.
+    """Source of rows that jobs generate one after the other.
 
     Attributes:
-        jobs: what makes them, in order.
+        jobs: in order.
         features: of the columns; None where only the rows tell.
-        paths: which paths among the values may be opened.
-        identity: tells what is made, when somebody asks: a text and a hash.
-        first_schema: of the first rows, which may have to be fetched for it; None where they are not made to be asked.
-        names: tells the file of each job, when somebody asks; None where not all have one.
+        paths: the paths in values that may be opened.
+        identity: returns a text and a hash of the content.
+        first_schema: returns the schema of the first rows, which it may fetch; None if that is not possible.
+        names: returns the file of each job; None where not all jobs have one.
     """
 
     jobs: tuple[RowJob, ...]
@@ -366,11 +366,11 @@ class RowsOfJobs(OneOrder):
     _names: list[Sequence[str]] = field(default_factory=list, compare=False, repr=False)
 
     def signed(self) -> list[Any]:
-        """What tells the rows from others: a text and a hash."""
+        """Return what identifies the rows: a text and a hash."""
         return self.identity()
 
     def known_features(self) -> Features | None:
-        """The features; where only the rows tell, those of the first ones, if they may be asked."""
+        """Features; if only the rows tell, those of the first rows, where they may be fetched."""
         if self.features is not None or self.first_schema is None:
             return self.features
         if not self._told:
@@ -389,7 +389,7 @@ class RowsOfJobs(OneOrder):
         return self._names[0] if self._names else None
 
     def kinds(self, schema: pa.Schema) -> Kinds:
-        """What the columns of a batch are."""
+        """Return the kinds of the columns of a batch."""
         last = self._kinds[-1] if self._kinds else None
         if last is not None and (self.features is not None or last.schema.equals(schema)):
             return last
@@ -402,7 +402,7 @@ class RowsOfJobs(OneOrder):
 
 
 def rows_of(job: RowJob) -> int | None:
-    """How many rows a job makes, if it says."""
+    """Return the number of rows of a job, if known."""
     told = getattr(job, "num_rows", None)
     return None if told is None else told()
 
@@ -413,7 +413,7 @@ def _least_rows_of(job: RowJob) -> int:
 
 
 def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[JobOutput]:
-    """The rows of a job behind the first `skip`; only a job that gave a mark is told one."""
+    """Yield the output of a job after the first `skip` rows; only a job that gave a mark receives one."""
     if mark is None:
         return job.batches(skip, in_order=in_order)
     batches: Any = job.batches
@@ -439,7 +439,7 @@ class _Behind:
 
 
 def _is_alike(one: Piece, other: Piece) -> bool:
-    """Whether the rows of two pieces can be one block as they are."""
+    """True if the rows of two pieces can be one block as they are."""
     first, second = one.held[0], other.held[0]
     return type(first) is type(second) and getattr(first, "kinds", None) is getattr(second, "kinds", None)
 

@@ -1,6 +1,6 @@
-"""The steps of a stream that must see rows to know how many come of them: filtered, mapped in batches, and all that follows.
+"""Stream steps whose number of rows is only known by reading: filter, batched map, and the steps behind them.
 
-Each state holds the state of the node below and a small number: what was kept behind is computed again, never saved.
+A state contains the state of the node below and a small number: rows in buffers are computed again, never saved.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def pieces(deliveries: Iterator[Delivery], pace: Pace) -> Iterator[Delivery]:
 def worked(
     deliveries: Iterator[Delivery], work: Callable[[Delivery], R], pool: WorkerPool | None, ahead: int, label: str
 ) -> Iterator[tuple[Delivery, R]]:
-    """Each piece of the deliveries with what some work makes of it, which is done row by row; without a pool each as it comes.
+    """Yield each piece of the deliveries with the result of some row-by-row work; without a pool one piece for each delivery.
 
     Args:
         deliveries: the rows.
-        work: on some of them; for workers rows are cut finer.
-        pool: who works.
-        ahead: how many pieces are worked on before they are asked for.
+        work: on some rows; pieces for workers are smaller.
+        pool: does the work.
+        ahead: number of pieces worked on ahead of the reader.
         label: of the work, for the log.
     """
 
@@ -133,7 +133,7 @@ def numbered(node: Node, is_needed: bool) -> Node:
 
 
 class _RowByRow(Over):
-    """What makes of each row one or none; the state is that of the node below, and how many rows failed where any did."""
+    """Base of steps that return one row or none for each row; the state is that of the node below, and the failure count."""
 
     __slots__ = ()
     own_numbers: ClassVar[int] = 0
@@ -175,16 +175,16 @@ class _RowByRow(Over):
 
     @property
     def _pool(self) -> WorkerPool | None:
-        """Who works; None: whoever reads."""
+        """Pool of the step; None: the reading thread."""
         raise NotImplementedError
 
     @property
     def _label(self) -> str:
-        """What is done, for the log."""
+        """Name of the work in the log."""
         raise NotImplementedError
 
     def _made(self, delivery: Delivery, failures: Failures) -> Outcome:
-        """What becomes of some rows."""
+        """Return the result of the step on some rows."""
         raise NotImplementedError
 
 
@@ -238,7 +238,7 @@ class Changed(_RowByRow):
 
 
 class _Filtering:
-    """What steps have in common that ask a function which rows stay."""
+    """Base of steps that ask a function which rows to keep."""
 
     __slots__ = ()
     function: Function
@@ -271,9 +271,9 @@ class Filtered(_Filtering, _RowByRow, Unmeasured):
 
 
 class Batchwise(Unmeasured):
-    """What makes rows of batches of rows.
+    """Base of steps that turn batches of rows into rows.
 
-    A state is `[state before a batch, rows of its result that were delivered, number of the batch]`.
+    A state is `[state before a batch, rows of its result delivered, number of the batch]`.
     """
 
     __slots__ = ()
@@ -308,7 +308,7 @@ class Batchwise(Unmeasured):
             guard.ledger.end(tally)
 
     def _batches(self, inner: State, count: int) -> Iterator[Delivery]:
-        """The batches behind a state of the node below, of which the first is number `count`."""
+        """Yield the batches after a state of the node below, the first with number `count`."""
         return self.below.batches(inner, self.size)
 
     def _outcomes(self, jobs: Iterator[tuple[Delivery, int]]) -> Iterator[tuple[tuple[Delivery, int], Outcome]]:
@@ -331,33 +331,33 @@ class Batchwise(Unmeasured):
 
     @property
     def _pool(self) -> WorkerPool | None:
-        """Who works; None: whoever reads."""
+        """Pool of the step; None: the reading thread."""
         return None
 
     @property
     def _label(self) -> str:
-        """What is done, for the log."""
+        """Name of the work in the log."""
         return type(self).__name__.lower()
 
     def _made(self, delivery: Delivery, count: int) -> Outcome:
-        """What batch number `count` becomes."""
+        """Return the result for batch number `count`."""
         return self._called(delivery)
 
     def _called(self, delivery: Delivery) -> Outcome:
-        """What a function makes of some rows of a batch."""
+        """Return the result of the function for some rows of a batch."""
         raise NotImplementedError
 
 
 def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: int, failed_behind: int) -> Delivery:
-    """The rows that were made of a delivery, but for the first `done`.
+    """Return the delivery of a batch without its first `done` rows.
 
     Args:
         delivery: a batch.
-        outcome: what was made of it.
-        done: rows of that which were delivered.
+        outcome: the result for it.
+        done: number of its rows delivered.
         count: the number of the batch.
         failed: how many rows failed before the batch.
-        failed_behind: and how many behind it.
+        failed_behind: how many after it.
     """
     made, rows = outcome.block, outcome.block.num_rows
     end = counted([delivery.after(delivery.block.num_rows - 1), 0, count + 1], failed_behind)
@@ -374,7 +374,7 @@ def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: i
 
 @dataclass(frozen=True, slots=True)
 class FilteredByBatch(_Filtering, Batchwise):
-    """The rows for which a function says something true, asked about `size` rows at once."""
+    """The rows for which a function returns a true value, called with `size` rows at once."""
 
     below: Node
     size: int | None
@@ -389,7 +389,7 @@ class FilteredByBatch(_Filtering, Batchwise):
 
 @dataclass(frozen=True, slots=True)
 class MappedByBatch(Batchwise):
-    """What a function makes of `size` rows at once."""
+    """Rows that a function returns for batches of `size` rows."""
 
     below: Node
     size: int | None
@@ -443,9 +443,9 @@ class Windows(Batchwise):
 
 @dataclass(frozen=True, slots=True)
 class SelectedRows(Unmeasured):
-    """The rows that stand at some places among all: the first, all but the first, or every so many.
+    """The rows at some positions: the first, all but the first, or every n-th.
 
-    A state is `[state of the node below, rows that came]`.
+    A state is `[state of the node below, rows read]`.
     """
 
     below: Node
@@ -550,12 +550,12 @@ def _in_round(delivery: Delivery, done: int) -> Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Lists(Unmeasured):
-    """Rows put together: each row holds the lists of `size` rows, or of rows that follow one another and share values.
+    """Rows collected into lists: each row holds lists of `size` rows, or of consecutive rows with equal values.
 
     Attributes:
-        size: rows of a list; None: all.
-        by: the columns whose values are shared; then there is no size.
-        is_whole: leave out a last list that is shorter, or that ends with the rows.
+        size: rows of a list; None: all rows.
+        by: columns with equal values; `size` is not used then.
+        is_whole: True to drop a last list that is shorter, or that ends with the rows.
     """
 
     below: Node

@@ -24,7 +24,7 @@ from datasets_core.stream.nodes.shard import Lookahead, shard_of
 from datasets_core.stream.order.layers import ENDLESS, Ints
 from datasets_core.stream.order.mixture import MixtureSchedule, Stopping, Weighted, num_of_rows
 
-# `Combination`: what nodes have in common that are made of several nodes, each of which has a state of its own.
+# `Combination`: base of nodes made of several nodes, each with a state of its own.
 
 
 class Combination(Node):
@@ -39,7 +39,7 @@ class Combination(Node):
 
     @abstractmethod
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
-        """The state of each node that a state tells; None where it is no state of this node."""
+        """Return each node with its part of a state; None if it is not a state of this node."""
 
     def check_state(self, at: Any) -> None:
         """See `Node.check_state`."""
@@ -95,7 +95,7 @@ def summed(counts: Sequence[int | None]) -> int | None:
 
 
 def sizes_of(nodes: Sequence[Node]) -> list[int]:
-    """How large nodes are, compared to one another: in rows where all tell these, else in files and the like."""
+    """Return the relative sizes of nodes: in rows if all are known, else in files and the like."""
     rows = [node.most_rows for node in nodes]
     known = [count for count in rows if count is not None]
     return known if len(known) == len(nodes) else [node.num_parts for node in nodes]
@@ -161,7 +161,7 @@ class Mixed(Combination):
         return None if any(each is None for each in stood) else [pick, stood]
 
     def _lengths(self) -> list[int] | None:
-        """How many rows each node has, if all tell."""
+        """Return the number of rows of each node, if all are known."""
         lengths = [node.num_rows for node in self.nodes]
         known = [length for length in lengths if length is not None]
         return known if len(known) == len(lengths) else None
@@ -288,14 +288,14 @@ class Mixed(Combination):
 
 @dataclass(frozen=True, slots=True)
 class _BehindMix:
-    """The state behind a row of a block.
+    """State behind a row of a block.
 
     Attributes:
-        stood: where each node stood before the block.
+        stood: the state of each node before the block.
         picks: the node of each row.
         places: the pick of each row.
         parts: the rows of each node.
-        unsure: nodes of which no further rows wait.
+        unsure: nodes without a further row in the buffer.
     """
 
     stood: list[list[Any]]
@@ -322,9 +322,9 @@ class _BehindMix:
 
 
 def _reached(picks: Ints, taps: Sequence[Lookahead]) -> tuple[int, int | None]:
-    """How many picks can be given of the rows that wait; and the node that has none at all at the pick behind, if that is why.
+    """Return the number of picks whose rows are buffered, and the node without a row at the next pick, if that is the limit.
 
-    Rows of a node are fetched when it is drawn and none waits.
+    Rows of a node are fetched when it is drawn and its buffer is empty.
     """
     count = len(picks)
     sources, firsts = np.unique(picks, return_index=True)
@@ -476,11 +476,11 @@ class Zip(Combination):
         return self._with([node.in_turn(turn) for node in self.nodes], epoch=turn)
 
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """See `Node.shuffle_parts`: rows that stand together stay so."""
+        """See `Node.shuffle_parts`: rows that form one row stay together."""
         return None
 
     def shard(self, index: int, count: int) -> Node | None:
-        """See `Node.shard`: all rows are read, so that those stay together that stand together."""
+        """See `Node.shard`: all rows are read, so that rows that form one row stay together."""
         return None
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
@@ -515,7 +515,7 @@ class Zip(Combination):
 
 @dataclass(frozen=True, slots=True)
 class _BehindZip:
-    """The state behind a row of a block, of which each node that has not ended gave as many rows."""
+    """State behind a row of a block; each node that has not ended gave as many rows."""
 
     stood: list[list[Any]]
     parts: list[list[Delivery]]

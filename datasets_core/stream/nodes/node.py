@@ -1,7 +1,7 @@
-"""`Node`: rows in blocks from any state on, with the verbs that a stream asks of it; `Over`: a node above one other node.
+"""`Node`: rows in blocks from any state on, with the methods of a stream; `Over`: a node above one other node.
 
-A node is a value: nothing is kept between two calls.  All that a stream must know of a kind of node is a method of it: a new
-kind that forgets one cannot be made.
+A node is a value without mutable state.  Everything a stream needs from a kind of node is an abstract method: a subclass
+that lacks one cannot be instantiated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import Shards
 
 State: TypeAlias = Any
-"""Where a node stands behind a row: what JSON has, and small."""
+"""Position of a node behind a row: small and plain JSON."""
 Numbers: TypeAlias = "Sequence[int] | Ints | None"
 """The number of each row among all rows that come to a step; None where they must be counted."""
 ADVICE = "Give what state_dict() returned, unaltered."
@@ -40,14 +40,14 @@ def nowhere() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Some rows, and where the node stands before them and behind each.
+    """Some rows, with the state of the node before them and behind each.
 
     Attributes:
         block: the rows.
         numbers: of the rows.
         before: the state before the first row.
-        after: gives the state behind a row, by its number in the block.
-        origins: says where the rows stand in their files; None where they come from none, or each from several rows.
+        after: returns the state behind a row, by its number in the block.
+        origins: returns the origins of the rows in their files; None without files, or for rows made from several.
     """
 
     block: Block
@@ -58,9 +58,9 @@ class Delivery:
 
 
 class Node(ABC):
-    """Rows one after the other, from any state on that it gave before.
+    """Rows in order, from any state on that the node returned.
 
-    The verbs below that give None say that only reading the rows would tell.
+    Methods that return None: only reading the rows would tell.
     """
 
     __slots__ = ()
@@ -72,7 +72,7 @@ class Node(ABC):
 
     @abstractmethod
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """The rows behind a state, in blocks of which none is empty."""
+        """Yield the rows after a state, in non-empty blocks."""
 
     def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
         """The rows behind a state in blocks of `size` rows (None: all), but for the last."""
@@ -83,7 +83,7 @@ class Node(ABC):
     @property
     @abstractmethod
     def num_rows(self) -> int | None:
-        """How many rows there are, `ENDLESS` at most, where arithmetic tells."""
+        """Return the number of rows, `ENDLESS` at most, if known by arithmetic."""
 
     @property
     def length(self) -> int | None:
@@ -91,13 +91,13 @@ class Node(ABC):
         return self.num_rows
 
     def reach(self, count: int) -> int | None:
-        """`count`, or the number of rows if that is less, where arithmetic tells."""
+        """Return the smaller of `count` and the number of rows, if known by arithmetic."""
         rows = self.num_rows
         return None if rows is None else min(count, rows)
 
     @abstractmethod
     def state_after(self, count: int) -> State | None:
-        """The state behind so many rows, or behind the last one, where arithmetic tells."""
+        """Return the state after so many rows, or after the last one, if known by arithmetic."""
 
     def skip(self, state: State, count: int) -> tuple[State, int]:
         """The state behind as many of the next `count` rows as need not be made to be skipped, and how many these are."""
@@ -116,18 +116,18 @@ class Node(ABC):
     @property
     @abstractmethod
     def most_rows(self) -> int | None:
-        """How many rows there are at most, unless rows are repeated."""
+        """Return the maximum number of rows, not counting repetitions."""
 
     @property
     @abstractmethod
     def num_parts(self) -> int:
-        """How many files, jobs and the like the rows come from."""
+        """Return the number of files or jobs of the rows."""
 
     # -- other orders, and parts ---------------------------------------------------------------------------------------
 
     @abstractmethod
     def in_turn(self, turn: int) -> Node:
-        """The rows as they come in one round of a repetition: those whose order changes by epoch stand in that of `turn`."""
+        """Return the rows of one round of a repetition: an order that changes by epoch is that of `turn`."""
 
     @abstractmethod
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
@@ -164,11 +164,11 @@ class Node(ABC):
         """The rows of a source that is one of several: see `Plan.labelled`."""
         return self
 
-    # -- reading beside others -----------------------------------------------------------------------------------------
+    # -- reading in turn with other nodes ----------------------------------------------------------------------------------
 
     @abstractmethod
     def timed_by(self, clock: Callable[[], float]) -> Node:
-        """The rows in blocks that are as large as this clock allows: it may stand while others are read in turn."""
+        """Return the node with blocks sized by this clock, which stops while other nodes are read in turn."""
 
     @abstractmethod
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
@@ -180,7 +180,7 @@ class Node(ABC):
             clock: see `timed_by`.
         """
 
-    # -- what it is made of --------------------------------------------------------------------------------------------
+    # -- structure ---------------------------------------------------------------------------------------------------------
 
     @property
     def placed(self) -> Ordered | None:
@@ -213,16 +213,16 @@ class Node(ABC):
 
 
 class Locality(IntEnum):
-    """How much of the rows below a step has to see; each allows what those before it allow."""
+    """Rows below that a step needs at a time; each level includes the ones before it."""
 
     ALL = 0
     """All rows, in order."""
     SHARD = 1
     """The rows of a logical shard: it works in each by itself."""
     PART = 2
-    """Those of a part of the jobs."""
+    """All rows of one part of the jobs."""
     ROW = 3
-    """A row, or a batch, wherever it stands: jobs and blocks may come in any order."""
+    """One row or one batch, wherever it is: jobs and blocks may come in any order."""
 
 
 class Over(Node):
@@ -237,12 +237,12 @@ class Over(Node):
     @property
     @abstractmethod
     def own_numbers(self) -> int:
-        """How many numbers a state has beside the state of the node below."""
+        """Count of numbers in the state besides the state of the node below."""
 
     @property
     @abstractmethod
     def locality(self) -> Locality:
-        """What the step has to see of the rows."""
+        """Locality of the step."""
 
     @property
     def start(self) -> State:
@@ -336,7 +336,7 @@ class Over(Node):
 
 
 class Unmeasured(Over):
-    """What must read rows to count those that it gives."""
+    """Base of nodes that read rows to count them."""
 
     __slots__ = ()
 
@@ -351,20 +351,20 @@ class Unmeasured(Over):
 
 
 class Source(Protocol):
-    """Where a stream begins whose rows are not read by place (see `RowsByPlace`)."""
+    """Source of a stream whose rows are not read by position (see `RowsByPlace`)."""
 
     @property
     def features(self) -> Features | None:
-        """Of the columns; None where only the rows tell."""
+        """Features of the columns; None if only the rows tell."""
         ...
 
     @property
     def paths(self) -> MediaPaths:
-        """Which paths among the values may be opened."""
+        """Paths in values that may be opened."""
         ...
 
     def known_features(self) -> Features | None:
-        """The features, for which the first rows may be fetched; None where only the rows will tell all the same."""
+        """Features, for which the first rows may be fetched; None if they are still unknown."""
         ...
 
     @property
@@ -386,16 +386,16 @@ class Source(Protocol):
         ...
 
     def root(self, epoch: int) -> Node:
-        """What gives the rows of an epoch."""
+        """Return the node that yields the rows of an epoch."""
         ...
 
 
 class RowChange(Protocol):
-    """Makes one row of each row, whatever stands around it."""
+    """A function of one row, independent of other rows."""
 
     @property
     def needs_numbers(self) -> bool:
-        """Whether it has to know the numbers of rows."""
+        """True if it has to know the numbers of rows."""
         ...
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
@@ -462,7 +462,7 @@ def chosen(delivery: Delivery, rows: Sequence[int]) -> Delivery:
 
 
 def taken(origins: Origins | None, rows: Sequence[int] | Ints) -> Origins | None:
-    """Where some of the rows stand."""
+    """Return the origins of some of the rows."""
     return None if origins is None else origins.take(rows)
 
 
@@ -475,7 +475,7 @@ def _divided(waiting: list[Delivery], size: int) -> tuple[list[Delivery], list[D
 
 
 def together(deliveries: Sequence[Delivery]) -> Delivery:
-    """The rows of several deliveries, of which there is one at least, as those of one."""
+    """Return the rows of one or more deliveries as one."""
     if len(deliveries) == 1:
         return deliveries[0]
     ends = np.cumsum([delivery.block.num_rows for delivery in deliveries])
@@ -495,7 +495,7 @@ def together(deliveries: Sequence[Delivery]) -> Delivery:
 
 
 def note_origin(error: Exception, origins: Origins | None, row: int | None) -> None:
-    """Add to an error where the row stands that it came of, or the rows of a batch."""
+    """Add to an error the origin of its row, or of the rows of its batch."""
     if origins is None or not len(origins.rows) or not any(origins.names):
         return
     first, last = (0, len(origins.rows) - 1) if row is None else (row, row)

@@ -57,18 +57,18 @@ Making: TypeAlias = Callable[[Block, Positions], Block]
 
 
 class Ordered(Node):
-    """Rows whose places are known: they are read where the layers of the order say, and changed one by one.
+    """Rows with known positions: read at the positions that the layers of the order give, and changed one by one.
 
-    The state is the number of rows that were delivered.  Rows are counted only as far as something needs it.
+    The state is the number of rows delivered.  Rows are counted only as far as needed.
 
     Args:
         source: the rows at the bottom.
-        layers: from the bottom up: where rows stand, and what is made of each.
+        layers: from the bottom up: the order of rows, and changes of rows.
         epoch: for the layers.
-        shares: the part of the rows that is delivered, where others deliver the rest; a part of a part.
+        shares: the part of the rows that is delivered, if others deliver the rest; a part of a part.
         turn: the epoch of the source; None: the same.
-        expected: what all who read these rows expect.
-        label: tells the source from the others of a stream; the origin of rows that come from no file.
+        expected: expectations of all readers of these rows.
+        label: name of the source in a combined stream; the origin of rows without a file.
     """
 
     _clock: Callable[[], float] = staticmethod(time.perf_counter)
@@ -98,7 +98,7 @@ class Ordered(Node):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are, which may take longer to say than `reach`."""
+        """Return the number of rows; may take longer than `reach`."""
         return self._top.num_rows
 
     @property
@@ -107,7 +107,7 @@ class Ordered(Node):
         return None if self.is_shared else self.num_rows
 
     def reach(self, count: int) -> int:
-        """`count`, or the number of rows if that is less: what lies behind is not asked for."""
+        """Return the smaller of `count` and the number of rows, without looking beyond `count`."""
         return self._top.reach(count)
 
     def state_after(self, count: int) -> State:
@@ -142,12 +142,12 @@ class Ordered(Node):
 
     @property
     def is_shared(self) -> bool:
-        """Whether others deliver rows of it, too."""
+        """True if others deliver rows of it, too."""
         return bool(self._shares)
 
     @property
     def is_endless(self) -> bool:
-        """Whether the rows of the source have no end, so that those far behind cost more than those in front."""
+        """True if the rows of the source have no end, so that those far behind cost more than those in front."""
         return self.reach(_MOST_COUNTED + 1) > _MOST_COUNTED and self._source.num_rows >= ENDLESS
 
     @property
@@ -161,19 +161,19 @@ class Ordered(Node):
         return self._source
 
     def places(self, numbers: Ints) -> Ints:
-        """Where the rows stand in the source that are delivered at these places."""
+        """Return the positions in the source of the rows delivered at these places."""
         return self._positions(self._numbers(numbers)).places
 
     @property
     def orders(self) -> tuple[Layer, ...]:
-        """The layers that say where rows stand, from the bottom up."""
+        """The layers that define the order, from the bottom up."""
         return tuple(layer for layer in (*self._layers, *self._shares) if not _is_change(layer))  # type: ignore[misc]
 
     def structure(self, blocks: RowBlocks | None = None) -> RowBlocks | None:
-        """How the rows lie in blocks; None where they lie anywhere.
+        """Return the rows as blocks; None if they do not lie in blocks.
 
         Args:
-            blocks: of the source, where somebody asked for them already.
+            blocks: of the source, if known.
         """
         blocks = self._source.blocks if blocks is None else blocks
         for layer in (*self._layers, *self._shares):
@@ -186,7 +186,7 @@ class Ordered(Node):
         return self._with((*self._layers, *self._shares, layer))
 
     def under_repeat(self, layer: Callable[[Ordered], Layer | None]) -> Ordered | None:
-        """Where the rows are repeated, and nothing behind counts them: a layer more in each round, by itself; else None."""
+        """Return the rows with a layer added in each round, if they are repeated and nothing behind counts them; else None."""
         place = next((k for k in reversed(range(len(self._layers))) if not _is_change(self._layers[k])), None)
         if place is None or self._shares or any(each.needs_numbers for each in self._layers[place + 1 :]):  # type: ignore[union-attr]
             return None
@@ -209,7 +209,7 @@ class Ordered(Node):
         return Ordered(self._source, layers, self._epoch, shares, self._turn, self._expected, self._label)
 
     def shard(self, index: int, count: int) -> Ordered:
-        """One of `count` equal runs of the rows, which keep their numbers; of lists a run of the rows that they are made of."""
+        """Return one of `count` equal runs of the rows, which keep their numbers; for lists a run of the rows in them."""
         place = len(self._layers)
         while place and not self._shares and _is_made_in_shards(self._layers[place - 1]):
             place -= 1
@@ -269,7 +269,7 @@ class Ordered(Node):
 
     @property
     def pool(self) -> WorkerPool | None:
-        """Who makes rows of what is read; None: whoever reads."""
+        """Pool that changes the rows; None: the reading thread."""
         pools = [pool for layer in self._layers if (pool := getattr(layer, "pool", None)) is not None]
         return max(pools, key=lambda pool: (pool.engine == "processes", pool.count), default=None)
 
@@ -295,7 +295,7 @@ class Ordered(Node):
             yield replace(delivery, block=block)
 
     def _pieces(self, found: Iterator[tuple[Block, Positions, int]], pace: Pace) -> Iterator[tuple[Delivery, Positions]]:
-        """What was read in pieces for workers, each with the rows of the source."""
+        """Yield the rows read in pieces for workers, each with its positions."""
         for raw, positions, first in found:
             start = place = 0
             while start < len(positions.numbers):
@@ -353,16 +353,16 @@ class Ordered(Node):
                 self._expected.leave(reader)
 
     def _located(self, begin: int, start: int, step: int, reader: object, *, is_whole: bool) -> NextPositions:
-        """Where rows from `start` on stand: more of them the more were delivered; the source learns what comes behind, too.
+        """Return the positions of rows from `start` on, more of them the more were delivered; informs the source of later rows.
 
-        Rows that cannot be had, since a file is broken, spoil none of those before them.
+        Rows that cannot be read, since a file is damaged, do not affect earlier rows.
 
         Args:
-            begin: where the delivery of rows began.
+            begin: first row of the delivery.
             start: the first row.
-            step: rows that are delivered at once.
-            reader: who reads.
-            is_whole: not fewer of them.
+            step: rows delivered at once.
+            reader: identity of the reader.
+            is_whole: True for at least `step` rows.
         """
         ahead = max(step, 4 * (start - begin))
         if start == begin and self._expected is not None and not is_whole:  # the first row waits for no other
@@ -370,7 +370,7 @@ class Ordered(Node):
         stop = self._reached(start, max(step, min(_MOST_LOCATED, ahead)), step if is_whole else 1)
         located = NextPositions(start, self._positions(self._numbers(run_of(start, max(start, stop)))))
         if located.count and self._expected is not None:
-            is_early = start - begin < _EARLY_ROWS  # somebody may look at the first rows only
+            is_early = start - begin < _EARLY_ROWS  # the reader may need the first rows only
             last = stop if is_early else self._foreseen(stop, min(_MOST_AHEAD, 16 * ahead))
             self._expected.say(reader, *self._soon(located, last))
         return located
@@ -396,7 +396,7 @@ class Ordered(Node):
                 count = max(least, count // 2)
 
     def _soon(self, located: NextPositions, stop: int) -> tuple[Ints, Ints | int]:
-        """What is read next, and some rows of those behind it, up to `stop`: places, and their turns."""
+        """Return the positions and epochs of the next rows, and of some rows behind them, up to `stop`."""
         places, turns = located.positions.places, located.positions.turns
         step = -(-(stop - located.stop) // _SAMPLED)
         if step > 0:
@@ -415,9 +415,9 @@ class Ordered(Node):
         return numbers
 
     def _at_hand(self, positions: Positions) -> int:
-        """How many rows follow, one at least, before one for which the source would open a further file: it waits for that row.
+        """Return the number of rows, one at least, before a row for which the source would have to open another file.
 
-        Rows that a shuffle brings from anywhere are read together.
+        Rows in the random order of a shuffle are read together.
         """
         rows = len(positions.numbers)
         if rows < 2 or self._mixes:
@@ -442,7 +442,7 @@ class Ordered(Node):
         return max(1, min(step, _MOST_ROWS))
 
     def _positions(self, numbers: Ints) -> Positions:
-        """Where rows with these numbers stand in the source."""
+        """Return the positions of rows with these numbers in the source."""
         above: list[tuple[Layer | RowChange, Ints]] = []
         turns: Ints | int = self._turn
         places = numbers
@@ -460,11 +460,11 @@ class Ordered(Node):
 
     def _origins(self, positions: Positions) -> Origins | None:
         if any(isinstance(layer, Grouped) for layer in self._layers):
-            return None  # each row is made of several
+            return None  # each row is made from several
         return self._origins_below(positions)
 
     def _origins_below(self, positions: Positions) -> Origins:
-        """Where the rows of the source stand; those of no file are numbered by their places."""
+        """Return the origins of the rows of the source; without files they are numbered by position."""
         found = self._source.origins(positions.places, positions.turns)
         return Origins((self._label,), np.zeros_like(positions.places), positions.places) if found is None else found
 
@@ -475,7 +475,7 @@ class Ordered(Node):
         return ArrowBlock(batch, kinds)
 
     def _made(self, block: Block, positions: Positions) -> Block:
-        """The rows that are made of those of the source."""
+        """Return the rows made from rows of the source."""
         for layer, numbers in reversed(positions.above):
             if hasattr(layer, "with_origins"):
                 block = layer.with_origins(block, self._origins_below(positions))
@@ -506,7 +506,7 @@ def _is_made_in_shards(layer: Layer | RowChange) -> bool:
     return _is_change(layer) or isinstance(layer, Grouped)
 
 
-# `SharedCursor`: what several readers want of the same rows is read once, while they stand near one another.
+# `SharedCursor`: rows that several readers need are read once, while the readers are close to each other.
 
 
 _SHARED_ROWS, _MOST_BYTES = 1 << 17, 64 << 20
@@ -550,14 +550,14 @@ class SharedCursor:
         self._reading(key).expect(reader, row, begin)
 
     def pieces(self, key: Hashable, reader: int, row: int, begin: Any, opened: Opened) -> Generator[Piece]:
-        """The rows from this row on; the first piece may hold some before it.
+        """Yield the rows from `row` on; the first piece may contain rows before it.
 
         Args:
-            key: tells rows from others.
-            reader: tells those who read the same rows from one another.
-            row: the first that is wanted.
-            begin: what it takes to begin there.
-            opened: reads.
+            key: identity of the rows.
+            reader: identity of the reader.
+            row: the first row needed.
+            begin: argument of `opened` to start at this row.
+            opened: opens the rows.
         """
         reading = self._reading(key)
         reading.expect(reader, row, begin)
@@ -573,7 +573,7 @@ class SharedCursor:
         yield from opened(row, begin)
 
     def part(self, number: int) -> SharedCursor:
-        """What is read of one of several rows that are read as one: the same for all readers that ask for it."""
+        """Return the cursor of one of several sources read as one: the same for all readers."""
         return self._parts.setdefault(number, SharedCursor())
 
     def close(self) -> None:
@@ -618,7 +618,7 @@ class _Reading:
         return self._ended and row >= self._stop
 
     def at(self, row: int, opened: Opened) -> Piece | None:
-        """The piece with this row; None where it is no longer there, or there are no more."""
+        """Return the piece with this row; None if it was dropped, or behind the last row."""
         with self._lock:
             if self._source is None:
                 assert self._first is not None

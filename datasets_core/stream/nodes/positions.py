@@ -17,7 +17,7 @@ from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.nodes.block import ArrowBlock, Block
 from datasets_core.stream.order.layers import Grouped, Ints
 
-# `Expectations`: what those expect who read the same rows side by side, told to the rows as one.
+# `Expectations`: rows that readers side by side will read soon, reported to the source as one list.
 
 
 Turns: TypeAlias = "Ints | int"
@@ -27,10 +27,10 @@ _MOST_PLACES, _LEAST_PLACES = 1 << 14, 1 << 8  # of all readers, and of each
 
 
 class Expectations:
-    """What several readers will read soon: what one says takes nothing back that another said.
+    """Rows that several readers will read soon: each reader adds to the list and removes nothing of others.
 
     Args:
-        tell: what learns of it, see `RowsByPlace.expect`.
+        tell: receives the rows, see `RowsByPlace.expect`.
 
     >>> told = []
     >>> expected = Expectations(lambda places, turns: told.append(places.tolist()))
@@ -93,17 +93,17 @@ def _in_turn(parts: Iterable[tuple[Ints, Turns]], count: int) -> tuple[Ints, Tur
 
 
 FORESEEING: ContextVar[bool] = ContextVar("FORESEEING", default=False)
-"""What is reached will be read later: a source says how many of these rows it knows of, and asks for more meanwhile."""
+"""Announce that rows up to here will be read: a source returns the number of known rows, and fetches more meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Where rows stand in the files that they come from.
+    """Origins of rows: their files and row numbers.
 
     Attributes:
         names: of the files.
-        files: for each row the number of its file among the names.
-        rows: for each row its number in that file.
+        files: for each row the index of its file in `names`.
+        rows: for each row its number in its file.
     """
 
     names: Sequence[str]
@@ -111,7 +111,7 @@ class Origins:
     rows: Ints
 
     def take(self, rows: Sequence[int] | Ints) -> Origins:
-        """Where some of the rows stand.
+        """Return the origins of some of the rows.
 
         >>> Origins(["a", "b"], np.array([0, 1]), np.array([7, 8])).take([1]).rows.tolist()
         [8]
@@ -126,7 +126,7 @@ class Origins:
 
     @classmethod
     def joined(cls, parts: Sequence[Origins | None]) -> Origins | None:
-        """Where rows of several parts stand; None where that is not known of all."""
+        """Return the origins of the rows of several parts; None if one is unknown."""
         names: list[str] = []
         files: list[Ints] = []
         rows: list[Ints] = []
@@ -156,31 +156,31 @@ class RowsByPlace(Protocol):
 
     @property
     def paths(self) -> MediaPaths:
-        """Which paths among the values may be opened."""
+        """Paths in values that may be opened."""
         ...
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are, for which a source may have to ask all its files: see `reach`."""
+        """Return the number of rows; may have to read the footers of all files: see `reach`."""
         ...
 
     def reach(self, count: int) -> int:
-        """`count`, or the number of rows if that is less: no file is asked that is not needed to tell."""
+        """Return the smaller of `count` and the number of rows; reads no footer that is not needed for it."""
         ...
 
     @property
     def blocks(self) -> RowBlocks | None:
-        """How the rows lie in their files, which all may have to be asked; None: they lie in memory, anywhere."""
+        """Return the blocks of the rows in their files; may read all footers; None: the rows lie in memory."""
         ...
 
     @property
     def changes_by_epoch(self) -> bool:
-        """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
         ...
 
     @property
     def drawn_seed(self) -> int | None:
-        """The seed of that order where nobody gave one: states carry it."""
+        """Seed of that order, if it was drawn: states contain it."""
         ...
 
     def with_seed(self, seed: int) -> Self:
@@ -196,7 +196,7 @@ class RowsByPlace(Protocol):
         ...
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
+        """Return the same rows, reading only these columns, in the order of `features`; None if that saves nothing."""
         ...
 
     def as_jobs(self) -> Any:
@@ -204,30 +204,30 @@ class RowsByPlace(Protocol):
         ...
 
     def file_names(self) -> Sequence[str] | None:
-        """The files that the rows stand in; None: they come from none."""
+        """Return the files of the rows; None without files."""
         ...
 
     def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
-        """Where the rows at these places stand in their files; None: they come from no files."""
+        """Return the origins of the rows at these places; None without files."""
         ...
 
     def near(self, place: int, epoch: int) -> int:
-        """The first place behind this one from which reading costs more than going on: another file is opened there."""
+        """Return the first place behind this one whose read has to open another file."""
         ...
 
     def signed(self) -> list[Any]:
-        """What tells the rows from others: a text, a hash, and, where there are any, the parts that they are made of."""
+        """Return what identifies the rows: a text, a hash, and their parts, if any."""
         ...
 
 
 def files_of(source: Any) -> Sequence[str]:
-    """The names of the files that the rows of a source stand in; none where they come from no file."""
+    """Return the names of the files of a source; empty without files."""
     told = getattr(source, "file_names", None)
     return (() if told is None else told()) or ()
 
 
 class MemoryRows:
-    """What rows by place have in common that lie in memory: they are counted, have no structure, and are at hand."""
+    """Base of rows by position that lie in memory: counted, without blocks, available at once."""
 
     __slots__ = ()
 
@@ -261,7 +261,7 @@ class MemoryRows:
 
 
 class OneOrder(MemoryRows):
-    """What rows have in common whose order is the same in every epoch, and that draw no seed."""
+    """Base of rows with the same order in every epoch, and without a drawn seed."""
 
     __slots__ = ()
 
@@ -273,7 +273,7 @@ class OneOrder(MemoryRows):
         return self
 
 
-# `Positions`: where rows that are delivered stand in what they are read from; and how many of them are read at once.
+# `Positions`: positions of rows in their source, and how many of them are read at once.
 
 
 BLOCK_BYTES = 8 << 20  # of rows that are read at once, about
@@ -281,12 +281,12 @@ _MOST_WIDE = 1 << 13  # rows from anywhere are read so many at a time
 
 
 class Positions(NamedTuple):
-    """Where rows stand in a source.
+    """Positions of rows in a source.
 
     Attributes:
-        numbers: of the rows among all.
-        places: of what they are made of.
-        turns: the epoch of the source that each is read in.
+        numbers: numbers of the rows in the stream.
+        places: positions in the source of the rows they are made from.
+        turns: the epoch of the source for each.
         above: the layers from the top down, each with the numbers of its rows.
     """
 
@@ -312,11 +312,11 @@ class Positions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NextPositions:
-    """Where some rows stand that are delivered next.
+    """Positions of the next rows to deliver.
 
     Attributes:
-        start: the first of them, counted in those that are delivered.
-        way: of the rows.
+        start: number of the first of them in the stream.
+        positions: of the rows.
     """
 
     start: int
@@ -324,7 +324,7 @@ class NextPositions:
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """Number of the rows."""
         return len(self.positions.numbers)
 
     @property
@@ -366,6 +366,6 @@ class WidePositions:
         if wanted > rows:
             try:
                 return self._read(located.part(start, min(located.stop, start + wanted)))
-            except DatasetsCoreError:  # of a row behind those that are wanted, perhaps: it is told when its turn comes
+            except DatasetsCoreError:  # perhaps of a later row: it is raised when that row is read
                 pass
         return self._read(positions)

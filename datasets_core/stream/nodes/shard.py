@@ -39,12 +39,12 @@ from datasets_core.stream.order.shuffle import ShardPositions
 
 
 class Lookahead:
-    """One stream, read as far as it is drawn.
+    """A stream with a buffer of read rows that were not drawn yet.
 
     Args:
         node: its rows.
-        stood: what `stands` gave: the state before the next row, the number of times that it was begun again, and whether it
-            ended once (1) and whether it is unknown if a row follows the last one that was given (2).
+        stood: result of `stands`: the state before the next row, the number of restarts, and flags: ended once (1), unknown
+            whether a row follows the last one given (2).
         turn: the first turn of its rows, see `in_turn`.
     """
 
@@ -66,7 +66,7 @@ class Lookahead:
 
     @staticmethod
     def places_of(nodes: Sequence[Node], stood: Any) -> list[tuple[Node, Any]] | None:
-        """The state of each node, where taps stand as is said; None where that is nothing that they say."""
+        """Return each node with its state; None if `stood` is not a list of states."""
         if not is_listed(stood, len(nodes)):
             return None
         for each in stood:
@@ -76,7 +76,7 @@ class Lookahead:
 
     @property
     def stands(self) -> list[Any]:
-        """Where it stands: behind the rows that were given."""
+        """Return the state: behind the rows that were drawn."""
         state = self._waiting[0].before if self._waiting else self._state
         return [state, self.rounds, self.has_ended + 2 * (self.is_unsure and not self._waiting)]
 
@@ -126,7 +126,7 @@ class Lookahead:
 
 
 class Clock:
-    """Seconds that were spent in it: it stands while others are read.
+    """Seconds spent in one reader: it stops while others are read.
 
     Args:
         now: the time.
@@ -147,7 +147,7 @@ class Clock:
         self._begun = None
 
     def __call__(self) -> float:
-        """How many until now."""
+        """Return the seconds until now."""
         return self._spent if self._begun is None else self._spent + self._now() - self._begun
 
 
@@ -167,7 +167,7 @@ class Shards(Node):
 
     @abstractmethod
     def limit(self, shard: int) -> int | None:
-        """How many rows one gives; None where only reading tells."""
+        """Return the number of rows of one shard; None if only reading tells."""
 
     @abstractmethod
     def next_row(self, entry: Sequence[Any]) -> str | None:
@@ -294,16 +294,16 @@ class PlacedShards(Shards):
 
 @dataclass(frozen=True, slots=True)
 class ShardsInTurn(Shards):
-    """Logical shards of which only the rows tell how many they give.
+    """Logical shards whose number of rows is only known by reading.
 
-    A state has `[shard, rows that it gave, state of its node]` for each, and of one that was filled up how often it began again
-    and whether it ended.  The next row is that of the shard that gave fewest, of several the first: those that stand behind
+    A state has `[shard, rows given, state of its node]` for each; for one that is padded also the number of restarts and
+    whether it ended.  The next row is that of the shard with fewest rows given, the first of several: shards that are behind
     catch up.
 
     Attributes:
-        own: the logical shards that are read, ascending.
-        shard_node: what gives the rows of one.
-        ends: one of `ENDS`: those that end are passed over, or end all, or begin again until all have ended.
+        own: the logical shards read, ascending.
+        shard_node: returns the node of one.
+        ends: one of `ENDS`: shards that end are passed over, or end all, or restart until all have ended.
     """
 
     numbers: tuple[int, ...]
@@ -373,7 +373,7 @@ class ShardsInTurn(Shards):
             cursor.close()
 
     def _next(self, shards: Sequence[_Shard]) -> list[_Shard]:
-        """The logical shards that give the next row, each of which has one."""
+        """Return the logical shards that give the next rows, one row each."""
         while left := [shard for shard in shards if not shard.is_over]:
             if self.ends == "pad" and all(shard.rows.has_ended for shard in left):
                 return []
@@ -434,12 +434,12 @@ class _Shard:
 
     @property
     def entry(self) -> list[Any]:
-        """What a state has for it."""
+        """Return the entry of the shard in a state."""
         stood, rounds, flags = self.rows.stands
         return _entry(self.number, self.given, stood, rounds, flags & 1)
 
     def ready(self, want: int) -> int:
-        """How many rows wait, up to so many if there are."""
+        """Return the number of buffered rows, up to `want` if there are any."""
         clock, begun = self.clock, time.perf_counter()
         clock.begun = begun
         while self.rows.num_waiting < want and self.rows.pull():
@@ -449,7 +449,7 @@ class _Shard:
 
 
 def in_turn_entry(node: Node, entry: Sequence[Any]) -> Sequence[Any]:
-    """What a state has for a logical shard that must be read, also if arithmetic told when it was saved: no row might fail."""
+    """Return the state entry of a logical shard that must be read, also if it was saved by arithmetic: no row failed then."""
     return [*entry, entry[1]] if len(entry) == 2 and node.may_fail and node.start == 0 else entry
 
 
@@ -509,14 +509,14 @@ class _Behind:
 
 @dataclass(frozen=True, slots=True)
 class EveryNth(Unmeasured):
-    """Every so many of the rows of a node: one of its logical shards, where these cannot be told before.
+    """Every n-th row of a node: one of its logical shards, if it cannot be divided otherwise.
 
-    A state is `[state of the node below, rows that came]`.
+    A state is `[state of the node below, rows read]`.
 
     Attributes:
         index: of the logical shard.
-        count: how many there are.
-        cursor: reads for all of them.
+        count: number of logical shards.
+        cursor: reads for all shards.
     """
 
     below: Node

@@ -1,1 +1,1 @@
-"""The order of a stream: formulas that tell which row comes next."""
+"""Formulas of the row order of a stream: permutations, mixtures, shuffles, file interleaving."""

@@ -1,8 +1,8 @@
-"""`Interleave`: which row of which file stands at which place, where several files are read in turn, by arithmetic.
+"""`Interleave`: file and row at each position, for files read in turn, by arithmetic.
 
-A file of n rows is visited n // block + 1 times: at the last visit it gives what is left, also nothing, and from the next
-visit of its slot on another file stands there.  So the visits are numbered, and each file has a run of every so many of
-them; between two visits at which a file begins or ends, one round gives as many rows as the other.
+A file of n rows is visited n // block + 1 times: the last visit yields the remaining rows, possibly none, and from the
+next visit of its slot on another file is read there.  Visits are numbered, and each file has a run of every cycle-th of
+them; between two visits at which a file begins or ends, all rounds yield the same number of rows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SortFunction: TypeAlias = Callable[[list[FileInstruction]], Iterable[FileInstruc
 """Takes what is to be read of each file, and gives what is read instead."""
 
 ID_COLUMNS = {"add_tfds_id": "tfds_id", "add_row_id": "row_id"}
-"""The columns of row ids, by the field that asks for them."""
+"""Columns of row ids, by the field that requests them."""
 
 _LENGTH = 16
 
 
 class _Default(int):
-    """A number that nobody asked for: data that must be read in order is, unless somebody asks for another cycle."""
+    """Default number: data that must be read in order has a cycle of 1 unless the user sets another one."""
 
     def __reduce__(self) -> str:
         return "DEFAULT_CYCLE"
@@ -44,38 +44,38 @@ DEFAULT_CYCLE = _Default(_LENGTH)
 
 @dataclass
 class ReadConfig:
-    """How files are read: so many at a time, some rows of each in turn, in the order that TensorFlow Datasets reads them in.
+    """Read order of files: how many at a time, how many rows of each in turn; compatible with TensorFlow Datasets.
 
     `interleave_cycle_length` files are open at a time.  They are visited in turn, and each visit gives
-    `interleave_block_length` rows; a file that ends within its block gives what it has, and its place goes to the next file
-    at the next visit.  The order is therefore that of the rows only within a block: the first 100 rows of a stream are not
+    `interleave_block_length` rows; a file that ends within its block yields its rest, and the next file takes its slot
+    at the next visit.  So the order is that of the rows only within a block: the first 100 rows of a stream are not
     those of `split="train[:100]"`, which are the first 100 of the dataset.  They are the same with
     `interleave_cycle_length=1`, and wherever no `ReadConfig` is given: `as_dataset` and `load_dataset` then read row after
-    row.  The order is the same on every machine, for ever, but only for the same two lengths.
+    row.  For the same two lengths the order is the same on every machine and in every version.
 
     Args:
         options: has no effect; the `tf.data.Options` of other code, which may set attributes on it.
         try_autocache: has no effect: files are mapped, and the system keeps them.
-        repeat_filenames: read the files again and again, without end; other than by `repeat(None)`, the first files of an
-            epoch are read beside the last of the epoch before.  So that any row can be computed, this ends with each
+        repeat_filenames: read the files again and again, without end; unlike with `repeat(None)`, the first files of an
+            epoch overlap with the last of the epoch before.  So that any row can be computed, this ends with each
             16,384th file (64th epoch, where each has an order of its own; never before the fourth): all are read to their end.
         add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
-        shuffle_seed: decides about the order of files where `shuffle_files=True`; None draws one when the dataset is made,
-            which its states carry.  Give one where several machines or processes divide the rows.
+        shuffle_seed: seed of the order of files where `shuffle_files=True`; None draws one when the dataset is made,
+            and states contain it.  Give one if several machines or processes divide the rows.
         shuffle_reshuffle_each_iteration: False keeps one order of files for all epochs; None and True change it with each, so
             that two files take turns in being first.
-        interleave_cycle_length: files that are open at a time; None for 16.  Left alone, it is 1 for data that was written
-            in an order that is to be kept (`disable_shuffling`).
-        interleave_block_length: rows that are read of a file at a visit; None for 16.
+        interleave_cycle_length: files open at a time; None for 16.  The default is 1 for data written in an order to keep
+            (`disable_shuffling`).
+        interleave_block_length: rows read from a file at a visit; None for 16.
         input_context: read one file of `num_input_pipelines`, beginning with number `input_pipeline_id`: an object with
             these attributes.
         experimental_interleave_sort_fn: the older name of `interleave_sort_fn`.
         skip_prefetch, num_parallel_calls_for_decode, num_parallel_calls_for_interleave_files, override_buffer_size: have no
             effect on the rows, and none here.
-        enable_ordering_guard: refuse to mix data that was written in an order that is to be kept; False only warns.
-        assert_cardinality: has no effect: the number of rows is on record, and every file is checked against it.
+        enable_ordering_guard: refuse to mix data that was written in an order to keep; False only warns.
+        assert_cardinality: has no effect: the number of rows is recorded, and every file is checked against it.
         file_format: has no effect: a dataset is read in the format that it was built in.
-        interleave_sort_fn: is given the list of `FileInstruction`s and gives the list to read: in another order, with files
+        interleave_sort_fn: takes the list of `FileInstruction`s and returns the list to read: in another order, with files
             left out, with other `skip` and `take`, also twice; but no files that are not in the list.
         add_row_id: the same as `add_tfds_id`, as the column `row_id`.
 
@@ -83,7 +83,7 @@ class ReadConfig:
     True
 
     Raises:
-        ConfigurationError: a value that means nothing; also when the config is used, for one that was set later.
+        ConfigurationError: an invalid value; raised on use for an attribute set later.
     """
 
     options: Any = field(default_factory=SimpleNamespace, repr=False, compare=False)
@@ -170,7 +170,7 @@ class ReadConfig:
 
     @property
     def reshuffles(self) -> bool:
-        """Whether each epoch has an order of files of its own, where files are shuffled."""
+        """True if each epoch has an order of files of its own, where files are shuffled."""
         return self.shuffle_reshuffle_each_iteration is not False
 
     @property
@@ -204,15 +204,15 @@ class FileRows(NamedTuple):
 
 
 def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping[str, int]) -> list[FileRows]:
-    """What is read of each file, of all that a split expression names.
+    """Return the rows to read of each file of a split expression.
 
     Args:
         files: those of the expression.
-        config: says which of them, and in which order.
+        config: chooses and orders them.
         lengths: rows of each file of the dataset.
 
     Raises:
-        ConfigurationError: the sort function gave other files, or rows that do not exist, or files are fewer than pipelines.
+        ConfigurationError: the sort function returned other files or rows that do not exist, or fewer files than pipelines.
     """
     found = list(files) if config.sort_function is None else _sorted(files, config.sort_function, lengths)
     count, index = config.pipeline
@@ -240,7 +240,7 @@ def _instruction(file: FileRows, length: int) -> FileInstruction:
 
 
 def _rows(file: object, named: Set[str], lengths: Mapping[str, int]) -> FileRows:
-    """What an instruction says, which the user may have changed or made."""
+    """Return the rows of an instruction, which the user may have changed or made."""
     if not isinstance(file, FileInstruction):
         raise ArgumentTypeError(f"The sort function gave {file!r} as what to read. Give FileInstructions.")
     if file.filename not in named:
@@ -257,11 +257,11 @@ def _rows(file: object, named: Set[str], lengths: Mapping[str, int]) -> FileRows
 
 
 def shuffled_files(count: int, seed: int, epoch: int) -> Ints:
-    """The numbers of files in the order of an epoch.
+    """Return the numbers of files in the order of an epoch.
 
-    It is never the order of the epoch before, nor that of the files themselves: in even epochs the first file is one behind
-    the second, in odd epochs one before it, and the one order among these that is no shuffle gives way to another.  Two files
-    have no other orders than these, whatever the seed.
+    It differs from the order of the epoch before, and from that of the files themselves: in even epochs the first file comes
+    right after the second, in odd epochs right before it, and the unshuffled order among these is replaced.  Two files
+    have only these two orders, whatever the seed.
 
     >>> [shuffled_files(2, seed, epoch).tolist() for seed in range(2) for epoch in range(2)]
     [[1, 0], [0, 1], [1, 0], [0, 1]]
@@ -311,7 +311,7 @@ class Interleave:
         return self._rounds.at(places)
 
     def places_of(self, files: Ints, rows: Ints) -> Ints:
-        """Where rows of files are read: what `at` undoes.
+        """Return the positions at which rows of files are read; the inverse of `at`.
 
         >>> Interleave([5, 3, 4], cycle=2, block=2).places_of(np.array([1, 2]), np.array([2, 0])).tolist()
         [6, 8]
@@ -353,7 +353,7 @@ class Interleave:
     @cached_property
     def _rounds(self) -> _Rounds:
         lengths = np.asarray(self.lengths)
-        # All longer blocks are as good as one that no file fills, and may be no numbers of numpy.
+        # All longer blocks are equivalent to one longer than any file, and might not fit into numpy integers.
         return _Rounds(lengths, self._slots, min(self.block, int(lengths.max()) + 1))
 
 
@@ -497,14 +497,14 @@ _KNOWN_STRETCHES = 2
 
 @dataclass(frozen=True)
 class FileTurns:
-    """Files in some order, several of which are read in turn.
+    """Files in some order, read in turn.
 
     Args:
         lengths: rows of each file.
-        order: the numbers of the files, in the order in which they are opened.
+        order: numbers of the files, in opening order.
         cycle, block: see `Interleave`.
 
-    >>> files, rows = Turns(np.array([2, 3]), np.array([1, 0]), cycle=1, block=16).at(np.arange(5))
+    >>> files, rows = FileTurns(np.array([2, 3]), np.array([1, 0]), cycle=1, block=16).at(np.arange(5))
     >>> files.tolist(), rows.tolist()
     ([1, 1, 1, 0, 0], [0, 1, 2, 0, 1])
     """
@@ -537,17 +537,17 @@ class FileTurns:
 
 
 class EndlessFileTurns:
-    """The files of one epoch after the other, where those of the next epoch take the places that become free in the last.
+    """The files of one epoch after the other; files of the next epoch take the slots that become free in the last.
 
-    So that any row can be computed without those before it, epochs are joined to *stretches*: a stretch is read to the end of
-    its last file, and the next one begins like the first.  Of a stretch as many epochs are planned as the rows need that are
-    asked for.
+    So that any row can be computed without those before it, epochs are grouped into *stretches*: a stretch is read to the end
+    of its last file, and the next one begins like the first.  Only as many epochs of a stretch are planned as the requested
+    rows need.
 
     Args:
-        lengths: rows of each file; some have rows.
+        lengths: rows of each file; not all zero.
         order: of the files, by the number of the epoch, counted from the first.
         cycle, block: see `Interleave`.
-        epochs: of a stretch; see `epochs_of_stretch`.
+        epochs: number of epochs of a stretch; see `epochs_of_stretch`.
 
     >>> turns = EndlessFileTurns(np.array([1, 2]), lambda epoch: np.array([0, 1]), cycle=2, block=1, epochs=2)
     >>> turns.at(np.arange(9))[0].tolist()
@@ -595,7 +595,7 @@ class EndlessFileTurns:
 
 
 class _Stretch:
-    """So many epochs, of which those are planned that are needed; see `EndlessFileTurns`."""
+    """A number of epochs, planned as far as needed; see `EndlessFileTurns`."""
 
     def __init__(self, lengths: Ints, order: Callable[[int], Ints], cycle: int, block: int, epochs: int) -> None:
         self._lengths, self._order, self._cycle, self._block, self._epochs = lengths, order, cycle, block, epochs
@@ -634,11 +634,11 @@ class _Stretch:
 
 
 def epochs_of_stretch(num_files: int, *, changes: bool) -> int:
-    """How many epochs are read before all files are read to their end.
+    """Return the number of epochs after which all files are read to their end.
 
     Args:
         num_files: of an epoch.
-        changes: each epoch has its own order.
+        changes: True if each epoch has its own order.
 
     >>> epochs_of_stretch(1000, changes=True), epochs_of_stretch(10, changes=False), epochs_of_stretch(10, changes=True)
     (17, 1639, 64)

@@ -1,4 +1,4 @@
-"""The order of a stream by arithmetic: layers that say which rows below stand at which places."""
+"""Row order by arithmetic: layers that map positions to rows below: slices, repeats, permutations, groups."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Permutation:
         self._keys = _words_of(key, _ROUNDS)
 
     def at(self, places: Ints) -> Ints:
-        """The numbers that stand at these places."""
+        """Return the numbers at these places."""
         return self._walked(places, forwards=True)
 
     def place_of(self, numbers: Ints) -> Ints:
-        """The places at which these numbers stand."""
+        """Return the places of these numbers."""
         return self._walked(numbers, forwards=False)
 
     def _walked(self, values: Ints, *, forwards: bool) -> Ints:
@@ -94,11 +94,11 @@ class Permutations:
         self._tweak, *self._keys = _words_of(key, _ROUNDS + 1)
 
     def at(self, which: Ints, sizes: Ints, places: Ints) -> Ints:
-        """The numbers that stand at these places.
+        """Return the numbers at these places.
 
         Args:
             which: for each place the number of its bijection.
-            sizes: for each place how many numbers that bijection has: 2**53 at most.
+            sizes: for each place the size of that bijection: 2**53 at most.
             places: of them.
         """
         limits = np.asarray(sizes, np.int64).astype(np.uint64)
@@ -126,7 +126,7 @@ class Permutations:
 
 
 def _words_of(key: tuple[int | str, ...], count: int) -> list[np.uint64]:
-    """What decides about an order, as numbers."""
+    """Return the integers that seed an order."""
     digest = hashlib.blake2b("/".join(map(str, key)).encode(), digest_size=8 * count).digest()
     return [np.uint64(int.from_bytes(digest[8 * i : 8 * i + 8], "little")) for i in range(count)]
 
@@ -147,7 +147,7 @@ _MOST_BLOCKS = 1 << 22  # of rows that repeat: in more of them nothing is looked
 
 
 class Count(Protocol):
-    """Rows that are counted as far as somebody asks."""
+    """Rows counted only as far as needed."""
 
     def reach(self, count: int) -> int:
         """`count`, or the number of rows if that is less."""
@@ -155,7 +155,7 @@ class Count(Protocol):
 
 
 Size: TypeAlias = "int | Count"
-"""How many rows there are, where that is known; else what tells as far as it is asked."""
+"""The number of rows if known; else a function that counts as far as asked."""
 
 
 def reached(size: Size, count: int) -> int:
@@ -168,16 +168,16 @@ def reached(size: Size, count: int) -> int:
 
 
 class Layer(Protocol):
-    """Rows by place, made of rows by place of the layer below."""
+    """Rows by position, made from rows by position of the layer below."""
 
     @property
     def num_rows(self) -> int:
-        """How many places there are."""
+        """Return the number of places."""
         ...
 
     @property
     def mixes(self) -> bool:
-        """Whether neighbours come from places far apart, so that all that a block needs is read before any of it is given."""
+        """True if neighbours come from places far apart, so that all that a block needs is read before any of it is given."""
         ...
 
     def reach(self, count: int) -> int:
@@ -189,12 +189,12 @@ class Layer(Protocol):
         ...
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """How the rows lie, where those below lie so; None: no longer in blocks."""
+        """Return the blocks of the rows, given those of the rows below; None: no longer in blocks."""
         ...
 
 
 class PlainLayer:
-    """What most layers have in common."""
+    """Base of most layers."""
 
     __slots__ = ()
 
@@ -213,7 +213,7 @@ class PlainLayer:
 
 
 class _AsFarAsAsked(PlainLayer):
-    """What layers have in common that count the rows below as far as they are asked."""
+    """Base of layers that count the rows below as far as needed."""
 
     __slots__ = ()
 
@@ -328,7 +328,7 @@ class Repeated(_AsFarAsAsked):
         return places // self._round(places) + before * (self.times or 1)
 
     def _round(self, places: Ints) -> np.int64:
-        """How many rows a round has; or any number above the places, where all of them are in the first."""
+        """Return the rows of a round; any number above the places if all of them lie in the first."""
         return np.int64(max(1, reached(self.size, int(places.max()) + 1 if len(places) else 1)))
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
@@ -341,17 +341,17 @@ class Repeated(_AsFarAsAsked):
 
 @dataclass(frozen=True, slots=True)
 class Shuffled(PlainLayer):
-    """The rows below, which lie in memory, in a random order that mixes far and needs none; see also `ShuffledBlocks`.
+    """Rows in memory in a random order, computed for any place without a table; see also `ShuffledBlocks`.
 
-    Blocks of neighbours are permuted; in that order, rows are permuted within windows.  Where a row goes is computed from the
-    seed and the epoch, so that any place can be read first.
+    Blocks of neighbours are permuted; in that order rows are permuted within windows.  The position of a row is computed from
+    the seed and the epoch, so any place can be read first.
 
     Args:
-        size: how many rows there are.
-        window: rows that mix as well as possible, of which most come from blocks far apart.
-        seed: decides about the order.
-        reshuffles: where the rows are repeated, each round has an order of its own.
-        stays: rows stay in their window: no block is moved, where those far away are dear.
+        size: number of rows.
+        window: rows of a window; most come from distant blocks.
+        seed: of the order.
+        reshuffles: True if each round of a repetition has its own order.
+        stays: True to keep rows in their window: no block is moved, since distant reads are expensive.
     """
 
     size: int
@@ -384,7 +384,7 @@ class Shuffled(PlainLayer):
         return mixed if self.stays else self._unblocked(mixed, epoch)
 
     def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
-        """The places below, of rows of which each comes in an epoch of its own.
+        """Return the places below for rows of which each has its own epoch.
 
         >>> layer = Shuffled(3, 3, seed=1, reshuffles=True)
         >>> layer.below_in_turns(np.array([0, 1, 0]), np.array([0, 0, 1])).tolist()[:2] == layer.below(np.arange(2), 0).tolist()
@@ -393,7 +393,7 @@ class Shuffled(PlainLayer):
         return each_turn(self, places, turns)
 
     def _unmixed(self, places: Ints, epoch: int) -> Ints:
-        """Where rows stand before their window is mixed."""
+        """Return the places of rows before their window is mixed."""
         if self.window == 1:
             return places
         windows = places // self.window
@@ -406,7 +406,7 @@ class Shuffled(PlainLayer):
         return found
 
     def _unblocked(self, places: Ints, epoch: int) -> Ints:
-        """Which rows stand at places of permuted blocks; the last block, wherever it went, may be shorter."""
+        """Return the rows at places of permuted blocks; the last block, wherever it is, may be shorter."""
         block, count = self.block, -(-self.size // self.block)
         order = self._permutation(count, epoch, -1)
         short = block * count - self.size
@@ -416,7 +416,7 @@ class Shuffled(PlainLayer):
         return rows
 
     def _permutation(self, size: int, epoch: int, window: int) -> Permutation:
-        """That of the rows of a window, or (-1) of the blocks."""
+        """Return the permutation of the rows of a window, or (-1) of the blocks."""
         found = self._known.get((epoch, window))
         if found is None:
             if len(self._known) > 8:
@@ -426,7 +426,7 @@ class Shuffled(PlainLayer):
 
 
 def each_turn(layer: Layer, places: Ints, turns: Ints | int) -> Ints:
-    """The places below, of rows of which each comes in an epoch of its own."""
+    """Return the places below for rows of which each has its own epoch."""
     if isinstance(turns, int):
         return layer.below(places, turns)
     found = np.empty(len(places), np.int64)
@@ -459,7 +459,7 @@ class Grouped(_AsFarAsAsked):
         return rows // self.length if self.is_whole else -(-rows // self.length)
 
     def lengths(self, places: Ints) -> Ints:
-        """How many rows each list has."""
+        """Return the number of rows of each list."""
         rows = reached(self.size, (int(places.max()) + 1) * self.length) if len(places) else 0
         found: Ints = np.minimum(self.length, rows - places * self.length)
         return found
@@ -473,7 +473,7 @@ class Grouped(_AsFarAsAsked):
         return np.repeat(places * self.length, lengths) + within
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`: a list stands in the block of its first row.
+        """See `Layer.structure`: a list belongs to the block of its first row.
 
         >>> Grouped(10, 3, False).structure(RowBlocks.of([4, 4, 2]), 0).rows.tolist()
         [2, 1, 1]

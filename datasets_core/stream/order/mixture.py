@@ -24,7 +24,7 @@ from datasets_core.stream.order.layers import ENDLESS, Ints, Permutation
 # share.
 
 
-_FINE = 1 << 20  # numbers of which chance takes one
+_FINE = 1 << 20  # range of random numbers
 _MOST_BY_ONE = 2048  # picks that are drawn one by one; more of them cost more for each
 
 
@@ -101,19 +101,19 @@ _WHOLE = 1 << 62
 """Weights are whole numbers of so many."""
 _LEAST_BLOCK, _MOST_BLOCK = 64, 1 << 20
 _MOST_EXACT = 1000  # weights that are so many parts of a whole give blocks without a rest
-_ORDERS = 16  # orders of a block with the same counts, of which chance takes one
+_ORDERS = 16  # random orders of a block with the same counts
 _KEPT_ORDERS = 256
 
 
 class Stopping(StrEnum):
-    """When the rows of several sources end that take turns: of datasets, of streams, and of what they are read from."""
+    """When a mixture of sources ends: for datasets, streams, and their sources."""
 
     FIRST_EXHAUSTED = "first_exhausted"
     """With the source that ends first."""
     ALL_EXHAUSTED = "all_exhausted"
-    """When every row was there; sources that end before begin again."""
+    """When every row was read; sources that end earlier start again."""
     ALL_EXHAUSTED_WITHOUT_REPLACEMENT = "all_exhausted_without_replacement"
-    """When every row was there; sources that end before are passed over."""
+    """When every row was read; sources that end earlier are passed over."""
 
     @classmethod
     def of(cls, given: str) -> Stopping:
@@ -142,7 +142,7 @@ class MixtureSchedule(Protocol):
 
     @property
     def num_sources(self) -> int:
-        """How many sources there are."""
+        """Number of sources."""
         ...
 
     def picks(self, start: int, stop: int) -> Ints:
@@ -150,11 +150,11 @@ class MixtureSchedule(Protocol):
         ...
 
     def counts(self, place: int) -> list[int]:
-        """How often each source was picked before this pick."""
+        """Return how often each source was picked before this pick."""
         ...
 
     def in_shard(self, shard: int, shards: int) -> MixtureSchedule:
-        """The turns of one lane of the rows, which are such that lanes beside one another are not in the same source."""
+        """Return the schedule of one logical shard; neighbouring shards start with different sources."""
         ...
 
     def mixed(self, seed: int, epoch: int) -> MixtureSchedule:
@@ -198,16 +198,16 @@ class InTurn:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """As often from each source as its weight says.
+    """Each source as often as its weight says.
 
-    Where the weights are some parts of a whole, at most a thousand, as percents are, each block holds exactly these, and before
-    any row each source was picked less than once too often or too rarely.  Else that is so between blocks.
+    If the weights are fractions with a denominator of a thousand at most, as percents are, each block has exactly these
+    counts, and before any row each source is less than one pick away from its share.  Else that holds between blocks.
 
     Attributes:
-        shares: the weights of all sources up to each, as parts of `_WHOLE`.
+        shares: cumulative weights, as parts of `_WHOLE`.
         block: picks of a block.
-        key: decides about the orders of blocks.
-        lanes: decides which of them come, in a lane of the rows.
+        key: seed of the orders of blocks.
+        lanes: chooses the blocks of a logical shard of the rows.
 
     >>> turns = Weighted.of([0.75, 0.25], (7,))
     >>> turns.counts(4000)
@@ -279,7 +279,7 @@ class Weighted:
         return replace(self, key=(*self.key, seed, epoch), _orders={})
 
     def _before(self, block: int) -> list[int]:
-        """How often each source was picked before a block: sums are rounded, so that they are right together."""
+        """Return how often each source was picked before a block; the counts are rounded so that their sum is exact."""
         place = block * self.block
         sums = [(2 * place * share + _WHOLE) // (2 * _WHOLE) for share in self.shares]
         return [one - other for other, one in pairwise([0, *sums])]
@@ -351,7 +351,7 @@ class Staged:
 
 
 Weights: TypeAlias = "Sequence[float] | Mapping[int, Sequence[float]]"
-"""How often each source is drawn; where that changes, by the row that it begins at."""
+"""Weights of the sources; if they change, by the first row of each stage."""
 
 
 def mixture_schedule(weights: Weights | None, num_sources: int, seed: int, epoch: int) -> MixtureSchedule:
@@ -422,7 +422,7 @@ def _parts_of_a_whole(weights: Sequence[Fraction]) -> list[int] | None:
 
 
 def num_of_rows(turns: MixtureSchedule, lengths: Sequence[int], stopping: Stopping) -> int:
-    """How many rows a mixture of so many rows each has; `ENDLESS` for those that never end.
+    """Return the number of rows of a mixture of sources with so many rows; `ENDLESS` if it never ends.
 
     >>> [num_of_rows(InTurn(2), [2, 5], stopping) for stopping in Stopping]
     [3, 10, 7]

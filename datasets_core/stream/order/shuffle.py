@@ -27,31 +27,31 @@ from datasets_core.stream.order.layers import (
     even_runs,
 )
 
-# `ShardPositions`: the rows of lanes in turn, by arithmetic: which row of an order somebody who reads some lanes gets
+# `ShardPositions`: rows of logical shards (lanes) in turn, by arithmetic
 # when.
 
 
 LANES = 48
-"""Into how many lanes a stream is cut, if nobody says otherwise: many numbers of ranks divide it."""
+"""Default number of lanes of a stream; many numbers of ranks divide it."""
 ENDS = ("keep", "drop", "pad")
-"""What becomes of lanes that are longer than others."""
+"""Handling of lanes that are longer than others."""
 
 
 @dataclass(frozen=True)
 class ShardPositions:
-    """Some lanes of an order, each of which is a run of its rows: they give a row each, round after round.
+    """Some logical shards (lanes) of an order; each is a run of its rows, and they yield one row each, round after round.
 
-    Rows come by their number in their lane, and those of one number by their lanes: lanes that stand behind others, since they
-    were read by somebody else before, catch up first.  A lane that has ended is passed over.
+    Rows come by their number in their lane, and rows of one number by their lanes.  Lanes that are behind, since another
+    reader read fewer of their rows, catch up first.  A lane that has ended is passed over.
 
     Attributes:
-        own: the lanes that are read, ascending.
+        own: the lanes read, ascending.
         starts: for each the place of its first row in the order.
-        lengths: for each how many rows it has there.
-        limits: for each how many rows it gives: more than it has where rows are repeated, or fill it up.
-        given: for each how many it gave before.
-        period: how many rows the order has, where it is repeated: the second round begins so many places behind the first.
-        rounds: how often it is repeated; further rows are those of the last round again.
+        lengths: for each its number of rows there.
+        limits: for each the number of rows it yields: more than its length if rows are repeated, or pad it.
+        given: for each the number of rows it yielded before.
+        period: number of rows of the order, if it is repeated: each round begins so many places after the one before.
+        rounds: number of rounds; further rows are those of the last round again.
     """
 
     own: tuple[int, ...]
@@ -64,20 +64,20 @@ class ShardPositions:
 
     @classmethod
     def of(cls, size: int, shards: int, own: tuple[int, ...], ends: str = "keep", times: int | None = 1) -> Self:
-        """The lanes of an order.
+        """Return the lanes of an order.
 
         Args:
-            size: how many rows it has.
-            shards: into how many it is cut.
-            own: those that are read.
-            ends: one of `ENDS`: lanes that differ in length keep all rows, lose the last one, or repeat rows up to the longest.
-            times: how often the rows are repeated; None: without end.
+            size: number of rows.
+            shards: number of lanes.
+            own: the lanes read.
+            ends: one of `ENDS`: lanes of different length keep all rows, drop the last one, or repeat rows up to the longest.
+            times: how often the rows are repeated; None: endlessly.
 
         >>> ShardPositions.of(7, 3, (0, 1, 2)).below(np.arange(7), 0).tolist()
         [0, 3, 5, 1, 4, 6, 2]
         """
         runs = [even_run(size, shards, shard) for shard in own]
-        if ends == "pad" and 0 < size < shards:  # a lane without rows gives that of another
+        if ends == "pad" and 0 < size < shards:  # a lane without rows repeats the row of another
             runs = [range(shard % size, shard % size + 1) for shard in own]
         lengths = tuple(map(len, runs))
         most = ENDLESS // (4 * shards)
@@ -91,11 +91,11 @@ class ShardPositions:
         return cls(own, starts, lengths, limits, (0,) * len(own), size, times)
 
     def behind(self, given: tuple[int, ...]) -> Self:
-        """The rows that are left where each lane gave so many."""
+        """Return the rows that remain after each lane yielded so many."""
         return replace(self, given=tuple(map(min, given, self.limits)))
 
     def alone(self, shard: int) -> Self:
-        """The rows of one lane."""
+        """Return the rows of one lane."""
         number = self.own.index(shard)
         names = "own", "starts", "lengths", "limits", "given"
         kept: dict[str, Any] = {name: (getattr(self, name)[number],) for name in names}
@@ -130,7 +130,7 @@ class ShardPositions:
         return found
 
     def given_at(self, place: int) -> list[int]:
-        """How many rows each lane gave in all behind so many rows.
+        """Return the number of rows of each lane among the first `place` rows.
 
         >>> ShardPositions.of(7, 3, (0, 1, 2)).given_at(4)
         [2, 1, 1]
@@ -143,7 +143,7 @@ class ShardPositions:
         return [min(max(given, row + (shard <= last)), limit) for shard, (given, limit) in enumerate(told)]
 
     def _turns(self, places: Ints) -> tuple[Ints, Ints]:
-        """For each place the number of the row in its lane, and which of the lanes that is."""
+        """Return for each place the number of the row in its lane, and the index of the lane."""
         spans = self._spans
         span = np.searchsorted(spans.ends, places, side="right")
         rounds, turn = np.divmod(places - spans.begins[span], spans.sizes[span])
@@ -151,7 +151,7 @@ class ShardPositions:
 
     @cached_property
     def _spans(self) -> _Spans:
-        """The rounds in which the same lanes give rows."""
+        """The rounds in which the same lanes yield rows."""
         given, limits = (np.array(each, np.int64) for each in (self.given, self.limits))
         borders = np.unique(np.concatenate([given, limits]))
         begins, sizes, rows, shards = [], [], [], []
@@ -171,7 +171,7 @@ class ShardPositions:
 
 
 class _Spans(NamedTuple):
-    """Spans of places in which the same lanes take turns: each span's end, begin, number of lanes, first row and first lane."""
+    """Spans of places with the same lanes: each span's end, begin, number of lanes, first row and first lane."""
 
     ends: Ints
     begins: Ints
@@ -182,7 +182,7 @@ class _Spans(NamedTuple):
 
 
 _BLOCKS_PER_WINDOW = 16  # that mix at least, where the memory of a window suffices
-_ROW_BYTES = 1 << 10  # of rows whose size nobody knows
+_ROW_BYTES = 1 << 10  # of rows of unknown size
 _AT_ONCE = 1 << 16  # numbers are computed so many at a time, which takes less memory
 _KNOWN_EPOCHS = 2  # orders that are kept: a repeated stream reads the end of one epoch and the beginning of the next
 
@@ -295,24 +295,24 @@ class _Windows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ShuffledBlocks(PlainLayer):
-    """The rows below in a random order, of which each stretch comes from few blocks.
+    """The rows below in a random order in which consecutive rows come from few blocks.
 
     The blocks are permuted; in that order neighbours form windows, and the rows of a window are permuted among themselves.
-    Where a row goes is computed from the seed and the epoch, so that any place can be read first; nothing is kept but some
+    The position of a row is computed from the seed and the epoch, so any place can be read first; memory holds only some
     numbers for each block.  The first windows are small, so that the first rows come early: of 1, 2, 4… blocks.
 
-    It is no uniform shuffle.  64 blocks of 500 rows, in windows of 16 blocks: behind the first windows any 256 rows in a row
+    The shuffle is not uniform.  64 blocks of 500 rows, in windows of 16 blocks: after the first windows 256 consecutive rows
     come from all 16 blocks of their window, and two rows that were neighbours come 1,800 rows apart in the median, where a
-    uniform shuffle of all 32,000 rows has them 9,400 apart.  With lanes, the rows of a step come from as many windows.
+    uniform shuffle of all 32,000 rows has them 9,400 apart.  With lanes the rows of a step come from as many windows.
 
     Args:
         blocks: of the rows below.
-        seed: decides about the order.
-        buffer_rows: rows of a window, or those of 16 blocks where that is more; None: as many as its bytes allow.
-        window_bytes: decoded bytes of the windows of all lanes together, which they exceed by a row of each at most.  A block
-            that is larger than a window is cut into windows of its own.
+        seed: of the order.
+        buffer_rows: rows of a window, or those of 16 blocks if that is more; None: as many as its bytes allow.
+        window_bytes: decoded bytes of the windows of all lanes together, exceeded by a row of each at most.  A block
+            larger than a window is cut into windows of its own.
         lanes: equal runs of the result; the rows of two runs do not mix.
-        reshuffles: where the rows are repeated, each round has an order of its own.
+        reshuffles: True if each round of a repetition has its own order.
 
     >>> layer = ShuffledBlocks(RowBlocks.of([2, 3, 2]), seed=1)
     >>> layer.below(np.arange(7), 0).tolist()
@@ -346,7 +346,7 @@ class ShuffledBlocks(PlainLayer):
         return order.turns.rows_at(first + order.orders.at(number, rows, places - first), self.blocks)
 
     def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
-        """The places below, of rows of which each comes in an epoch of its own."""
+        """Return the places below for rows of which each has its own epoch."""
         return each_turn(self, places, turns)
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
@@ -390,14 +390,14 @@ class ShuffledBlocks(PlainLayer):
         return max(1, min(most, wanted))
 
     def _cut(self, turns: _Turns) -> tuple[Ints, Ints]:
-        """Where windows begin, and their numbers; see `_Windows`."""
+        """Return the begins of windows, and their numbers; see `_Windows`."""
         sizes = self._sizes()
         if not len(sizes):
             return np.zeros(1, np.int64), np.zeros(1, np.int64)
         target, ends = self._target(sizes), turns.ends
         sizes = sizes[turns.numbers]
         borders = np.zeros(1, np.int64)
-        if self.lanes > 1:  # blocks are cut where a lane ends
+        if self.lanes > 1:  # blocks are cut at the end of a lane
             borders = np.array([run.start for run in even_runs(self.num_rows, self.lanes) if run], np.int64)
             cuts = np.union1d(ends, borders[1:])
             which = np.searchsorted(ends, cuts, side="left")
@@ -416,11 +416,11 @@ class ShuffledBlocks(PlainLayer):
 
 
 def _windows(reach: memoryview, shards: list[int]) -> Iterator[int]:
-    """The piece at which each window begins: it has as many as fit, and the first ones of a lane 1, 2, 4….
+    """Yield the first piece of each window: it has as many as fit, and the first ones of a lane 1, 2, 4….
 
     Args:
-        reach: for each piece, that behind the last which fits into the same window.
-        shards: the piece at which each lane begins, and that behind the last.
+        reach: for each piece, the one behind the last that fits into the same window.
+        shards: the first piece of each lane, and the one behind the last.
     """
     for start, end in pairwise(shards):
         at, few = start, 1

@@ -1,4 +1,4 @@
-"""`BlockIndex`: how the rows of a list of files lie in them, learned file by file, and only as far as somebody asks."""
+"""`BlockIndex`: blocks of the rows of a list of files, read from footers file by file, as far as needed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _COLUMNS = ("rows", "sizes", "numbers", "firsts")
 
 
 def from_bytes(data: bytes | None) -> list[FileIndex]:
-    """What `to_bytes` was given; nothing, of what it did not give."""
+    """Return what `to_bytes` was given; an empty list for other data."""
     if data is None:
         return []
     try:
@@ -84,10 +84,10 @@ _SAVED_AFTER = 256  # files that are new to the saved index
 
 
 class BlockPositions(NamedTuple):
-    """Where rows stand.
+    """Positions of rows in blocks.
 
     Attributes:
-        blocks: for each row the number of its block among all.
+        blocks: for each row the number of its block.
         rows: for each row its number in the block.
     """
 
@@ -148,27 +148,27 @@ class BlockIndex:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all files are known."""
+        """True if all files are known."""
         return len(self._found) == len(self.files)
 
     @property
     def num_unknown_files(self) -> int:
-        """How many files are still to be asked."""
+        """Number of files whose footers are not read yet."""
         with self._lock:
             self._look_up()
         return len(self.files) - len(self._found)
 
     @property
     def num_known_rows(self) -> int:
-        """How many rows are known so far."""
+        """Number of rows known so far."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
     def reach(self, count: int) -> int:
-        """`count`, or the number of all rows if that is less: files are asked in order, as few as tell.
+        """Return the smaller of `count` and the number of rows; reads footers in order, as few as needed.
 
         Raises:
-            FileFormatError: a file is none of the format.
-            DownloadError: a file cannot be had.
+            FileFormatError: a file is not of the format.
+            DownloadError: a file cannot be fetched.
         """
         if self.num_known_rows < count and not self.is_whole:
             with self._lock:
@@ -181,7 +181,7 @@ class BlockIndex:
         return min(count, self.num_known_rows)
 
     def whole(self) -> int:
-        """The number of all rows, for which all files are asked."""
+        """Return the number of rows; reads all footers."""
         with self._lock:
             self._look_up()
             while not self.is_whole:
@@ -208,7 +208,7 @@ class BlockIndex:
                 self._grow(self.num_known_rows + 1)
 
     def _grow(self, count: int | None) -> None:
-        """Learn of more files: of few at first, where few may tell enough."""
+        """Read more footers: few at first, since few may be enough."""
         if self._failure is not None:
             raise self._failure.with_traceback(None)
         first = len(self._found)
@@ -233,7 +233,7 @@ class BlockIndex:
             self._save()
 
     def _files_for(self, count: int | None) -> int:
-        """How many files to ask: as many as it takes if the others are like those before; few, where few are known."""
+        """Return the number of footers to read: enough if other files are like the known ones; few if few are known."""
         known = len(self._found)
         if count is None:
             return _MOST_AT_A_TIME
@@ -250,7 +250,7 @@ class BlockIndex:
             self._ask(min(len(self.files), number + self._files_for(count)))
 
     def _ask(self, stop: int) -> None:
-        """Have the files up to one under way, and those that were asked before."""
+        """Read the footers up to the one under way, and those requested before."""
         if self._ahead is None:
             self._ahead = ReadAhead(_MOST_AT_A_TIME, _MOST_AT_A_TIME)
         asked = max([stop, *(int(number) + 1 for number in self._ahead.keys)])  # type: ignore[call-overload]
@@ -324,7 +324,7 @@ class BlockIndex:
         IndexCache.of_settings().put(key, to_bytes(self._found))
 
     def versions(self, count: int) -> list[tuple[int, str]]:
-        """The versions of so many of the first files, which are asked where they are not known."""
+        """Return the versions of the first `count` files; reads footers that are not known."""
         with self._lock:
             self._look_up()
             while (first := len(self._found)) < count:
@@ -336,11 +336,11 @@ class BlockIndex:
             return [index.version for index in self._found[:count]]
 
     def rely(self, count: int) -> None:
-        """So many of the first files decide about rows that were given away, or where a state stands: they may not change."""
+        """Note that rows or states depend on the first `count` files: these may not change."""
         self.is_shown, self.num_relied = True, max(self.num_relied, count)
 
     def forget_saved(self) -> bool:
-        """Whether what was saved of the files is dropped, so that they are asked anew: not behind rows that were given away."""
+        """Drop saved indexes, so that footers are read again; return False if delivered rows depend on them."""
         with self._lock:
             saved = [file for file in self.files if file.is_remembered]
             if self.is_shown or not saved:
@@ -356,7 +356,7 @@ class BlockIndex:
             return True
 
     def forget(self, name: str) -> bool:
-        """Forget what was saved of a file that is another one now; whether all files are asked anew, as no row was read yet.
+        """Drop the saved index of a file that has changed; return True if all footers are read again, as no row was read yet.
 
         Args:
             name: of the file.
@@ -376,7 +376,7 @@ class BlockIndex:
             return True
 
     def drop_saved(self) -> None:
-        """Forget what an earlier process saved of the files: the next one asks them anew, as they may be mended by then."""
+        """Drop the saved indexes of the files: the next process reads them again, as they may be repaired by then."""
         with self._lock:
             self._drop_saved()
 
@@ -390,13 +390,13 @@ class BlockIndex:
     # -- what is known -------------------------------------------------------------------------------------------------
 
     def blocks(self) -> RowBlocks:
-        """The structure, for which all files are asked."""
+        """Return the blocks; reads all footers."""
         self.whole()
         self.is_shown = True
         return RowBlocks(self._rows, self._sizes, self._owners, True, len(self.files))
 
     def file_rows(self) -> list[int]:
-        """How many rows each file has; all are asked."""
+        """Return the number of rows of each file; reads all footers."""
         self.whole()
         return [index.num_rows for index in self._found]
 
@@ -420,7 +420,7 @@ class BlockIndex:
         return self.files[number]
 
     def is_local(self, block: int) -> bool:
-        """Whether the file of a block is on this disk."""
+        """True if the file of a block is on this disk."""
         return self.files[int(self._owners[block])].is_local
 
     def schema_of(self, block: int) -> pa.Schema:

@@ -18,20 +18,20 @@ from datasets_core.errors import DatasetsCoreError
 from datasets_core.fetch.ranges.reader import ReadAhead
 from datasets_core.meta.row_blocks import Ints
 
-# `BlockFile`: a file whose rows stand in blocks that are read alone, wherever its bytes are.
+# `BlockFile`: a local or remote file whose rows lie in blocks that can be read alone.
 
 
 @dataclass(frozen=True, slots=True)
 class FileIndex:
-    """How the rows of one file lie in it.
+    """Blocks of the rows of one file.
 
     Attributes:
-        schema: of the rows, as the file says, for the columns that are wanted of it; None of a file that is left out.
-        rows: of each block that has any.
-        sizes: bytes of each block when it is decoded, all columns counted.
+        schema: of the selected columns; None for a file that is left out.
+        rows: of each non-empty block.
+        sizes: bytes of each decoded block, all columns counted.
         numbers: of the blocks in the file.
-        firsts: the number in the file of the first row of each block.
-        version: tells whether the file is still the same: its size, and what stands for its content.
+        firsts: for each block the number in the file of its first row.
+        version: identity of the file's content: its size, and an ETag or the like.
     """
 
     schema: pa.Schema | None
@@ -43,7 +43,7 @@ class FileIndex:
 
     @classmethod
     def of(cls, schema: pa.Schema | None, rows: Ints, sizes: Ints, version: tuple[int, str]) -> FileIndex:
-        """The index of all blocks of a file, of which some may have no rows.
+        """Return the index of all blocks of a file; empty blocks are dropped.
 
         >>> FileIndex.of(pa.schema([]), np.array([2, 0, 3]), np.array([8, 0, 9]), (99, "")).firsts.tolist()
         [0, 2]
@@ -60,7 +60,7 @@ class FileIndex:
 
     @property
     def num_rows(self) -> int:
-        """How many rows the file has."""
+        """Number of rows of the file."""
         return int(self.rows.sum())
 
 
@@ -74,25 +74,25 @@ class BlockFile(Protocol):
 
     @property
     def identity(self) -> str:
-        """What tells the file from others, in whatever process: its path or URL."""
+        """Identity of the file in any process: its path or URL."""
         ...
 
     @property
     def saved_as(self) -> str | None:
-        """What its index is saved under, with that of others; None: it is not."""
+        """Name of its saved index, shared with other files; None: not saved."""
         ...
 
     @property
     def is_local(self) -> bool:
-        """Whether its bytes are on this disk, so that nothing is gained by fetching them ahead."""
+        """True if its bytes are on this disk, so that nothing is gained by fetching them ahead."""
         ...
 
     def index(self) -> FileIndex:
-        """How its rows lie in it: one request for a file that is elsewhere, none where that is known.
+        """Return the index: one request for a remote file, none if it is known.
 
         Raises:
-            FileFormatError: it is no file of the format, or cut.
-            DownloadError: it cannot be had.
+            FileFormatError: not a file of the format, or truncated.
+            DownloadError: it cannot be fetched.
         """
         ...
 
@@ -101,11 +101,11 @@ class BlockFile(Protocol):
         ...
 
     def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
-        """Which bytes (from, to) of the file a block takes: all columns that are wanted, or some of them."""
+        """Return the byte ranges of a block: of all selected columns, or of some of them."""
         ...
 
     def num_bytes(self, block: int, columns: Sequence[str] | None) -> int | None:
-        """How many bytes `needed` tells; None where that would have to be asked for."""
+        """Return the number of bytes of `needed`; None if that would need a request."""
         ...
 
     def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[Any]:
@@ -118,21 +118,21 @@ class BlockFile(Protocol):
         ...
 
     def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
-        """The rows of a block, checked, in pieces of bounded size, decoded as they are asked for.
+        """Yield the rows of a block, checked, in pieces of bounded size, decoded one by one.
 
         Args:
             block: its number.
-            columns: of those that are wanted, the ones to be read, in this order; None: all.
-            fetched: what `fetch` gave; None reads as the rows are decoded.
+            columns: those to read, in this order; None: all selected ones.
+            fetched: the result of `fetch`; None reads while rows are decoded.
 
         Raises:
-            FileFormatError: the block is damaged; it tells the row.
+            FileFormatError: the block is damaged; names the row.
         """
         ...
 
     @property
     def is_remembered(self) -> bool:
-        """Whether it is held to a version that is known from an earlier process."""
+        """True if it is held to a version that is known from an earlier process."""
         ...
 
     def forget(self) -> None:
@@ -179,12 +179,12 @@ class BlockRequest(NamedTuple):
 
 
 class BlockFetches:
-    """Fetches blocks.
+    """Fetches blocks ahead.
 
     Args:
-        wanted: tells how a block is read.
-        budget_bytes: how much is fetched ahead.
-        largest: bytes of a block above which it is not fetched as a whole.
+        wanted: returns the request for a block.
+        budget_bytes: limit of bytes fetched ahead.
+        largest: size in bytes above which a block is not fetched as a whole.
     """
 
     def __init__(self, wanted: Callable[[Key], BlockRequest], budget_bytes: int, largest: int) -> None:
@@ -219,7 +219,7 @@ class BlockFetches:
                 continue
             try:
                 wanted = self._wanted(key)
-            except DatasetsCoreError:  # which is raised when its rows are asked for: those before it come first
+            except DatasetsCoreError:  # raised when its rows are read: earlier rows come first
                 break
             if wanted.file.is_local or wanted.num_bytes > self._largest:
                 last = None
@@ -272,7 +272,7 @@ class _Group:
         self.num_bytes = 0
 
     def takes(self, wanted: BlockRequest) -> bool:
-        """Whether a block goes with those that are in it."""
+        """True if a block goes with those that are in it."""
         is_near = wanted.file is self._file and wanted.number == self._numbers[-1] + 1 and wanted.columns == self._columns
         return is_near and self.num_bytes + wanted.num_bytes <= _TOGETHER_BYTES
 
@@ -327,10 +327,10 @@ class _Decoded:
 
 
 class BlockReader:
-    """Reads blocks, in bounded memory; belongs to one process.
+    """Reads blocks in bounded memory; belongs to one process.
 
     Args:
-        wanted: tells how a block is read.
+        wanted: returns the request for a block.
     """
 
     def __init__(self, wanted: Callable[[Key], BlockRequest]) -> None:
@@ -372,10 +372,10 @@ class BlockReader:
                     held.stop()
 
     def rows(self, key: Key, rows: Ints) -> pa.RecordBatch:
-        """Some rows of a block, in the order in which they are asked for.
+        """Return some rows of a block, in the order of `rows`.
 
         Raises:
-            DatasetsCoreError: they cannot be had; it names the file, and the row where that is known.
+            DatasetsCoreError: they cannot be read; names the file, and the row if known.
         """
         with self._lock:
             held = self._held.get(key)
@@ -426,7 +426,7 @@ class BlockReader:
                 self._make_room(key, {held.next - 1})
                 before = held.size
             if held.next == len(held.ends) and held.ends and held.ends[-1] >= held.num_rows:
-                next(held.iterator, None)  # which sees that there are no more rows than these
+                next(held.iterator, None)  # checks that there are no more rows than these
                 held.stop()
         except BaseException:
             self._held.pop(key, None)
@@ -492,13 +492,13 @@ def gathered(
     get: Callable[[int, Ints], pa.RecordBatch],
     join: Callable[[Sequence[pa.RecordBatch]], pa.RecordBatch] = joined,
 ) -> pa.RecordBatch:
-    """Rows from several groups, in their order: each group is asked once.
+    """Return rows of several groups, in order: each group is read once.
 
     Args:
-        groups: for each row, of which there is one at least, its group.
+        groups: for each row, of one at least, its group.
         rows: for each row its number there.
-        get: gives rows of a group.
-        join: makes one batch of several.
+        get: returns rows of a group.
+        join: concatenates batches.
     """
     if len(groups) == 1 or bool((groups == groups[0]).all()):
         return get(int(groups[0]), rows)

@@ -1,4 +1,4 @@
-"""`RowsOfBlocks`: where a stream begins whose rows stand in files by blocks, wherever these are: only what is asked is read."""
+"""`RowsOfBlocks`: a source of rows in blocks of local or remote files; reads only the blocks needed."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from datasets_core.stream.sources.block_reader import BlockFile, BlockReader, Bl
 
 @dataclass(frozen=True, slots=True)
 class FileFit:
-    """What is made of the rows of one file.
+    """Conversion of the rows of one file.
 
     Attributes:
-        columns: of the file, that are read; None: all.
-        features: that its rows are cast to.
+        columns: of the file, to read; None: all.
+        features: the target of the cast.
     """
 
     columns: tuple[str, ...] | None
@@ -41,16 +41,16 @@ class FileFit:
 
 
 class BlockFit:
-    """Fits the rows of files.
+    """Conversion of the rows of files to common features.
 
-    Where the features are fixed, rows are cast to them.  Else the first file tells them; another file has the same columns, and
-    where a type is wider than that of the first file, its rows have that.  Rows of a file whose columns are told by its first
-    rows may have more columns, or values where those had none: they have them then.
+    With fixed features rows are cast to them.  Else the first file gives the features; another file must have the same
+    columns, and keeps a wider type of a column.  Files whose columns are inferred from their first rows may have more
+    columns, or values in columns that were null before: these are added.
 
     Args:
         features: of all columns.
-        columns: those that are read, in the order of the features; None: all.
-        label: whose rows they are, for messages.
+        columns: those to read, in the order of the features; None: all.
+        label: name of the dataset, for messages.
         is_fixed: see above.
     """
 
@@ -66,14 +66,14 @@ class BlockFit:
         return features if self._columns is None else Features({name: features[name] for name in self._columns})
 
     def of(self, schema: pa.Schema, name: str) -> FileFit:
-        """What is made of the rows of a file.
+        """Return the conversion of the rows of a file.
 
         Args:
             schema: of the file.
             name: of the file, for messages.
 
         Raises:
-            DatasetGenerationCastError: it does not fit the others.
+            DatasetGenerationCastError: it does not fit the other files.
         """
         for known, fit in self._known:
             if known is schema or known.equals(schema, check_metadata=True):
@@ -118,12 +118,12 @@ class BlockFit:
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def pieces(self, file: BlockFile, number: int, fit: FileFit, first: int, fetched: Any) -> Iterator[pa.RecordBatch]:
-        """The rows of a block as they are to be.
+        """Yield the converted rows of a block.
 
         Args:
-            file: whose block.
+            file: the file.
             number: of the block in the file.
-            fit: what is made of the file's rows.
+            fit: conversion of the file's rows.
             first: the number of its first row in the file, for messages.
             fetched: see `BlockFile.read`.
 
@@ -145,7 +145,7 @@ class BlockFit:
                 row += batch.num_rows
 
     def _grown(self, batch: pa.RecordBatch, known: Features) -> tuple[pa.RecordBatch, Features]:
-        """Rows of a file, and the features that they are to have: those of the file, and what its first rows did not tell."""
+        """Return rows of a file, and their features: those of the file, and those that its first rows did not have."""
         schema = known.arrow_schema
         new = [name for name in batch.schema.names if name not in known]
         if self._columns is not None and new:
@@ -190,7 +190,7 @@ class BlockFit:
 
 
 def _is_empty(kind: pa.DataType) -> bool:
-    """Whether nothing has such a type but null and empty lists."""
+    """True if nothing has such a type but null and empty lists."""
     return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))
 
 
@@ -229,15 +229,15 @@ class BlockPart:
 
 @dataclass(frozen=True)
 class RowsOfBlocks(OneOrder):
-    """Rows that are read by place from files of blocks; see `RowsByPlace`.
+    """Rows by position in files of blocks; see `RowsByPlace`.
 
     Attributes:
         parts: the rows, one part after the other.
-        wanted: the features that the user or the dataset tells; None: the first file does.
-        paths: which paths among the values may be opened.
-        label: whose rows they are, for messages.
-        identity: tells what the rows are, when somebody asks: a text and a hash.
-        columns: the columns that are read; None: all.
+        wanted: the features given by the user or the dataset; None: those of the first file.
+        paths: the paths in values that may be opened.
+        label: name of the dataset, for messages.
+        identity: returns a text and a hash of the content.
+        columns: to read; None: all.
     """
 
     parts: tuple[BlockPart, ...]
@@ -252,16 +252,16 @@ class RowsOfBlocks(OneOrder):
 
     @property
     def features(self) -> Features | None:
-        """Of the columns; None as long as only a file could tell that nobody asked."""
+        """Features of the columns; None if only a file that was not read yet would tell."""
         fit = self._own.fit if self.wanted is None else self._fit()
         return None if fit is None else fit.features
 
     def known_features(self) -> Features | None:
-        """The features, for which the first file may be asked."""
+        """Features; may read the footer of the first file."""
         return self._fit().features
 
     def root(self, epoch: int) -> Node:
-        """What gives the rows of an epoch."""
+        """Return the node that yields the rows of an epoch."""
         for part in self.parts:
             part.index.retry()
         self._fit()
@@ -349,7 +349,7 @@ class RowsOfBlocks(OneOrder):
         return blocks, inside
 
     def indexes(self) -> list[BlockIndex]:
-        """Those of all files, each once."""
+        """Return the indexes of all files, each once."""
         return list({id(part.index): part.index for part in self.parts}.values())
 
     # -- reading -------------------------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ class RowsOfBlocks(OneOrder):
         return own.reader
 
     def _wanted(self, key: Key) -> BlockRequest:
-        """How a block is read."""
+        """Return the request for a block."""
         number, block = key
         index, fit = self.parts[number].index, self._fit()
         file, inside = index.file_of(block), index.number_of(block)
@@ -433,7 +433,7 @@ class RowsOfBlocks(OneOrder):
         return BlockRequest(file, inside, found.columns, rows, decoded if size is None else size, pieces)
 
     def _forget(self, name: str) -> bool:
-        """Whether a file that changed, and was known from an earlier process, is asked again, since no row was read yet."""
+        """True if a file that has changed since an earlier process is read again; False once a row was read."""
         if self._own.reader is not None:
             self._own.reader.close()
         self._own.reader = None
@@ -442,7 +442,7 @@ class RowsOfBlocks(OneOrder):
 
 
 class _Own:
-    """What a source has in this process: not a part of its value."""
+    """Per-process part of a source; not a part of its value."""
 
     def __init__(self) -> None:
         self.fit: BlockFit | None = None

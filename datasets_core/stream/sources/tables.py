@@ -1,4 +1,4 @@
-"""`RowsOfFiles`: where a stream of files begins: the rows of some files, several of which are read in turn."""
+"""`RowsOfTable`, `RowsOfFiles`, `GeneratorJob`: sources of a stream: a table, files read in turn, a generator."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _PROJECTIONS: WeakKeyDictionary[RowTable, dict[tuple[str, ...], RowTable]] = Wea
 
 @dataclass(frozen=True, slots=True)
 class RowsOfTable(OneOrder):
-    """Rows that are read by number; see `RowsByPlace`.
+    """Rows by number in a table; see `RowsByPlace`.
 
     Attributes:
-        table: what they stand in.
-        index: which of its rows there are; None: all.
+        table: the table.
+        index: the selected row numbers; None: all.
         features: of the columns.
-        paths: which paths among the values may be opened.
-        identity: tells what the rows are, when somebody asks: the same wherever the same rows are made.
+        paths: the paths in values that may be opened.
+        identity: returns the content hash: equal for equal rows.
     """
 
     table: RowTable
@@ -53,7 +53,7 @@ class RowsOfTable(OneOrder):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.table.num_rows if self.index is None else len(self.index)
 
     def near(self, place: int, epoch: int) -> int:
@@ -150,9 +150,9 @@ class TableJob:
     """Rows `start` to `stop` of a table, those of one file; see `RowJob`.
 
     Attributes:
-        table: what they stand in.
-        start, stop: which of its rows they are.
-        origin: the file, and the number in it of the first row.
+        table: the table.
+        start, stop: range of its rows.
+        origin: the file, and the number of the first row in it.
 
     >>> job = TableJob(RowTable.from_table(pa.table({"a": range(9)})), 2, 7)
     >>> job.num_rows(), [batch["a"].to_pylist() for batch in job.batches(3, in_order=True)]
@@ -170,7 +170,7 @@ class TableJob:
         return True
 
     def num_rows(self) -> int:
-        """How many rows it gives."""
+        """Number of rows."""
         return self.stop - self.start
 
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[pa.RecordBatch]:
@@ -185,15 +185,15 @@ _KNOWN_EPOCHS = 3  # orders that are kept: a repeated stream reads the end of on
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """In which order files are read.
+    """Read order of files.
 
     Attributes:
-        cycle: files that are open at a time.
+        cycle: files open at a time.
         block: rows of a file at a visit.
-        seed: of the order of the files; None: they are not shuffled.
-        is_drawn: nobody gave the seed.
-        reshuffles: each epoch has its own order.
-        is_endless: the files of the next epoch follow, before all rows of the last are read.
+        seed: of the order of the files; None: not shuffled.
+        is_drawn: True if the user gave no seed.
+        reshuffles: True if each epoch has its own order.
+        is_endless: True if files of the next epoch follow before all rows of the last are read.
     """
 
     cycle: int
@@ -209,13 +209,13 @@ class RowsOfFiles(MemoryRows):
     """Rows that are read by place, in the order of an epoch; see `RowsByPlace`.
 
     Attributes:
-        table: the rows of the files, one after the other; a file is opened when a row of it is read.
-        files: what is read of each.
+        table: the rows of the files, concatenated; a file is opened when a row of it is read.
+        files: the rows read of each.
         order: of the files.
         columns: of the files.
-        paths: which paths among the values may be opened.
-        identity: tells what is read and in which order, when somebody asks.
-        id_columns: columns with the row's id that stand beside those of the files.
+        paths: the paths in values that may be opened.
+        identity: returns a hash of content and order.
+        id_columns: columns with row ids, added to those of the files.
     """
 
     table: RowTable
@@ -401,12 +401,12 @@ class GeneratorJob:
         return True
 
     def batches(self, skip: int, *, in_order: bool) -> Generator[JobOutput]:
-        """See `RowJob.batches`; without features rows are given as they were yielded.
+        """See `RowJob.batches`; without features rows are delivered as they were yielded.
 
-        Rows are handed on while others are made, whatever time each takes.
+        Rows are delivered while others are generated.
 
         Raises:
-            DatasetGenerationError: the generator fails, or yields what is no dict; the rows before that were given.
+            DatasetGenerationError: the generator fails, or yields a value that is not a dict; earlier rows are delivered.
             CellCastError: a value does not fit its feature.
         """
         features = self.recipe.features
