@@ -22,12 +22,13 @@ from datasets_core.meta.croissant_nodes import (
     parse_json_path,
 )
 
+from ._arrow_blocks import read_arrow
 from ._croissant_files import FoundFile
 from ._croissant_values import ValueFault, array_of, at_path, only_values, transformed
-from .arrow import read_arrow
+from ._parquet_blocks import read_parquet
 from .csv import CsvConfig
 from .json import JsonConfig, read_json
-from .parquet import ParquetConfig, read_parquet
+from .parquet import ParquetConfig
 from .text import TextConfig, read_text
 
 # Files of a Croissant description that are read as a whole: JSON documents, and many small files at a time.

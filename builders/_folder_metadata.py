@@ -205,7 +205,8 @@ def _batches(source: Source, schema: pa.Schema | None, as_text: list[str]) -> It
 
         yield from read_json(source, JsonConfig(), schema)
     else:
-        from .parquet import ParquetConfig, read_parquet
+        from ._parquet_blocks import read_parquet
+        from .parquet import ParquetConfig
 
         yield from read_parquet(source, ParquetConfig())
 

@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig
 
+from ._arrow_blocks import read_arrow
+from ._parquet_blocks import read_parquet
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
-from .arrow import read_arrow
-from .parquet import ParquetConfig, read_parquet
+from .parquet import ParquetConfig
 
 _PARQUET, _FEATHER, _FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
 _PICKLE = b"\x80"

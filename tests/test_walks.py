@@ -10,7 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import PIL.Image
+import pyarrow as pa
 import pytest
+
+from datasets_core import Dataset, load_dataset
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,7 +36,8 @@ WALKS = {
 }
 
 # The most modules of the library that are loaded after each first use in a new process.
-MODULES = {"import": 3, "warm load": 100, "first row": 100, "first stream": 170}
+FORMATS = ("json", "parquet", "arrow", "text", "tfrecord", "imagefolder")
+MODULES = {"import": 3, "warm load": 100, "first row": 100, **{f"warm {kind}": 110 for kind in FORMATS}, "first stream": 170}
 
 IMPORTED = ["datasets_core", "datasets_core._lazy", "datasets_core._version"]
 
@@ -42,6 +47,7 @@ _BUILT = (*_COLD, "building.live", "building.write", "fetch.http", "fetch.hub.cl
 DENIED = {
     "warm load": _BUILT,
     "first row": _BUILT,
+    **{f"warm {kind}": _BUILT for kind in FORMATS},
     "first stream": (*_COLD, "building.write.build", "fetch.hub.upload", "records", "scripting.sandbox.process"),
 }
 
@@ -128,6 +134,9 @@ FIRST_USES = {
     "import": "",
     "warm load": 'D.load_dataset(f"{WORK}/data", split="train", cache_dir=f"{WORK}/cache")',
     "first row": 'D.load_dataset(f"{WORK}/data", split="train", cache_dir=f"{WORK}/cache")[0]',
+    **{
+        f"warm {kind}": f'D.load_dataset(f"{{WORK}}/{kind}", split="train", cache_dir=f"{{WORK}}/cache")[0]' for kind in FORMATS
+    },
     "first stream": 'next(iter(D.load_dataset(f"{WORK}/birds.py", split="train", streaming=True, trust_remote_code=True)))',
 }
 
@@ -159,7 +168,24 @@ def walks(work: Path) -> dict[str, dict[str, list[str]]]:
 
 
 @pytest.fixture(scope="module")
-def opened(work: Path, walks: dict[str, Any]) -> dict[str, list[str]]:
+def formats(work: Path) -> None:
+    """A built folder of each other format."""
+    rows, cache = Dataset.from_dict({"text": ["a", "b"]}), work / "cache"
+    for kind in FORMATS:
+        (work / kind).mkdir()
+    rows.to_json(work / "json" / "rows.jsonl")
+    rows.to_parquet(work / "parquet" / "rows.parquet")
+    rows.to_tfrecord(work / "tfrecord" / "rows.tfrecord")
+    with pa.ipc.new_file(work / "arrow" / "rows.arrow", rows.data.schema) as writer:
+        writer.write_table(pa.table({"text": ["a", "b"]}, rows.data.schema))
+    (work / "text" / "rows.txt").write_text("a\nb\n", encoding="utf-8")
+    PIL.Image.new("RGB", (4, 4)).save(work / "imagefolder" / "a.png")
+    for kind in FORMATS:
+        load_dataset(str(work / kind), split="train", cache_dir=cache)
+
+
+@pytest.fixture(scope="module")
+def opened(work: Path, walks: dict[str, Any], formats: None) -> dict[str, list[str]]:
     """Modules of the library that are loaded after each first use."""
     program = (
         "import json, sys\nROOT, WORK = sys.argv[1:]\nsys.path.insert(0, ROOT)\nimport datasets_core as D\n{}\n"

@@ -19,11 +19,15 @@ from workloads import WORKLOADS
 ROOT = Path(__file__).parents[2]
 WARM = ("warm_csv", "warm_slice")  # rows in which a package that is loaded late counts
 # Elsewhere packages are loaded untimed: `datasets` loads all of its own as soon as its names are opened.
-_ROOMS = ("format", "rows", "dataset", "selection", "columns", "transforms", "results", "exchange", "stream", "building")
+_PACKAGES = ("features", "store", "dataset", "io", "stream", "building")
 OURS = (
-    *("filelock", "numpy.random", "datasets_core.load", "datasets_core.building.write.build"),
-    *(f"datasets_core.{room}.{path.stem}" for room in _ROOMS for path in (ROOT / "datasets_core" / room).glob("[a-z]*.py")),
-    *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_read", "json", "parquet", "text")),
+    *("filelock", "numpy.random", "datasets_core.load"),
+    *(
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for package in _PACKAGES
+        for path in sorted((ROOT / "datasets_core" / package).rglob("[a-z]*.py"))
+    ),
+    *(f"datasets_core.builders.{name}" for name in ("csv", "_csv_reader", "json", "parquet", "_parquet_blocks", "text")),
 )
 READERS = ("numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet")
 

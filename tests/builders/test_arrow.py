@@ -5,8 +5,9 @@ import io
 import numpy as np
 import pyarrow as pa
 import pytest
+from datasets_core.builders._arrow_blocks import read_arrow
 from datasets_core.builders._source import Source
-from datasets_core.builders.arrow import EXTENSIONS, read_arrow
+from datasets_core.builders.arrow import EXTENSIONS
 
 from datasets_core.errors import FileFormatError
 from datasets_core.features.schema import Features

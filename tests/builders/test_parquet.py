@@ -5,8 +5,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from datasets_core.builders._parquet_blocks import read_parquet
 from datasets_core.builders._source import Source
-from datasets_core.builders.parquet import EXTENSIONS, ParquetConfig, read_parquet
+from datasets_core.builders.parquet import EXTENSIONS, ParquetConfig
 
 from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.features.base import Value
