@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 _LIBRARY = __name__.partition(".")[0]
 _DIGITS = 32
-_CODE_HASH = re.compile(rf"[0-9a-f]{{{_DIGITS}}}")
+_CODE_HASH = rf"[0-9a-f]{{{_DIGITS}}}"
 _MADE_BY_PYTHON = (".__module__", ".__dict__", ".__weakref__", ".__abstractmethods__", "._abc_impl", ".__parameters__")
 
 
@@ -97,7 +97,7 @@ def code_hash(cls: type) -> str:
     """
     version = vars(cls).get("cache_version") if is_format(cls) else None
     if version is not None:
-        if _CODE_HASH.fullmatch(str(version)):
+        if re.fullmatch(_CODE_HASH, str(version)):
             return str(version)
         return hashlib.sha256(f"{builder_name(cls)}\0{version}".encode()).hexdigest()[:_DIGITS]
     path = source_file(cls)

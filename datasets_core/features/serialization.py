@@ -188,7 +188,7 @@ def _name(name: Any) -> str:
 # -- the YAML form -----------------------------------------------------------------------------------------------------
 
 _LISTS = {"list": "List", "sequence": "Sequence", "large_list": "LargeList"}
-_CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_CAPITALS = r"(?<=[a-z0-9])([A-Z])"
 
 
 def features_to_yaml(features: Mapping[str, FeatureType]) -> list[dict[str, Any]]:
@@ -226,7 +226,7 @@ def _shortest(entry: dict[str, Any]) -> Any:
 
 
 def _snake(name: str) -> str:
-    return _CAPITALS.sub(r"_\1", name).lower()
+    return re.sub(_CAPITALS, r"_\1", name).lower()
 
 
 @cache
@@ -342,7 +342,7 @@ IMAGE_DTYPES = ("uint8", "uint16", "float32")
 
 _OPTIONAL = "tfds optional"
 _IMAGE = "tfds"  # how the id of an image begins that says more than its mode
-_TOLD_IMAGE = re.compile(rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})")
+_TOLD_IMAGE = rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})"
 _FIXED: dict[int, Any] = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
 
 
@@ -418,7 +418,7 @@ def told_image(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
     >>> told_image("tfds 28xNonex1 uint16"), told_image("birds")
     (((28, None, 1), 'uint16'), None)
     """
-    found = _TOLD_IMAGE.fullmatch((id or "").removesuffix(_OPTIONAL).rstrip())
+    found = re.fullmatch(_TOLD_IMAGE, (id or "").removesuffix(_OPTIONAL).rstrip())
     return found and (tuple(None if size == "None" else int(size) for size in found[1].split("x")), found[2])
 
 

@@ -562,7 +562,7 @@ def _kind(value: Any) -> str:
 # What a card says, as values: its configs, and what it records of each.
 
 
-_CONFIG_NAME = re.compile(r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}")
+_CONFIG_NAME = r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}"
 
 
 _OPTIONS = (
@@ -656,7 +656,7 @@ def is_config_name(name: object) -> bool:
     >>> is_config_name("en-1.0"), is_config_name("a/b"), is_config_name(".."), is_config_name("a\\nb")
     (True, False, False, False)
     """
-    return isinstance(name, str) and _CONFIG_NAME.fullmatch(name) is not None
+    return isinstance(name, str) and re.fullmatch(_CONFIG_NAME, name) is not None
 
 
 def joined(*infos: Mapping[str, DatasetInfo]) -> Mapping[str, DatasetInfo]:

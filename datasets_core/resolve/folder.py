@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 
 _MOST_ENTRIES = 1 << 12
 _BLOCK_BYTES = 1 << 16
-_OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)")
-_CLOSING = re.compile(rb"\n---[ \t]*\r?\n")
+_OPENING = rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)"
+_CLOSING = rb"\n---[ \t]*\r?\n"
 _MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
 
 
@@ -332,11 +332,11 @@ def read_text(
 def _head(file: BinaryIO) -> bytes:
     """The front matter with the line that closes it; all where none closes it, and little where none is begun."""
     head = file.read(_BLOCK_BYTES)
-    if _OPENING.match(head) is None:
+    if re.match(_OPENING, head) is None:
         return head
     begin = 0
     while True:
-        closing = _CLOSING.search(head, begin)
+        closing = re.compile(_CLOSING).search(head, begin)
         if closing is not None:
             return head[: closing.end()]
         block = file.read(_BLOCK_BYTES)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # The folder that a dataset's own files lie in, as the user's words tell it: what paths in its lock are relative to.
 
 
-_WILDCARD = re.compile(r"[*?\[{]")
+_WILDCARD = r"[*?\[{]"
 
 
 def root_of(request: Request) -> str:
@@ -81,7 +81,7 @@ def _above(data_files: Any, data_dir: str | None) -> str:
     if data_files is None or data_dir is not None:
         return base
     patterns = [files.local_path(pattern) for listed in by_split(data_files).values() for pattern in listed]
-    fixed = [_WILDCARD.split(os.path.join(base, pattern))[0] for pattern in patterns if not files.is_url(pattern)]
+    fixed = [re.split(_WILDCARD, os.path.join(base, pattern))[0] for pattern in patterns if not files.is_url(pattern)]
     return os.path.commonpath([os.path.abspath(os.path.dirname(start)) for start in fixed]) if fixed else base
 
 

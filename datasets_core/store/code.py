@@ -20,7 +20,7 @@ from datasets_core.errors import UnhashableError
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = {"site-packages", "dist-packages"}
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = r"[^\W\d]\w*"
 _LOOKS_ANYWHERE = {"eval", "exec", "globals", "vars", "locals", "__import__"}
 """Builtins by which a text becomes a name: every name in the texts of such code counts."""
 _ASKS_FOR_MODULES = ("import_module", "__import__")
@@ -90,7 +90,7 @@ def reach_of(code: types.CodeType) -> Reach:
         if path:
             reach.paths.add(tuple(path))
     if any(path[0] in _LOOKS_ANYWHERE for path in reach.paths):
-        reach.words = {word for inner in codes(code) for text in _texts(inner.co_consts) for word in _WORD.findall(text)}
+        reach.words = {word for inner in codes(code) for text in _texts(inner.co_consts) for word in re.findall(_WORD, text)}
     return reach
 
 
