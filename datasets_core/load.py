@@ -7,9 +7,9 @@ import inspect
 import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.options import LOCK_NAME
@@ -438,8 +438,7 @@ def _leaves(wanted: Any) -> Iterator[ReadInstruction]:
 # to.
 
 
-@dataclass(frozen=True, slots=True)
-class LockOutcome:
+class LockOutcome(NamedTuple):
     """What became of a lock.
 
     Attributes:

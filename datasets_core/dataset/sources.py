@@ -9,9 +9,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -19,7 +18,6 @@ from datasets_core.config import settings
 from datasets_core.engines import get_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError
 from datasets_core.features.schema import Features
-from datasets_core.features.types import Json
 from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
@@ -49,8 +47,7 @@ logger = logging.getLogger(__name__)
 _NAME, _CONFIG = "generator", "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(NamedTuple):
     """The rows, and what is known of them."""
 
     table: RowTable
@@ -116,8 +113,7 @@ def _key(recipe: Recipe) -> str:
 # -- building ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """One run of the generator, into shards of its own."""
 
     recipe: Recipe
@@ -588,7 +584,8 @@ class FromFrames(Tabled):
 
 def _json_columns(df: pd.DataFrame, features: Features | None) -> dict[str, pa.ChunkedArray]:
     """The columns of any values, which Arrow has no one type for, as they are stored."""
-    names = [name for name, feature in (features or {}).items() if isinstance(feature, Json) and name in df.columns]
-    from datasets_core.store.rows.create import columns_table  # 2 ms that reading does without
+    from datasets_core.features.types import Json  # 2 ms that reading does without
+    from datasets_core.store.rows.create import columns_table
 
+    names = [name for name, feature in (features or {}).items() if isinstance(feature, Json) and name in df.columns]
     return {name: columns_table({name: list(df[name])}, Features({name: Json()}), None).column(0) for name in names}

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 60
+EXTENSION_NAME = b"ARROW:extension:name"
+EXTENSION_VALUE = b"ARROW:extension:metadata"
 """Levels of nesting that a feature, a type or a value may have; Arrow files hold no more than 64."""
 
 _PLAIN: dict[str, pa.DataType] = {

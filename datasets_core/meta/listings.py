@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from datasets_core import files
 from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileFormatError, redact, redact_text
@@ -39,8 +39,7 @@ _PACKED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetFile:
+class DatasetFile(NamedTuple):
     """One file.
 
     Attributes:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets_core.errors import ArgumentTypeError, ReferenceSyntaxError
 from datasets_core.files import is_url
@@ -18,8 +18,7 @@ _VERSIONED = rf"(?s)(?P<path>.+):(?P<version>{VERSION_LIKE})"
 _CONFIG = r"[^\s<>:/\\|?*\x00-\x1f][^<>:/\\|?*\x00-\x1f]*"
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetRef:
+class DatasetRef(NamedTuple):
     """A dataset by name.
 
     Attributes:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
@@ -363,8 +363,7 @@ def _default_of(card: Card) -> str | None:
 # A format by name with the user's data files as a source, and one data file in the format that its name tells.
 
 
-@dataclass(frozen=True, slots=True)
-class FormatSource:
+class FormatSource(NamedTuple):
     """A format by name, with the user's data files.
 
     Attributes:

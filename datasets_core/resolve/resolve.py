@@ -33,7 +33,6 @@ from datasets_core.errors import (
 from datasets_core.features.schema import Features
 from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
 from datasets_core.meta.data_files import by_split
-from datasets_core.meta.reference import script_in
 from datasets_core.resolve import registry
 from datasets_core.resolve.request import Kind, Location, Request, Source, commits_of
 from datasets_core.store.manifest import MANIFEST_NAME
@@ -414,6 +413,8 @@ def _has_configs(path: str, *, is_versioned: bool) -> bool:
     """Whether `path` is a script, or with a version behind it any folder."""
     local = os.path.abspath(files.local_path(path))
     if os.path.isdir(local):
+        from datasets_core.meta.reference import script_in  # here and below: 1 ms that a folder of data does without
+
         return is_versioned or script_in(local) is not None
     return local.endswith(".py") and os.path.isfile(local)
 
@@ -448,6 +449,8 @@ def _folder(request: Request, folder: str) -> Source:
 
     source = FolderSource(request, folder)
     if source.entries is None or any(name.endswith(".py") for name in source.entries):
+        from datasets_core.meta.reference import script_in
+
         script = script_in(folder)
         if script is not None:
             return _script(request, script, "folder")

@@ -10,7 +10,6 @@ import re
 import sys
 import types
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core.errors import UnhashableError
@@ -27,7 +26,6 @@ _ASKS_FOR_MODULES = ("import_module", "__import__")
 _FILLERS = ("EXTENDED_ARG", "CACHE", "PUSH_NULL", "PRECALL")
 
 
-@dataclass(slots=True)
 class Reach:
     """What a code object, and the functions within it, look up outside of themselves.
 
@@ -38,10 +36,13 @@ class Reach:
         words: names in the texts, for code that may look up what a text says.
     """
 
-    paths: set[tuple[str, ...]] = field(default_factory=set)
-    imports: set[tuple[int, str]] = field(default_factory=set)
-    words: set[str] = field(default_factory=set)
-    is_open: bool = False
+    __slots__ = ("imports", "is_open", "paths", "words")
+
+    def __init__(self) -> None:
+        self.paths: set[tuple[str, ...]] = set()
+        self.imports: set[tuple[int, str]] = set()
+        self.words: set[str] = set()
+        self.is_open = False
 
 
 def reach_of(code: types.CodeType) -> Reach:

@@ -7,7 +7,6 @@ import re
 import reprlib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from datasets_core.errors import ConfigurationError, HubError
@@ -155,8 +154,7 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST_SHOWN + 2
 
 
-@dataclass(frozen=True, slots=True)
-class HubFile:
+class HubFile(NamedTuple):
     """One file of a commit.
 
     Attributes:
@@ -183,8 +181,7 @@ class HubFile:
         return self.sha256 or self.oid
 
 
-@dataclass(frozen=True)
-class HubCommit:
+class HubCommit(NamedTuple):
     """The listing of one commit of a dataset repository.
 
     Attributes:
