@@ -7,7 +7,6 @@ import inspect
 import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -157,7 +156,7 @@ def load_dataset(
 
         request = pinned(request, lock)
     elif streaming:
-        request = replace(request, is_streamed=True)
+        request = request._replace(is_streamed=True)
     builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched

@@ -12,7 +12,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_core import files
 from datasets_core.errors import (
@@ -579,8 +579,7 @@ BUILDER_OPTIONS = frozenset(_OPTIONS.split())
 """What an entry says to the builders of this library of how files are read: of other files it would say something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
+class ConfigEntry(NamedTuple):
     """One item of `configs:`.
 
     Attributes:
@@ -597,7 +596,7 @@ class ConfigEntry:
     data_dir: str | None = None
     default: bool = False
     version: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)

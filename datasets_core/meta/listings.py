@@ -7,7 +7,6 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from datasets_core import files
@@ -59,8 +58,7 @@ class DatasetFile(NamedTuple):
     splits: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetFiles:
+class DatasetFiles(NamedTuple):
     """The files of a dataset.
 
     Attributes:
@@ -74,7 +72,7 @@ class DatasetFiles:
 
     tables: tuple[DatasetFile, ...] = ()
     others: tuple[DatasetFile, ...] = ()
-    features: Any = field(default=None, hash=False)
+    features: Any = None
     page: str = ""
     owner: str = ""
     created: str = ""

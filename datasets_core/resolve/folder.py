@@ -8,7 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -114,7 +114,7 @@ class FolderSource:
         features = written.pop("features", None)
         if features is None and finished is not None:
             features = finished.info.features
-        made = replace(asked, features=asked.features or features).builder(
+        made = asked._replace(features=asked.features or features).builder(
             cls,
             {**best.options, **written, **asked.options},
             recorded=entry.version,
@@ -428,7 +428,7 @@ class FormatSource(NamedTuple):
 def described_source(request: Request, folder: str, commits: HubCommits | None = None) -> FormatSource | None:
     """A folder in which nothing lies but what describes data that lie elsewhere; None where there is no such file."""
     for name, own_format in registry.DESCRIPTIONS.items():
-        asked = replace(request, data_dir=folder, data_files=name)
+        asked = request._replace(data_dir=folder, data_files=name)
         with contextlib.suppress(DataFilesNotFoundError):
             resolve_data_files(name, folder, storage_options=request.storage_options, listing=commits or commits_of(request))
             return FormatSource(asked, own_format, commits)
@@ -456,4 +456,4 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
             f"{request.path!r} has no extension of a known format. "
             f"Name the format: load_dataset('csv', data_files={request.path!r})."
         )
-    return FormatSource(replace(request, data_files=path, options={**found[1], **request.options}), found[0], commits)
+    return FormatSource(request._replace(data_files=path, options={**found[1], **request.options}), found[0], commits)

@@ -7,12 +7,10 @@ no script runs here but one that the user named or trusted.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import logging
 import os
 import re
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
@@ -171,10 +169,10 @@ def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Requ
     if locked.repository is None or locked.commit is None:
         return request  # the comparison of what is found tells the rest
     _check(locked, place, path)
-    at_commit = dataclasses.replace(request, revision=locked.commit)
+    at_commit = request._replace(revision=locked.commit)
     if not request.path.startswith("hf://"):
         return at_commit
-    return dataclasses.replace(at_commit, path=hub_url(place.repo_id, locked.commit, place.path))
+    return at_commit._replace(path=hub_url(place.repo_id, locked.commit, place.path))
 
 
 def asked_revision(request: Request) -> str:
@@ -292,7 +290,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
 
     folder, name = os.path.split(request.path.rstrip("/"))
     if request.name is None and folder and name and _has_configs(folder, is_versioned=request.version is not None):
-        return source_of(replace(request, path=folder, name=name))
+        return source_of(request._replace(path=folder, name=name))
     refusal: DatasetsCoreError | None = None
     if _may_be_repository(request.path):
         commits = commits_of(request)
@@ -376,7 +374,7 @@ def _source_at_hub_url(request: Request) -> Source:
     try:
         commit = commits.commit(place.repo_id, place.revision or request.revision)
     except OfflineError as error:
-        inside = replace(request, data_dir=place.path) if place.path else request
+        inside = request._replace(data_dir=place.path) if place.path else request
         built = _built_of_hub(inside, place.repo_id, _told(error, place.revision or request.revision))
         if built is None:
             raise
@@ -389,7 +387,7 @@ def _source_at_hub_url(request: Request) -> Source:
         return file_source(request, commit.url(place.path), commits)
     if request.data_dir is not None:
         raise ConfigurationError(f"{request.path!r} names a folder, and data_dir={request.data_dir!r} another. Say it once.")
-    return _hub_folder(replace(request, data_dir=place.path), commits, commit)
+    return _hub_folder(request._replace(data_dir=place.path), commits, commit)
 
 
 def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
@@ -398,7 +396,7 @@ def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
 
     request = source.request
     try:
-        request = replace(request, name=request.name or source.default_config_name)
+        request = request._replace(name=request.name or source.default_config_name)
         blocks = getattr(getattr(source, "builder_class", None), "blocks", None)
         if blocks is None:
             prepared = prepared_source(request, why)
