@@ -18,7 +18,6 @@ import pyarrow as pa
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.features.base import Value
-from datasets_core.features.types import ClassLabel
 from datasets_core.optional import needed
 
 from ._tables import FileBuilder
@@ -451,6 +450,8 @@ def _is_count(value: Any) -> bool:
 
 def _is_text(feature: Any) -> bool:
     """True if a column with this feature must come as it stands: what a number would lose (`007`, digits) is asked for."""
+    from datasets_core.features.types import ClassLabel  # 2 ms that a built dataset does without
+
     if isinstance(feature, ClassLabel):
         return any(_is_number(name) for name in feature.names or ())
     if not isinstance(feature, Value):

@@ -209,7 +209,7 @@ def _request(
     if not changes:
         return request
     base = download_config or DownloadConfig(token=request.token, storage_options=request.storage_options or {})
-    return dataclasses.replace(request, download_config=dataclasses.replace(base, **changes))
+    return request._replace(download_config=dataclasses.replace(base, **changes))
 
 
 def _split_names(

@@ -7,9 +7,8 @@ import inspect
 import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.options import LOCK_NAME
@@ -157,7 +156,7 @@ def load_dataset(
 
         request = pinned(request, lock)
     elif streaming:
-        request = replace(request, is_streamed=True)
+        request = request._replace(is_streamed=True)
     builder = _resolved(request)
     if isinstance(builder.config.data_files, DataFilesDict):
         _check_splits(wanted, builder.config.data_files, os.fspath(path))  # before anything is fetched
@@ -438,8 +437,7 @@ def _leaves(wanted: Any) -> Iterator[ReadInstruction]:
 # to.
 
 
-@dataclass(frozen=True, slots=True)
-class LockOutcome:
+class LockOutcome(NamedTuple):
     """What became of a lock.
 
     Attributes:

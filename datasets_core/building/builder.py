@@ -47,7 +47,6 @@ from datasets_core.fetch.options import DownloadConfig, DownloadMode
 from datasets_core.files import is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.reference import camelcase_to_snakecase
 from datasets_core.meta.version import NO_VERSION, Version
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import dataset_folder, paths_below
@@ -683,7 +682,11 @@ def _iterator(made: Any, builder: DatasetBuilder, hook: str) -> Iterator[tuple[A
 
 
 def _snake_case(name: str) -> str:
-    return name if name.islower() else camelcase_to_snakecase(name)
+    if name.islower():
+        return name
+    from datasets_core.meta.reference import camelcase_to_snakecase  # 1 ms that formats do without
+
+    return camelcase_to_snakecase(name)
 
 
 def _folder(path: str | os.PathLike[str]) -> str:

@@ -25,7 +25,6 @@ from datasets_core.files import is_http, is_local_path, is_url, join
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles, media_type
-from datasets_core.meta.reference import camelcase_to_snakecase
 from datasets_core.store.fingerprint import Hasher, fingerprint
 from datasets_core.store.manifest import Manifest, SourceRecord, read_manifest
 from datasets_core.store.source import folder_of
@@ -41,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 _LIBRARY = __name__.partition(".")[0]
 _DIGITS = 32
-_CODE_HASH = re.compile(rf"[0-9a-f]{{{_DIGITS}}}")
+_CODE_HASH = rf"[0-9a-f]{{{_DIGITS}}}"
 _MADE_BY_PYTHON = (".__module__", ".__dict__", ".__weakref__", ".__abstractmethods__", "._abc_impl", ".__parameters__")
 
 
@@ -62,6 +61,8 @@ def builder_name(cls: type) -> str:
     """The name of a builder: that of its format, script, or module; in a notebook that of its class."""
     if is_format(cls) and (name := vars(cls).get("name")):
         return str(name)
+    from datasets_core.meta.reference import camelcase_to_snakecase  # 1 ms that formats do without
+
     path = getattr(getattr(getattr(cls, "script", None), "script", None), "path", None)
     if getattr(cls, "is_of_old_datasets", False) and isinstance(path, str):  # hyphens of a file stay in the name
         return camelcase_to_snakecase(os.path.basename(path).removesuffix(".py"))
@@ -97,7 +98,7 @@ def code_hash(cls: type) -> str:
     """
     version = vars(cls).get("cache_version") if is_format(cls) else None
     if version is not None:
-        if _CODE_HASH.fullmatch(str(version)):
+        if re.fullmatch(_CODE_HASH, str(version)):
             return str(version)
         return hashlib.sha256(f"{builder_name(cls)}\0{version}".encode()).hexdigest()[:_DIGITS]
     path = source_file(cls)

@@ -12,8 +12,7 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets_core.building import options as checks
 from datasets_core.building.cache_key import dataset_identity, stale_source
@@ -40,8 +39,7 @@ _MOST_BUILDS = 10_000
 _MOST_BYTES = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class HubReference:
+class HubReference(NamedTuple):
     """What was asked of the Hub, and the commit that it turned out to be.
 
     Attributes:
@@ -59,8 +57,7 @@ class HubReference:
     asked: str
 
 
-@dataclass(frozen=True, slots=True)
-class HubBuild:
+class HubBuild(NamedTuple):
     """One build, and one way in which it was asked for.
 
     Attributes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 from datasets_core.building.built import BuiltPushing
 from datasets_core.building.options import check_shards
@@ -34,8 +34,7 @@ def is_pattern(requested: object) -> bool:
     return isinstance(requested, str) and requested != EXPERIMENTAL_LATEST and not Version.is_valid(requested)
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(NamedTuple):
     """The versions that a builder lists.
 
     Attributes:
@@ -82,7 +81,7 @@ class Versions:
 
     def without(self, is_blocked: Callable[[Version], bool]) -> Versions:
         """The same, with those blocked of which `is_blocked` is true."""
-        return replace(self, blocked=frozenset(filter(is_blocked, self.all)))
+        return self._replace(blocked=frozenset(filter(is_blocked, self.all)))
 
     def pick(self, requested: str | Version | None, *, dataset: str) -> Version:
         """The version that is meant: of a pattern the highest match, in whatever order they are listed.

@@ -30,7 +30,6 @@ from datasets_core.features.formats.python import RowReader
 from datasets_core.features.schema import Features, feature_from_arrow
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.column import Column
-from datasets_core.store.rows.create import columns_table
 from datasets_core.store.rows.indices import as_int, names_of
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
@@ -65,6 +64,8 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
     if isinstance(values, (pa.Array, pa.ChunkedArray)) and features is not None:
         table = cast_table(pa.table([values], names=[name]), features)
     else:
+        from datasets_core.store.rows.create import columns_table  # here and below: 7 ms that reading does without
+
         table = columns_table({name: values}, features, None)
     if table.num_rows != num_rows:
         raise CastError(f"Column {name!r} has {table.num_rows} values, and the dataset {num_rows} rows. Give one for each row.")
@@ -88,6 +89,8 @@ def item_features(item: Any, features: Features) -> Features:
     """
     if not isinstance(item, Mapping):
         raise ArgumentTypeError(f"add_item() takes a row as a dict, found {type(item).__name__}. Give one.")
+    from datasets_core.store.rows.create import columns_table
+
     wide = Features(features)
     for name, value in item.items():
         if value is not None and (name not in features or _has_null(features[name])):

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, CellCastError, ConfigurationError
 from datasets_core.features.schema import Features
-from datasets_core.features.types import ClassLabel
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, as_int, ints_of, mapped_index, row_count, row_numbers
@@ -268,6 +267,8 @@ class Selection(Rows):
             self._check_columns([stratify_by_column])
             if not shuffle:
                 raise ConfigurationError("Rows are stratified at random only. Leave shuffle=False or stratify_by_column out.")
+            from datasets_core.features.types import ClassLabel  # 2 ms that reading does without
+
             if not isinstance(self._features[stratify_by_column], ClassLabel):
                 raise ConfigurationError(
                     f"Column {stratify_by_column!r} is no ClassLabel, so that it cannot be stratified by. "

@@ -9,9 +9,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -19,7 +18,6 @@ from datasets_core.config import settings
 from datasets_core.engines import get_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError
 from datasets_core.features.schema import Features
-from datasets_core.features.types import Json
 from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
@@ -27,7 +25,6 @@ from datasets_core.meta.splits import NamedSplit, RowRange, Split
 from datasets_core.progress import progress
 from datasets_core.store.fingerprint import fingerprint, random_fingerprint
 from datasets_core.store.manifest import Manifest, ShardRecord, lock_path, read_manifest
-from datasets_core.store.rows.create import Recipe, divided, made_of_batches
 from datasets_core.store.rows.indices import as_features
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.source import dataset_folder, open_rows
@@ -38,6 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from datasets_core.dataset.results import Written
+    from datasets_core.store.rows.create import Recipe
 
 
 # Rows of a generator, into the cache: streamed in bounded memory, keyed by the generator, committed at once.
@@ -49,8 +47,7 @@ logger = logging.getLogger(__name__)
 _NAME, _CONFIG = "generator", "default"
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedTable:
+class GeneratedTable(NamedTuple):
     """The rows, and what is known of them."""
 
     table: RowTable
@@ -66,6 +63,7 @@ def generated(
     Without caching (`disable_caching()`) they are made now, into a folder with a name that no later call looks for.
     """
     from datasets_core.dataset.results import table_of
+    from datasets_core.store.rows.create import made_of_batches  # here and below: 7 ms that reading does without
 
     if num_proc is not None and (not isinstance(num_proc, int) or num_proc < 1):
         raise ConfigurationError(f"num_proc={num_proc!r} makes no process. Give 1 or more, or None.")
@@ -115,8 +113,7 @@ def _key(recipe: Recipe) -> str:
 # -- building ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """One run of the generator, into shards of its own."""
 
     recipe: Recipe
@@ -128,6 +125,7 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
     from datasets_core.dataset.results import conformed
     from datasets_core.store import module_state
     from datasets_core.store.commit import Staging
+    from datasets_core.store.rows.create import divided
 
     staging = Staging.adopt_or_create(folder)
     try:
@@ -188,6 +186,8 @@ def _info(recipe: Recipe, schema: pa.Schema, records: Iterable[ShardRecord]) -> 
 
 def _write(part: _Part) -> list[Written]:
     """Run the generator, into shards of one or more schemas in their order."""
+    from datasets_core.store.rows.create import made_of_batches
+
     return made_of_batches(part.recipe, partial(_write_batches, part.recipe, lambda: part.folder, part.stem))
 
 
@@ -584,7 +584,8 @@ class FromFrames(Rows):
 
 def _json_columns(df: pd.DataFrame, features: Features | None) -> dict[str, pa.ChunkedArray]:
     """The columns of any values, which Arrow has no one type for, as they are stored."""
-    names = [name for name, feature in (features or {}).items() if isinstance(feature, Json) and name in df.columns]
-    from datasets_core.store.rows.create import columns_table  # 2 ms that reading does without
+    from datasets_core.features.types import Json  # 2 ms that reading does without
+    from datasets_core.store.rows.create import columns_table
 
+    names = [name for name, feature in (features or {}).items() if isinstance(feature, Json) and name in df.columns]
     return {name: columns_table({name: list(df[name])}, Features({name: Json()}), None).column(0) for name in names}

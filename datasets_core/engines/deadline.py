@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
-import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from types import FrameType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from datasets_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from random import Random
 
 T = TypeVar("T")
 
 _AGAIN_SECONDS = 0.05  # code that catches everything is asked again so often
 _SOON_SECONDS = (1e-6, 2e-4)
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_INSTALLED = tuple({sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 Place = tuple[str, int]
 """A file and a line in it."""
@@ -136,6 +137,8 @@ class _Timer:
             )
         if self._outer is not None and self._outer.deadline.at <= self.deadline.at:
             return
+        _installed()  # here and now, with the next: the handler may interrupt an import, and must begin none
+        _random()
         self._runs, self._before = True, signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, max(self.deadline.remaining, 1e-6), _AGAIN_SECONDS)
 
@@ -157,7 +160,7 @@ class _Timer:
         elif _tidies_up(frame):
             return
         else:  # caught: `while True: try … except: pass` is left only between two rounds, so ask at another moment each time
-            signal.setitimer(signal.ITIMER_REAL, random.uniform(*_SOON_SECONDS), _AGAIN_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, _random().uniform(*_SOON_SECONDS), _AGAIN_SECONDS)
         raise TimeUp(self.places)
 
 
@@ -175,10 +178,25 @@ def _tidies_up(frame: FrameType | None) -> bool:
         path = frame.f_code.co_filename
         if path.startswith(_LIBRARY):
             return True
-        if not path.startswith(("<frozen", *_INSTALLED)):
+        if not path.startswith(("<frozen", *_installed())):
             return False
         frame = frame.f_back
     return True
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    """The folders of Python's own modules and of installed packages: 2 ms that code without a time limit does without."""
+    import sysconfig
+
+    return tuple({sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+@cache
+def _random() -> Random:
+    from random import Random  # 0.5 ms likewise
+
+    return Random()
 
 
 # The engine that runs one job after the other, in the thread that asks.

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 60
+EXTENSION_NAME = b"ARROW:extension:name"
+EXTENSION_VALUE = b"ARROW:extension:metadata"
 """Levels of nesting that a feature, a type or a value may have; Arrow files hold no more than 64."""
 
 _PLAIN: dict[str, pa.DataType] = {
@@ -51,9 +53,9 @@ _PLAIN: dict[str, pa.DataType] = {
     "month_day_nano_interval": pa.month_day_nano_interval(),
 }
 _SAME = {"float": "float32", "double": "float64"}  # the only aliases that a feature replaces when it is made
-_BRACKETS = re.compile(r"^(time32|time64|duration|fixed_size_binary)\[(\w+)\]$")
-_TIMESTAMP = re.compile(r"^timestamp\[(s|ms|us|ns)(?:,\s*tz=([^\[\]\s]+))?\]$")
-_DECIMAL = re.compile(r"^(decimal128|decimal256)\((\d+),\s*(-?\d+)\)$")
+_BRACKETS = r"^(time32|time64|duration|fixed_size_binary)\[(\w+)\]$"
+_TIMESTAMP = r"^timestamp\[(s|ms|us|ns)(?:,\s*tz=([^\[\]\s]+))?\]$"
+_DECIMAL = r"^(decimal128|decimal256)\((\d+),\s*(-?\d+)\)$"
 _UNITS = {"time32": ("s", "ms"), "time64": ("us", "ns"), "duration": ("s", "ms", "us", "ns")}
 _MAKERS: dict[str, Callable[[str], pa.DataType]] = {"time32": pa.time32, "time64": pa.time64, "duration": pa.duration}
 
@@ -83,15 +85,15 @@ def type_from_name(dtype: str) -> pa.DataType:
     plain = _PLAIN.get(_SAME.get(dtype, dtype))
     if plain is not None:
         return plain
-    if match := _BRACKETS.match(dtype):
+    if match := re.match(_BRACKETS, dtype):
         kind, inner = match.groups()
         if kind == "fixed_size_binary" and inner.isdecimal():
             return pa.binary(int(inner))
         if inner in _UNITS.get(kind, ()):
             return _MAKERS[kind](inner)
-    if match := _TIMESTAMP.match(dtype):
+    if match := re.match(_TIMESTAMP, dtype):
         return pa.timestamp(match[1], tz=match[2])
-    if match := _DECIMAL.match(dtype):
+    if match := re.match(_DECIMAL, dtype):
         try:
             return getattr(pa, match[1])(int(match[2]), int(match[3]))
         except ValueError as error:

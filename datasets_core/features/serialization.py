@@ -13,33 +13,19 @@ from typing import Any
 
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import MAX_DEPTH, Feature, FeatureType, LargeList, List, Sequence, Value
-from datasets_core.features.types import (
-    Array2D,
-    Array3D,
-    Array4D,
-    Array5D,
-    ClassLabel,
-    FixedShape,
-    Json,
-    Translation,
-    TranslationVariableLanguages,
-)
 
 _TYPES: dict[str, Callable[..., Any]] = {
     "Value": Value,
     "List": List,
     "LargeList": LargeList,
     "Sequence": Sequence,
-    "ClassLabel": ClassLabel,
-    "Translation": Translation,
-    "TranslationVariableLanguages": TranslationVariableLanguages,
-    "Array2D": Array2D,
-    "Array3D": Array3D,
-    "Array4D": Array4D,
-    "Array5D": Array5D,
-    "Json": Json,
 }
-_MEDIA_HOMES = {  # imported when a form names one: 6 ms that other columns do without
+_TYPES_HOME = "datasets_core.features.types"  # it and the homes of media are imported when a form names one: 2 to 6 ms
+_OTHER_TYPES = (
+    *("ClassLabel", "Translation", "TranslationVariableLanguages", "Json"),
+    *("Array2D", "Array3D", "Array4D", "Array5D"),
+)
+_MEDIA_HOMES = {
     "Audio": "datasets_core.features.media.audio",
     "Image": "datasets_core.features.media.types",
     "Video": "datasets_core.features.media.types",
@@ -175,7 +161,7 @@ def _make(kind: str, arguments: dict[str, Any], path: str) -> FeatureType:
 
 def library_kind(kind: str) -> Callable[..., Any]:
     """The class of a kind of features, by its name."""
-    home = _MEDIA_HOMES.get(kind)
+    home = _TYPES_HOME if kind in _OTHER_TYPES else _MEDIA_HOMES.get(kind)
     return _TYPES[kind] if home is None else getattr(import_module(home), kind)
 
 
@@ -188,7 +174,7 @@ def _name(name: Any) -> str:
 # -- the YAML form -----------------------------------------------------------------------------------------------------
 
 _LISTS = {"list": "List", "sequence": "Sequence", "large_list": "LargeList"}
-_CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_CAPITALS = r"(?<=[a-z0-9])([A-Z])"
 
 
 def features_to_yaml(features: Mapping[str, FeatureType]) -> list[dict[str, Any]]:
@@ -212,6 +198,8 @@ def _yaml_entry(feature: FeatureType) -> dict[str, Any]:
         return {key: inner, **length}
     if isinstance(feature, Value):
         return {"dtype": str(feature.dtype), **({"id": feature.id} if feature.id is not None else {})}
+    from datasets_core.features.types import ClassLabel, FixedShape  # 2 ms that plain columns do without
+
     form = feature_to_json(feature)
     kind = _snake(form.pop("_type"))
     if isinstance(feature, ClassLabel):
@@ -226,7 +214,7 @@ def _shortest(entry: dict[str, Any]) -> Any:
 
 
 def _snake(name: str) -> str:
-    return _CAPITALS.sub(r"_\1", name).lower()
+    return re.sub(_CAPITALS, r"_\1", name).lower()
 
 
 @cache
@@ -342,8 +330,7 @@ IMAGE_DTYPES = ("uint8", "uint16", "float32")
 
 _OPTIONAL = "tfds optional"
 _IMAGE = "tfds"  # how the id of an image begins that says more than its mode
-_TOLD_IMAGE = re.compile(rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})")
-_FIXED: dict[int, Any] = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
+_TOLD_IMAGE = rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})"
 
 
 def optional(feature: FeatureType) -> FeatureType:
@@ -418,7 +405,7 @@ def image_of_id(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
     >>> image_of_id("tfds 28xNonex1 uint16"), image_of_id("birds")
     (((28, None, 1), 'uint16'), None)
     """
-    found = _TOLD_IMAGE.fullmatch((id or "").removesuffix(_OPTIONAL).rstrip())
+    found = re.fullmatch(_TOLD_IMAGE, (id or "").removesuffix(_OPTIONAL).rstrip())
     return found and (tuple(None if size == "None" else int(size) for size in found[1].split("x")), found[2])
 
 
@@ -433,8 +420,8 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
     (List(Value('float32'), length=3), Array2D(shape=(None, 2), dtype='int32'), List(List(Value('int8'))))
     """
     is_fixed = all(size is not None for size in sizes[1:])
-    if len(sizes) in _FIXED and is_fixed and dtype not in ("string", "binary"):
-        made: Feature = _FIXED[len(sizes)](shape=tuple(sizes), dtype=dtype)
+    if 2 <= len(sizes) <= 5 and is_fixed and dtype not in ("string", "binary"):
+        made: Feature = library_kind(f"Array{len(sizes)}D")(shape=tuple(sizes), dtype=dtype)
         return made
     feature: Feature = Value(dtype)
     for size in reversed(sizes):

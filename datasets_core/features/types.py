@@ -16,12 +16,21 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
-from datasets_core.features.base import Feature, FeatureType, List, Value, canonical_name, type_from_name
+from datasets_core.features.base import (
+    EXTENSION_NAME,
+    EXTENSION_VALUE,
+    Feature,
+    FeatureType,
+    List,
+    Value,
+    canonical_name,
+    type_from_name,
+)
 
 # `Json`: a column of values of any and of mixed types, stored as JSON text.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Json(Feature):
     """Any JSON value in each row, of another type in each if need be.
 
@@ -116,12 +125,10 @@ def _plain(value: Any) -> Any:
 # `Array2D` to `Array5D`: an array of one shape in each row.
 
 
-EXTENSION_NAME = b"ARROW:extension:name"
-EXTENSION_VALUE = b"ARROW:extension:metadata"
 _PREFIX = "datasets.features.features."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FixedShape(Feature):
     """An array of a fixed number of dimensions in each row.
 
@@ -446,7 +453,7 @@ def _integer(value: Any) -> int | None:
 # `Translation` and `TranslationVariableLanguages`: one text in several languages.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Translation(Feature):
     """A text in each of the same languages, in each row.
 
@@ -492,7 +499,7 @@ class Translation(Feature):
         return value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TranslationVariableLanguages(Feature):
     """Texts in some languages in each row, any number of them for each language.
 

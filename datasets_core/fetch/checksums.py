@@ -277,9 +277,9 @@ def name_of(url: str) -> str:
 
 
 CHECKSUMS_NAME = "checksums.tsv"
-_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
+_SHA256 = r"[0-9A-Fa-f]{64}"
 _UNKNOWN = ("None", "null", "-", "")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_CONTROL = r"[\x00-\x1f\x7f\x85\u2028\u2029]"
 
 
 def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
@@ -306,7 +306,7 @@ def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
         url, size, checksum, name = (part.strip() for part in [*fields, ""][:4])
         if size not in _UNKNOWN and not (size.isascii() and size.isdigit() and len(size) < 20):
             raise ManifestError(path, f"line {number}: the size {size[:40]!r} is not a number of bytes")
-        if checksum not in _UNKNOWN and _SHA256.fullmatch(checksum) is None:
+        if checksum not in _UNKNOWN and re.fullmatch(_SHA256, checksum) is None:
             raise ManifestError(path, f"line {number}: {checksum[:80]!r} is not a sha256, which has 64 hexadecimal digits")
         if name not in _UNKNOWN and not is_file_name(name):
             raise ManifestError(path, f"line {number}: {name[:80]!r} is no name of a file, which has no folder in it")
@@ -330,7 +330,7 @@ def is_file_name(name: str) -> bool:
     return (
         name not in ("", ".", "..")
         and not any(mark in name for mark in "/\\")
-        and _CONTROL.search(name) is None
+        and re.search(_CONTROL, name) is None
         and len(name.encode("utf-8", "surrogatepass")) <= 255
     )
 
@@ -350,7 +350,7 @@ def checksums_text(entries: Mapping[str, Mapping[str, Any]], *, comments: str = 
     """
     lines = []
     for url in sorted(entries):
-        if _CONTROL.search(url) or url != url.strip() or url.startswith("#"):
+        if re.search(_CONTROL, url) or url != url.strip() or url.startswith("#"):
             raise ConfigurationError(f"The URL {url!r} cannot stand in {CHECKSUMS_NAME}. Write it without such characters.")
         entry = entries[url]
         fields = [url, *(str(entry.get(key)) for key in ("num_bytes", "checksum"))]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -287,8 +286,7 @@ _MOST_FILES, _WORTHY_BYTES = 8, 8 << 20  # more files than that are copied only 
 NAME = "data-{:05d}-of-{:05d}.arrow"
 
 
-@dataclass(frozen=True, slots=True)
-class Shards:
+class Shards(NamedTuple):
     """Into how many files the rows go.
 
     Args:

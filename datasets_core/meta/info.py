@@ -12,7 +12,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_core import files
 from datasets_core.errors import (
@@ -562,7 +562,7 @@ def _kind(value: Any) -> str:
 # What a card says, as values: its configs, and what it records of each.
 
 
-_CONFIG_NAME = re.compile(r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}")
+_CONFIG_NAME = r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}"
 
 
 _OPTIONS = (
@@ -579,8 +579,7 @@ BUILDER_OPTIONS = frozenset(_OPTIONS.split())
 """What an entry says to the builders of this library of how files are read: of other files it would say something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
+class ConfigEntry(NamedTuple):
     """One item of `configs:`.
 
     Attributes:
@@ -597,7 +596,7 @@ class ConfigEntry:
     data_dir: str | None = None
     default: bool = False
     version: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -656,7 +655,7 @@ def is_config_name(name: object) -> bool:
     >>> is_config_name("en-1.0"), is_config_name("a/b"), is_config_name(".."), is_config_name("a\\nb")
     (True, False, False, False)
     """
-    return isinstance(name, str) and _CONFIG_NAME.fullmatch(name) is not None
+    return isinstance(name, str) and re.fullmatch(_CONFIG_NAME, name) is not None
 
 
 def joined(*infos: Mapping[str, DatasetInfo]) -> Mapping[str, DatasetInfo]:

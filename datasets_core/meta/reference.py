@@ -6,20 +6,19 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets_core.errors import ArgumentTypeError, ReferenceSyntaxError
 from datasets_core.files import is_url
 from datasets_core.meta.version import check_pattern
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
 VERSION_LIKE = r"(?:\d+|\*)(?:\.(?:\d+|\*)){2}"
-_VERSIONED = re.compile(rf"(?P<path>.+):(?P<version>{VERSION_LIKE})", re.DOTALL)
-_CONFIG = re.compile(r"[^\s<>:/\\|?*\x00-\x1f][^<>:/\\|?*\x00-\x1f]*")
+_VERSIONED = rf"(?s)(?P<path>.+):(?P<version>{VERSION_LIKE})"
+_CONFIG = r"[^\s<>:/\\|?*\x00-\x1f][^<>:/\\|?*\x00-\x1f]*"
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetRef:
+class DatasetRef(NamedTuple):
     """A dataset by name.
 
     Attributes:
@@ -52,9 +51,9 @@ class DatasetRef:
             check_pattern(version)
         owner, name = (None, parts[0]) if len(parts) == 1 else parts[:2]
         for part in parts[:2]:
-            if _NAME.fullmatch(part) is None or ".." in part or "--" in part:
+            if re.fullmatch(_NAME, part) is None or ".." in part or "--" in part:
                 raise _wrong(text, f"{part!r} is no name")
-        if len(parts) == 3 and _CONFIG.fullmatch(parts[2]) is None:
+        if len(parts) == 3 and re.fullmatch(_CONFIG, parts[2]) is None:
             raise _wrong(text, f"{parts[2]!r} is no config name")
         return cls(name, owner, parts[2] if len(parts) == 3 else None, version if colon else None)
 
@@ -77,7 +76,7 @@ def split_version(path: str) -> tuple[str, str | None]:
     >>> split_version("data/reviews.py:1.*.*"), split_version("C:/reviews"), split_version("reviews:latest")
     (('data/reviews.py', '1.*.*'), ('C:/reviews', None), ('reviews:latest', None))
     """
-    found = _VERSIONED.fullmatch(path)
+    found = re.fullmatch(_VERSIONED, path)
     if found is None or (is_url(path) and not path.startswith("file://")):
         return path, None
     return found["path"], check_pattern(found["version"])
@@ -90,14 +89,14 @@ def _wrong(text: str, reason: str) -> ReferenceSyntaxError:
 # `BuilderName`: parses names as TensorFlow Datasets writes them, `namespace:name/config:version/option=value,…`.
 
 
-_BUILDER_NAME = re.compile(
+_BUILDER_NAME = (
     r"(?:(?P<namespace>[^\W\d][\w\-]*):)?"
     r"(?P<name>[^\W\d]\w*)"
     r"(?:/(?P<config>[\w+\-.]+))?"
     rf"(?::(?P<version>{VERSION_LIKE}))?"
     r"(?:/(?P<options>\w+=[^,]+(?:,\w+=[^,]+)*))?"
 )
-_BEGINS_WORD = re.compile(r"(?<=.)(?=[A-Z][a-z\d])|(?<=[a-z\d])(?=[A-Z])", re.DOTALL)
+_BEGINS_WORD = r"(?s)(?<=.)(?=[A-Z][a-z\d])|(?<=[a-z\d])(?=[A-Z])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ def parse_builder_name(text: str, given: Mapping[str, Any] | None = None) -> Bui
     >>> parse_builder_name("MyDataset/en:1.*.*/lower=True")
     BuilderName(name='my_dataset', namespace=None, kwargs={'lower': True, 'config': 'en', 'version': '1.*.*'})
     """
-    found = _BUILDER_NAME.fullmatch(text) if isinstance(text, str) else None
+    found = re.fullmatch(_BUILDER_NAME, text) if isinstance(text, str) else None
     if found is None:
         raise ReferenceSyntaxError(f"{text!r} names no dataset. Write 'name', 'name/config:1.0.0' or 'name/option=value'.")
     kwargs: dict[str, Any] = {}
@@ -153,7 +152,7 @@ def tfds_name(class_name: str) -> str:
     >>> tfds_name("HTTPServer2Data"), tfds_name("QM9")
     ('http_server2_data', 'q_m9')
     """
-    return _BEGINS_WORD.sub("_", class_name).lower()
+    return re.sub(_BEGINS_WORD, "_", class_name).lower()
 
 
 def _parts(options: str | None) -> list[str]:
@@ -174,10 +173,10 @@ def _value(text: str) -> Any:
 # Names of datasets as classes and files know them.
 
 
-_WORD_BEFORE_CAPITALISED = re.compile(r"([A-Z]+)([A-Z][a-z])")
-_LOWER_BEFORE_UPPER = re.compile(r"([a-z\d])([A-Z])")
-_LONE_UNDERSCORE = re.compile(r"(?<!_)_(?!_)")
-_UNDERSCORES = re.compile(r"(_{2,})")
+_WORD_BEFORE_CAPITALISED = r"([A-Z]+)([A-Z][a-z])"
+_LOWER_BEFORE_UPPER = r"([a-z\d])([A-Z])"
+_LONE_UNDERSCORE = r"(?<!_)_(?!_)"
+_UNDERSCORES = r"(_{2,})"
 
 
 def camelcase_to_snakecase(name: str) -> str:
@@ -186,8 +185,8 @@ def camelcase_to_snakecase(name: str) -> str:
     >>> camelcase_to_snakecase("HTTPServer2Data")
     'http_server2_data'
     """
-    name = _WORD_BEFORE_CAPITALISED.sub(r"\1_\2", name)
-    return _LOWER_BEFORE_UPPER.sub(r"\1_\2", name).lower()
+    name = re.sub(_WORD_BEFORE_CAPITALISED, r"\1_\2", name)
+    return re.sub(_LOWER_BEFORE_UPPER, r"\1_\2", name).lower()
 
 
 def snakecase_to_camelcase(name: str) -> str:
@@ -196,7 +195,7 @@ def snakecase_to_camelcase(name: str) -> str:
     >>> snakecase_to_camelcase("http_server2_data")
     'HttpServer2Data'
     """
-    words = [word for part in _LONE_UNDERSCORE.split(name) for word in _UNDERSCORES.split(part)]
+    words = [word for part in re.split(_LONE_UNDERSCORE, name) for word in re.split(_UNDERSCORES, part)]
     return "".join(word.capitalize() for word in words)
 
 

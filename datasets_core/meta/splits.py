@@ -68,13 +68,12 @@ class ShardLengths(tuple[int, ...]):
 
 _UNITS = ("abs", "%", "shard")
 _ROUNDINGS = ("closest", "pct1_dropremainder")
-_NAME_TEXT = r"(?=[-.]*\w)[\w-]+(?:\.[\w-]+)*"
-_NAME = re.compile(_NAME_TEXT)
-_PIECE = re.compile(rf"(?P<name>{_NAME_TEXT})(?:\[(?P<selector>[^\[\]]*)\])?(?P<suffixes>(?:\([^()]*\))*)")
-_SUFFIX = re.compile(r"\(([^()]*)\)")
-_EVEN = re.compile(r"even(?P<n>[0-9]{1,18})(?P<drop>_dropremainder)?\[(?P<index>[0-9]{1,18})\]")
+_NAME = r"(?=[-.]*\w)[\w-]+(?:\.[\w-]+)*"
+_PIECE = rf"(?P<name>{_NAME})(?:\[(?P<selector>[^\[\]]*)\])?(?P<suffixes>(?:\([^()]*\))*)"
+_SUFFIX = r"\(([^()]*)\)"
+_EVEN = r"even(?P<n>[0-9]{1,18})(?P<drop>_dropremainder)?\[(?P<index>[0-9]{1,18})\]"
 _DIGITS = r"[0-9]+(?:_[0-9]+)*"
-_BOUND = re.compile(rf"(?P<number>-?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS}))(?P<unit>%|shard)?")
+_BOUND = rf"(?P<number>-?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS}))(?P<unit>%|shard)?"
 _MAX_DIGITS = 40  # int() refuses, and float() drowns in, thousands of digits
 
 
@@ -84,7 +83,7 @@ def is_split_name(name: object) -> bool:
     >>> is_split_name("train.clean-100"), is_split_name("../train")
     (True, False)
     """
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+    return isinstance(name, str) and re.fullmatch(_NAME, name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +189,13 @@ def parse_part(piece: str, spec: str) -> SplitPart:
     Raises:
         SplitSyntaxError: it does not parse.
     """
-    found = _PIECE.fullmatch(piece)
+    found = re.fullmatch(_PIECE, piece)
     if found is None:
         raise SplitSyntaxError(
             spec, f"{piece!r} is no split name with an optional [from:to]" if piece else "a split name is missing"
         )
     name, selector = found.group("name", "selector")
-    rounding, cuts = _parse_suffixes(_SUFFIX.findall(found["suffixes"]), spec)
+    rounding, cuts = _parse_suffixes(re.findall(_SUFFIX, found["suffixes"]), spec)
     start, stop, unit = (None, None, "abs") if selector is None else _parse_selector(selector, spec)
     if rounding in _ROUNDINGS and unit != "%":
         raise SplitSyntaxError(spec, f"the rounding {rounding!r} only goes with percent bounds")
@@ -206,7 +205,7 @@ def parse_part(piece: str, spec: str) -> SplitPart:
 def _parse_suffixes(suffixes: list[str], spec: str) -> tuple[str | None, tuple[EvenCut, ...]]:
     rounding, cuts = None, []
     for position, suffix in enumerate(suffixes):
-        found = _EVEN.fullmatch(suffix)
+        found = re.fullmatch(_EVEN, suffix)
         if found is not None:
             cut = EvenCut(int(found["n"]), int(found["index"]), found["drop"] is not None)
             if cut.index >= cut.n:
@@ -240,7 +239,7 @@ def _parse_selector(selector: str, spec: str) -> tuple[int | float | None, int |
 def _parse_bound(text: str, spec: str) -> tuple[int | float | None, str]:
     if not text:
         return None, "abs"
-    found = _BOUND.fullmatch(text)
+    found = re.fullmatch(_BOUND, text)
     if found is None or len(text) > _MAX_DIGITS:
         raise SplitSyntaxError(
             spec, f"{text[:_MAX_DIGITS]!r} is no bound, which is a whole number, a percentage like 12.5% or 3shard"

@@ -63,9 +63,9 @@ def is_on_by_default(experiment: enum.Enum) -> bool:
 
 
 _NUMBER = r"(\d|[1-9]\d{0,79})"  # digits of any script; what is kept are plain ones
-_VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}\n?")  # the end of a line read from a file does no harm
-_DATED = re.compile(r"(\d{1,80})\.(\d{1,80})\.(\d{1,80})\n?")
-_PATTERN = re.compile(rf"(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\n?")
+_VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}\n?"  # the end of a line read from a file does no harm
+_DATED = r"(\d{1,80})\.(\d{1,80})\.(\d{1,80})\n?"
+_PATTERN = rf"(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\n?"
 
 
 @functools.total_ordering
@@ -141,7 +141,7 @@ class Version:
         >>> Version.is_valid("1.0.0"), Version.is_valid("1.0"), Version.is_valid("1.*.*")
         (True, False, False)
         """
-        return isinstance(version, Version) or (isinstance(version, str) and _VERSION.fullmatch(version) is not None)
+        return isinstance(version, Version) or (isinstance(version, str) and re.fullmatch(_VERSION, version) is not None)
 
     @property
     def tuple(self) -> tuple[int, int, int]:
@@ -202,7 +202,7 @@ def _operand(other: object) -> tuple[int, int, int]:
 
 
 def _numbers(text: object) -> tuple[int, int, int]:
-    found = _VERSION.fullmatch(text) if isinstance(text, str) else None
+    found = re.fullmatch(_VERSION, text) if isinstance(text, str) else None
     if found is None:
         raise ReferenceSyntaxError(f"{text!r} is no version. Write three numbers without leading zeros, such as '1.0.0'.")
     major, minor, patch = found.groups()
@@ -215,7 +215,7 @@ def check_pattern(pattern: str | Version) -> str:
     Raises:
         ReferenceSyntaxError: it is neither.
     """
-    found = _PATTERN.fullmatch(str(pattern))
+    found = re.fullmatch(_PATTERN, str(pattern))
     if found is None:
         raise ReferenceSyntaxError(f"{pattern!r} is no version. Write three numbers or stars, such as '1.0.0' or '1.*.*'.")
     return ".".join(part if part == "*" else str(int(part)) for part in found.groups() if part is not None)
@@ -241,7 +241,7 @@ def as_version(version: str | Version) -> Version:
     """
     if isinstance(version, Version):
         return version
-    found = _DATED.fullmatch(version) if isinstance(version, str) else None
+    found = re.fullmatch(_DATED, version) if isinstance(version, str) else None
     return Version(version if found is None else ".".join(str(int(part)) for part in found.groups()))
 
 

@@ -8,9 +8,9 @@ import logging
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 
 _MOST_ENTRIES = 1 << 12
 _BLOCK_BYTES = 1 << 16
-_OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)")
-_CLOSING = re.compile(rb"\n---[ \t]*\r?\n")
+_OPENING = rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)"
+_CLOSING = rb"\n---[ \t]*\r?\n"
 _MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
 
 
@@ -114,7 +114,7 @@ class FolderSource:
         features = written.pop("features", None)
         if features is None and finished is not None:
             features = finished.info.features
-        made = replace(asked, features=asked.features or features).builder(
+        made = asked._replace(features=asked.features or features).builder(
             cls,
             {**best.options, **written, **asked.options},
             recorded=entry.version,
@@ -332,11 +332,11 @@ def read_text(
 def _head(file: BinaryIO) -> bytes:
     """The front matter with the line that closes it; all where none closes it, and little where none is begun."""
     head = file.read(_BLOCK_BYTES)
-    if _OPENING.match(head) is None:
+    if re.match(_OPENING, head) is None:
         return head
     begin = 0
     while True:
-        closing = _CLOSING.search(head, begin)
+        closing = re.compile(_CLOSING).search(head, begin)
         if closing is not None:
             return head[: closing.end()]
         block = file.read(_BLOCK_BYTES)
@@ -363,8 +363,7 @@ def _default_of(card: Card) -> str | None:
 # A format by name with the user's data files as a source, and one data file in the format that its name tells.
 
 
-@dataclass(frozen=True, slots=True)
-class FormatSource:
+class FormatSource(NamedTuple):
     """A format by name, with the user's data files.
 
     Attributes:
@@ -429,7 +428,7 @@ class FormatSource:
 def described_source(request: Request, folder: str, commits: HubCommits | None = None) -> FormatSource | None:
     """A folder in which nothing lies but what describes data that lie elsewhere; None where there is no such file."""
     for name, own_format in registry.DESCRIPTIONS.items():
-        asked = replace(request, data_dir=folder, data_files=name)
+        asked = request._replace(data_dir=folder, data_files=name)
         with contextlib.suppress(DataFilesNotFoundError):
             resolve_data_files(name, folder, storage_options=request.storage_options, listing=commits or commits_of(request))
             return FormatSource(asked, own_format, commits)
@@ -457,4 +456,4 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
             f"{request.path!r} has no extension of a known format. "
             f"Name the format: load_dataset('csv', data_files={request.path!r})."
         )
-    return FormatSource(replace(request, data_files=path, options={**found[1], **request.options}), found[0], commits)
+    return FormatSource(request._replace(data_files=path, options={**found[1], **request.options}), found[0], commits)

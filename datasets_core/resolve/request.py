@@ -6,7 +6,6 @@ import bisect
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from datasets_core import files
@@ -205,8 +204,7 @@ class Location(NamedTuple):
         return cls("http" if files.is_http(path) else "store", path)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What the user asks for, but for splits and the ways of building.
 
     Attributes:
@@ -237,7 +235,7 @@ class Request:
     download_config: DownloadConfig | None = None
     storage_options: dict[str, Any] | None = None
     trust_remote_code: Trust = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
     version: str | Version | None = None
     revision: str | None = None
     timeout: Deadline | None = None

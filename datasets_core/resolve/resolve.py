@@ -7,12 +7,10 @@ no script runs here but one that the user named or trusted.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import logging
 import os
 import re
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
@@ -33,7 +31,6 @@ from datasets_core.errors import (
 from datasets_core.features.schema import Features
 from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
 from datasets_core.meta.data_files import by_split
-from datasets_core.meta.reference import script_in
 from datasets_core.resolve import registry
 from datasets_core.resolve.request import Kind, Location, Request, Source, commits_of
 from datasets_core.store.manifest import MANIFEST_NAME
@@ -47,7 +44,7 @@ if TYPE_CHECKING:
 # The folder that a dataset's own files lie in, as the user's words tell it: what paths in its lock are relative to.
 
 
-_WILDCARD = re.compile(r"[*?\[{]")
+_WILDCARD = r"[*?\[{]"
 
 
 def root_of(request: Request) -> str:
@@ -81,7 +78,7 @@ def _above(data_files: Any, data_dir: str | None) -> str:
     if data_files is None or data_dir is not None:
         return base
     patterns = [files.local_path(pattern) for listed in by_split(data_files).values() for pattern in listed]
-    fixed = [_WILDCARD.split(os.path.join(base, pattern))[0] for pattern in patterns if not files.is_url(pattern)]
+    fixed = [re.split(_WILDCARD, os.path.join(base, pattern))[0] for pattern in patterns if not files.is_url(pattern)]
     return os.path.commonpath([os.path.abspath(os.path.dirname(start)) for start in fixed]) if fixed else base
 
 
@@ -172,10 +169,10 @@ def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Requ
     if locked.repository is None or locked.commit is None:
         return request  # the comparison of what is found tells the rest
     _check(locked, place, path)
-    at_commit = dataclasses.replace(request, revision=locked.commit)
+    at_commit = request._replace(revision=locked.commit)
     if not request.path.startswith("hf://"):
         return at_commit
-    return dataclasses.replace(at_commit, path=hub_url(place.repo_id, locked.commit, place.path))
+    return at_commit._replace(path=hub_url(place.repo_id, locked.commit, place.path))
 
 
 def asked_revision(request: Request) -> str:
@@ -293,7 +290,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
 
     folder, name = os.path.split(request.path.rstrip("/"))
     if request.name is None and folder and name and _has_configs(folder, is_versioned=request.version is not None):
-        return source_of(replace(request, path=folder, name=name))
+        return source_of(request._replace(path=folder, name=name))
     refusal: DatasetsCoreError | None = None
     if _may_be_repository(request.path):
         commits = commits_of(request)
@@ -377,7 +374,7 @@ def _source_at_hub_url(request: Request) -> Source:
     try:
         commit = commits.commit(place.repo_id, place.revision or request.revision)
     except OfflineError as error:
-        inside = replace(request, data_dir=place.path) if place.path else request
+        inside = request._replace(data_dir=place.path) if place.path else request
         built = _built_of_hub(inside, place.repo_id, _told(error, place.revision or request.revision))
         if built is None:
             raise
@@ -390,7 +387,7 @@ def _source_at_hub_url(request: Request) -> Source:
         return file_source(request, commit.url(place.path), commits)
     if request.data_dir is not None:
         raise ConfigurationError(f"{request.path!r} names a folder, and data_dir={request.data_dir!r} another. Say it once.")
-    return _hub_folder(replace(request, data_dir=place.path), commits, commit)
+    return _hub_folder(request._replace(data_dir=place.path), commits, commit)
 
 
 def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
@@ -399,7 +396,7 @@ def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
 
     request = source.request
     try:
-        request = replace(request, name=request.name or source.default_config_name)
+        request = request._replace(name=request.name or source.default_config_name)
         blocks = getattr(getattr(source, "builder_class", None), "blocks", None)
         if blocks is None:
             prepared = prepared_source(request, why)
@@ -414,6 +411,8 @@ def _has_configs(path: str, *, is_versioned: bool) -> bool:
     """True if `path` is a script, or with a version behind it any folder."""
     local = os.path.abspath(files.local_path(path))
     if os.path.isdir(local):
+        from datasets_core.meta.reference import script_in  # here and below: 1 ms that a folder of data does without
+
         return is_versioned or script_in(local) is not None
     return local.endswith(".py") and os.path.isfile(local)
 
@@ -448,6 +447,8 @@ def _folder(request: Request, folder: str) -> Source:
 
     source = FolderSource(request, folder)
     if source.entries is None or any(name.endswith(".py") for name in source.entries):
+        from datasets_core.meta.reference import script_in
+
         script = script_in(folder)
         if script is not None:
             return _script(request, script, "folder")

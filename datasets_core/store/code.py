@@ -11,7 +11,6 @@ import re
 import sys
 import types
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core.errors import UnhashableError
@@ -21,14 +20,13 @@ from datasets_core.errors import UnhashableError
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = {"site-packages", "dist-packages"}
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = r"[^\W\d]\w*"
 _LOOKS_ANYWHERE = {"eval", "exec", "globals", "vars", "locals", "__import__"}
 """Builtins by which a text becomes a name: every name in the texts of such code counts."""
 _ASKS_FOR_MODULES = ("import_module", "__import__")
 _FILLERS = ("EXTENDED_ARG", "CACHE", "PUSH_NULL", "PRECALL")
 
 
-@dataclass(slots=True)
 class Reach:
     """Names that a code object, and the functions within it, look up outside of themselves.
 
@@ -39,10 +37,13 @@ class Reach:
         words: words in string constants, for code that may look up names by text.
     """
 
-    paths: set[tuple[str, ...]] = field(default_factory=set)
-    imports: set[tuple[int, str]] = field(default_factory=set)
-    words: set[str] = field(default_factory=set)
-    is_open: bool = False
+    __slots__ = ("imports", "is_open", "paths", "words")
+
+    def __init__(self) -> None:
+        self.paths: set[tuple[str, ...]] = set()
+        self.imports: set[tuple[int, str]] = set()
+        self.words: set[str] = set()
+        self.is_open = False
 
 
 def reach_of(code: types.CodeType) -> Reach:
@@ -91,7 +92,7 @@ def reach_of(code: types.CodeType) -> Reach:
         if path:
             reach.paths.add(tuple(path))
     if any(path[0] in _LOOKS_ANYWHERE for path in reach.paths):
-        reach.words = {word for inner in codes(code) for text in _texts(inner.co_consts) for word in _WORD.findall(text)}
+        reach.words = {word for inner in codes(code) for text in _texts(inner.co_consts) for word in re.findall(_WORD, text)}
     return reach
 
 

@@ -28,7 +28,7 @@ from datasets_core.meta.splits import RowRange
 # A folder for results that go with their process, and those that processes left which were killed.
 
 
-_NAME = re.compile(r"datasets_core-(?P<pid>\d+)-.+")
+_NAME = r"datasets_core-(?P<pid>\d+)-.+"
 _ALIVE = "alive"  # locked as long as the owner lives; works across containers, where process numbers differ
 _made_folders: list[tuple[int, str, int]] = []
 
@@ -61,7 +61,7 @@ def dead_folders() -> list[str]:
 
     root = tempfile.gettempdir()
     with os.scandir(root) as entries:
-        found = [(entry.path, _NAME.fullmatch(entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        found = [(entry.path, re.fullmatch(_NAME, entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
     return sorted(path for path, name in found if name and not files.is_alive(int(name["pid"])) and _is_abandoned(path))
 
 
@@ -102,9 +102,9 @@ MANIFEST_NAME = "dataset_info.json"
 JOURNAL_NAME = "journal.jsonl"
 EXTENSIONS = {"arrow": "arrow", "parquet": "parquet"}
 
-_SHARD = re.compile(r".+-\d{5,}-of-\d{5,}(-[0-9a-f]{16})?\.(arrow|parquet)")
-_STAGING = re.compile(r"(?P<folder>.+)\.incomplete-(?P<pid>\d+)-(?P<token>[0-9a-f]+)")
-_TEMPORARY = re.compile(r".+\.tmp-(?P<pid>\d+)-[0-9a-f]+")
+_SHARD = r".+-\d{5,}-of-\d{5,}(-[0-9a-f]{16})?\.(arrow|parquet)"
+_STAGING = r"(?P<folder>.+)\.incomplete-(?P<pid>\d+)-(?P<token>[0-9a-f]+)"
+_TEMPORARY = r".+\.tmp-(?P<pid>\d+)-[0-9a-f]+"
 
 
 def located(folder: str | os.PathLike[str]) -> str:
@@ -159,7 +159,7 @@ def parse_staging(path: str) -> StagingName | None:
     >>> parse_staging("/c/reviews.incomplete-12-ab")
     StagingName(path='/c/reviews.incomplete-12-ab', target='/c/reviews', pid=12)
     """
-    found = _STAGING.fullmatch(path)
+    found = re.fullmatch(_STAGING, path)
     return StagingName(path, found["folder"], int(found["pid"])) if found else None
 
 
@@ -169,7 +169,7 @@ def temporary_owner(path: str) -> int | None:
     >>> temporary_owner("a.arrow.tmp-12-ab"), temporary_owner("a.arrow")
     (12, None)
     """
-    found = _TEMPORARY.fullmatch(os.path.basename(path))
+    found = re.fullmatch(_TEMPORARY, os.path.basename(path))
     return int(found["pid"]) if found else None
 
 
@@ -179,7 +179,7 @@ def is_shard_name(name: str) -> bool:
     >>> is_shard_name("reviews-train-00000-of-00002.arrow"), is_shard_name("cache-ab12.arrow")
     (True, False)
     """
-    return _SHARD.fullmatch(name) is not None
+    return re.fullmatch(_SHARD, name) is not None
 
 
 def is_named_by_content(name: str) -> bool:
@@ -188,7 +188,7 @@ def is_named_by_content(name: str) -> bool:
     >>> is_named_by_content("reviews-train-00000-of-00002-0123456789abcdef.arrow")
     True
     """
-    found = _SHARD.fullmatch(name)
+    found = re.fullmatch(_SHARD, name)
     return found is not None and found[1] is not None
 
 

@@ -7,8 +7,8 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -274,8 +274,7 @@ _BLOCK = 1 << 20
 _THREADS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One thing that is bad.
 
     Attributes:

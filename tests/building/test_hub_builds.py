@@ -3,7 +3,6 @@
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -23,15 +22,15 @@ def test_a_build_is_found_by_the_revision_that_led_to_it(tmp_path: Path) -> None
     assert not is_known(str(tmp_path), "org/name")
     remember(str(tmp_path), ASKED, "en", str(tmp_path / "org___name" / "en" / "k"))
     assert is_known(str(tmp_path), "org/name")
-    for same in (ASKED, replace(ASKED, revision="main"), replace(ASKED, revision=A), replace(ASKED, config="en")):
-        assert places(tmp_path, replace(same, commit=None)) == ["org___name/en/k"], same
+    for same in (ASKED, ASKED._replace(revision="main"), ASKED._replace(revision=A), ASKED._replace(config="en")):
+        assert places(tmp_path, same._replace(commit=None)) == ["org___name/en/k"], same
     for other in (
-        replace(ASKED, revision="v2"),
-        replace(ASKED, revision=B),
-        replace(ASKED, config="de"),
-        replace(ASKED, asked="1"),
-        replace(ASKED, repo_id="org/other"),
-        replace(ASKED, repo_id="name"),
+        ASKED._replace(revision="v2"),
+        ASKED._replace(revision=B),
+        ASKED._replace(config="de"),
+        ASKED._replace(asked="1"),
+        ASKED._replace(repo_id="org/other"),
+        ASKED._replace(repo_id="name"),
     ):
         assert places(tmp_path, other) == [], other
 
@@ -40,15 +39,15 @@ def test_repositories_with_nearly_one_name_have_each_their_own(tmp_path: Path) -
     ids = ["a_/b", "a/_b", "x___y", "x/y", "x_/_y", "x-y", "y"]
     for repo_id in ids:
         assert not is_known(str(tmp_path), repo_id)
-        assert places(tmp_path, replace(ASKED, repo_id=repo_id)) == []
-        remember(str(tmp_path), replace(ASKED, repo_id=repo_id), "en", str(tmp_path / "builds" / repo_id.replace("/", "+")))
+        assert places(tmp_path, ASKED._replace(repo_id=repo_id)) == []
+        remember(str(tmp_path), ASKED._replace(repo_id=repo_id), "en", str(tmp_path / "builds" / repo_id.replace("/", "+")))
     for repo_id in ids:
-        assert places(tmp_path, replace(ASKED, repo_id=repo_id)) == [f"builds/{repo_id.replace('/', '+')}"]
+        assert places(tmp_path, ASKED._replace(repo_id=repo_id)) == [f"builds/{repo_id.replace('/', '+')}"]
 
 
 def test_a_record_of_another_repository_is_none(tmp_path: Path) -> None:
     """As on a disk on which `A` is `a`."""
-    remember(str(tmp_path), replace(ASKED, repo_id="Org/name"), "en", str(tmp_path / "x"))
+    remember(str(tmp_path), ASKED._replace(repo_id="Org/name"), "en", str(tmp_path / "x"))
     (path,) = (tmp_path / "hub_builds").glob("*.json")
     path.rename(path.with_name(path.name.lower()))
     assert places(tmp_path, ASKED) == []
@@ -58,19 +57,19 @@ def test_a_record_of_another_repository_is_none(tmp_path: Path) -> None:
 
 def test_a_branch_means_what_it_meant_last(tmp_path: Path) -> None:
     remember(str(tmp_path), ASKED, "en", str(tmp_path / "x" / "1"))
-    remember(str(tmp_path), replace(ASKED, revision="v1", commit=B), "en", str(tmp_path / "x" / "0"))
+    remember(str(tmp_path), ASKED._replace(revision="v1", commit=B), "en", str(tmp_path / "x" / "0"))
     assert places(tmp_path, ASKED) == ["x/1"]
-    remember(str(tmp_path), replace(ASKED, commit=B), "en", str(tmp_path / "x" / "2"))
+    remember(str(tmp_path), ASKED._replace(commit=B), "en", str(tmp_path / "x" / "2"))
     assert places(tmp_path, ASKED) == ["x/2"]
-    remember(str(tmp_path), replace(ASKED, revision=A), "en", str(tmp_path / "x" / "1"))  # by its hash: main stays
+    remember(str(tmp_path), ASKED._replace(revision=A), "en", str(tmp_path / "x" / "1"))  # by its hash: main stays
     assert places(tmp_path, ASKED) == ["x/2"]
-    assert places(tmp_path, replace(ASKED, revision=A)) == ["x/1"]
+    assert places(tmp_path, ASKED._replace(revision=A)) == ["x/1"]
 
 
 def test_a_config_that_was_named_is_not_the_default(tmp_path: Path) -> None:
-    remember(str(tmp_path), replace(ASKED, config="de"), "de", str(tmp_path / "x"))
+    remember(str(tmp_path), ASKED._replace(config="de"), "de", str(tmp_path / "x"))
     assert places(tmp_path, ASKED) == []
-    assert places(tmp_path, replace(ASKED, config="de")) == ["x"]
+    assert places(tmp_path, ASKED._replace(config="de")) == ["x"]
 
 
 def test_what_is_damaged_or_leads_elsewhere_is_nothing(tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ def test_nothing_is_written_where_nothing_is_new_or_nothing_can_be(tmp_path: Pat
     remember(str(tmp_path), ASKED, "en", str(tmp_path / "x"))
     assert os.stat(path).st_ino == before
     remember("s3://bucket", ASKED, "en", "s3://bucket/x")
-    remember(str(tmp_path), replace(ASKED, commit=None), "en", str(tmp_path / "y"))
+    remember(str(tmp_path), ASKED._replace(commit=None), "en", str(tmp_path / "y"))
     remember(str(tmp_path / "c"), ASKED, "en", str(tmp_path / "elsewhere"))
     assert not (tmp_path / "c").exists()
     assert recall("s3://bucket", ASKED) == []
@@ -104,11 +103,11 @@ def test_nothing_is_written_where_nothing_is_new_or_nothing_can_be(tmp_path: Pat
 
 def test_several_processes_lose_nothing(tmp_path: Path) -> None:
     def write(number: int) -> None:
-        remember(str(tmp_path), replace(ASKED, asked=str(number)), "en", str(tmp_path / str(number)))
+        remember(str(tmp_path), ASKED._replace(asked=str(number)), "en", str(tmp_path / str(number)))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(24)))
-    assert [places(tmp_path, replace(ASKED, asked=str(number))) for number in range(24)] == [[str(n)] for n in range(24)]
+    assert [places(tmp_path, ASKED._replace(asked=str(number))) for number in range(24)] == [[str(n)] for n in range(24)]
 
 
 @settings(max_examples=30)

@@ -3,9 +3,8 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.features.base import EXTENSION_NAME, EXTENSION_VALUE
 from datasets_core.features.types import (
-    EXTENSION_NAME,
-    EXTENSION_VALUE,
     Array2D,
     Array3D,
     Array4D,

@@ -8,9 +8,9 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -114,8 +114,7 @@ _ROWS = b"datasets_core.rows"
 _MOST_BATCHES = 64  # whose coroutines wait together
 
 
-@dataclass(frozen=True, slots=True)
-class FilterPlan:
+class FilterPlan(NamedTuple):
     """What the user asks `filter` for, as far as it decides about the rows."""
 
     calls: Calls

@@ -34,8 +34,8 @@ from datasets_core.features.base import Feature, FeatureType, LargeList, List, V
 
 
 _ARCHIVES = {"zip", "tar"}
-_SNAPSHOT = re.compile(r"(.*)/snapshots/[0-9a-f]+(?:/.*)?")
-_BLOB = re.compile(r"[0-9a-f]+")
+_SNAPSHOT = r"(.*)/snapshots/[0-9a-f]+(?:/.*)?"
+_BLOB = r"[0-9a-f]+"
 T = TypeVar("T")
 
 
@@ -158,9 +158,9 @@ def _holds(folder: str, place: str) -> bool:
     """
     if _is_below(place, folder):
         return True
-    snapshot = _SNAPSHOT.fullmatch(folder)
+    snapshot = re.fullmatch(_SNAPSHOT, folder)
     store, _, blob = place.rpartition(os.sep)
-    return snapshot is not None and store == f"{snapshot[1]}/blobs" and _BLOB.fullmatch(blob) is not None
+    return snapshot is not None and store == f"{snapshot[1]}/blobs" and re.fullmatch(_BLOB, blob) is not None
 
 
 def _is_hidden(name: str, place: str, folder: str) -> bool:
@@ -336,7 +336,7 @@ def base_name(path: str) -> str:
     return posixpath.basename(inner.replace("\\", "/") if not files.is_url(inner) else inner)
 
 
-_ADDRESS = re.compile(r" <[^<>]* at 0x[0-9a-f]+>")  # of an object in memory, which tells a user nothing
+_ADDRESS = r" <[^<>]* at 0x[0-9a-f]+>"  # of an object in memory, which tells a user nothing
 Stored = Mapping[str, Any]
 
 
@@ -507,7 +507,7 @@ def storage_features() -> dict[str, FeatureType]:
 
 def reason_of(error: Exception) -> str:
     """What a decoder says of a damaged file, in one line without addresses in memory."""
-    text = " ".join(_ADDRESS.sub("", str(error)).split()).rstrip(".") or type(error).__name__
+    text = " ".join(re.sub(_ADDRESS, "", str(error)).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= 200 else text[:199] + "…"
 
 

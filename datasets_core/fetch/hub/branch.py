@@ -7,7 +7,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -341,7 +340,7 @@ class HubBranch:
             raise no_answer(error, repo_id=self.repo_id, doing=doing) from error
         if not found.is_whole:
             raise no_answer(UnansweredError("the cache knows some of them only"), repo_id=self.repo_id, doing=doing)
-        return replace(found, revision=self.branch)
+        return found._replace(revision=self.branch)
 
     def text(self, commit: HubCommit, path: str) -> str | None:
         """A text file of a commit; None where it has none.

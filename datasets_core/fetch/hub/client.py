@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -563,7 +563,7 @@ class Hub:
                 "The Hub did not answer for %s (%s): %r is taken as commit %s, which the cache knows%s",
                 repo_id, error.reason, wanted, known.sha, "" if known.is_whole else " in part",
             )  # fmt: skip
-            return replace(known, revision=wanted)
+            return known._replace(revision=wanted)
         self.cache.set_ref(repo_id, wanted, meant)
         return found
 

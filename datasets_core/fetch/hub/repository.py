@@ -7,7 +7,6 @@ import re
 import reprlib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from datasets_core.errors import ConfigurationError, HubError
@@ -18,10 +17,10 @@ from datasets_core.errors import ConfigurationError, HubError
 PREFIX = "hf://datasets/"
 DEFAULT_REVISION = "main"
 _NAME = r"\b[A-Za-z0-9_.-]{1,96}\b"
-_REPO_ID = re.compile(rf"(?:{_NAME}/)?{_NAME}", re.ASCII)
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_PINNED = re.compile(r"(hf://datasets/[^@]{1,200})@[0-9a-f]{40}(?=/|$)")
-_OWN_REF = re.compile(r"refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)", re.ASCII)  # the two that may stand unquoted in a URL
+_REPO_ID = rf"(?a)(?:{_NAME}/)?{_NAME}"
+_COMMIT = r"[0-9a-f]{40}"
+_PINNED = r"(hf://datasets/[^@]{1,200})@[0-9a-f]{40}(?=/|$)"
+_OWN_REF = r"(?a)refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)"  # the two that may stand unquoted in a URL
 
 
 class HubPath(NamedTuple):
@@ -44,7 +43,7 @@ def is_repo_id(text: str) -> bool:
     >>> is_repo_id("org/name"), is_repo_id("squad"), is_repo_id("./data"), is_repo_id("a/b/c")
     (True, True, False, False)
     """
-    return _REPO_ID.fullmatch(text) is not None and "--" not in text and ".." not in text and not text.endswith(".git")
+    return re.fullmatch(_REPO_ID, text) is not None and "--" not in text and ".." not in text and not text.endswith(".git")
 
 
 def is_commit(revision: str | None) -> bool:
@@ -53,7 +52,7 @@ def is_commit(revision: str | None) -> bool:
     >>> is_commit("a" * 40), is_commit("main"), is_commit("a" * 7)
     (True, False, False)
     """
-    return revision is not None and _COMMIT.fullmatch(revision) is not None
+    return revision is not None and re.fullmatch(_COMMIT, revision) is not None
 
 
 def is_hub_url(url: str) -> bool:
@@ -99,7 +98,7 @@ def parse_hub_url(url: str) -> HubPath | None:
 
 
 def _split_revision(text: str) -> tuple[str, str]:
-    own = _OWN_REF.match(text)
+    own = re.match(_OWN_REF, text)
     if own is not None:
         return own.group(), text[own.end() :].removeprefix("/")
     from urllib.parse import unquote  # 3 ms that local paths do without
@@ -114,7 +113,7 @@ def without_commit(url: str) -> str:
     >>> without_commit(f"zip://a.csv::hf://datasets/org/name@{'a' * 40}/b.zip"), without_commit("a@b")
     ('zip://a.csv::hf://datasets/org/name/b.zip', 'a@b')
     """
-    return _PINNED.sub(r"\1", url) if PREFIX in url else url
+    return re.sub(_PINNED, r"\1", url) if PREFIX in url else url
 
 
 def hub_url(repo_id: str, revision: str, path: str = "") -> str:
@@ -132,17 +131,17 @@ def quoted_revision(revision: str) -> str:
     >>> quoted_revision("50%/a b"), quoted_revision("refs/convert/parquet")
     ('50%25%2Fa%20b', 'refs/convert/parquet')
     """
-    if is_commit(revision) or _OWN_REF.fullmatch(revision):
+    if is_commit(revision) or re.fullmatch(_OWN_REF, revision):
         return revision
     from urllib.parse import quote
 
     return quote(revision, safe="")
 
 
-_OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_OID = r"[0-9a-f]{40}|[0-9a-f]{64}"
 _PART = r"(?!\.{1,2}(?:/|\Z))[^/\\\0\ud800-\udfff]+"  # halves of letters are in no file's name
-_INNER_PATH = re.compile(rf"(?![A-Za-z]:/){_PART}(?:/{_PART})*")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_INNER_PATH = rf"(?![A-Za-z]:/){_PART}(?:/{_PART})*"
+_SHA256 = r"[0-9a-f]{64}"
 _LONGEST_PATH = 4096  # bytes, as Linux and git have it
 _MOST_PARTS = 256
 _MOST_LETTERS = 1 << 28  # in the paths of one listing
@@ -155,8 +154,7 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST_SHOWN + 2
 
 
-@dataclass(frozen=True, slots=True)
-class HubFile:
+class HubFile(NamedTuple):
     """One file of a commit.
 
     Attributes:
@@ -183,8 +181,7 @@ class HubFile:
         return self.sha256 or self.oid
 
 
-@dataclass(frozen=True)
-class HubCommit:
+class HubCommit(NamedTuple):
     """The listing of one commit of a dataset repository.
 
     Attributes:
@@ -255,14 +252,14 @@ def _file_of(item: Mapping[str, Any], repo_id: str) -> HubFile:
     size, oid, sha256 = item.get("size"), item.get("oid"), None
     if lfs:
         size, sha256 = lfs.get("size", size), lfs.get("oid", lfs.get("sha256"))
-        if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
+        if not isinstance(sha256, str) or not re.fullmatch(_SHA256, sha256):
             raise malformed(repo_id, f"has a listing with the sha256 {shown(sha256)} for {shown(path)}")
     if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _LARGEST:
         raise malformed(repo_id, f"has a listing with the size {shown(size)} for {shown(path)}")
-    if not isinstance(oid, str) or not _OID.fullmatch(oid):
+    if not isinstance(oid, str) or not re.fullmatch(_OID, oid):
         raise malformed(repo_id, f"has a listing with the hash {shown(oid)} for {shown(path)}")
     xet = item.get("xetHash")
-    return HubFile(path, size, oid, sha256, xet if isinstance(xet, str) and _SHA256.fullmatch(xet) else None)
+    return HubFile(path, size, oid, sha256, xet if isinstance(xet, str) and re.fullmatch(_SHA256, xet) else None)
 
 
 def check_case(paths: Iterable[str], repo_id: str) -> None:
@@ -288,7 +285,7 @@ def is_inner_path(path: str) -> bool:
     >>> is_inner_path("data/a b.csv"), is_inner_path("../a"), is_inner_path("/a"), is_inner_path("a\\b"), is_inner_path("a//b")
     (True, False, False, False, False)
     """
-    return _INNER_PATH.fullmatch(path) is not None
+    return re.fullmatch(_INNER_PATH, path) is not None
 
 
 def malformed(repo_id: str, found: str) -> HubError:

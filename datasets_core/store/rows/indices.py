@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Arguments of the methods of a dataset, checked: names of columns, counts, sizes, features.
 
 
-_SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+_SIZE = r"(?i)\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*"
 
 
 def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[DatasetInfo | None, Features | None]:
@@ -88,7 +88,7 @@ def parse_size(size: int | str | None) -> int | None:
     if isinstance(size, int) and not isinstance(size, bool):
         found = size
     else:
-        match = _SIZE.fullmatch(str(size))
+        match = re.fullmatch(_SIZE, str(size))
         if match is None:
             raise ConfigurationError(f"max_shard_size is {size!r}. Give bytes as a number, or a text such as '500MB'.")
         number, prefix, binary = match.groups()
