@@ -234,7 +234,7 @@ class _Head:
         """That of a plan; divided, as it is where the rows are divided among ranks."""
         root = Ordered(plan.source, (), 0)  # type: ignore[arg-type]
         split = plan.split
-        shuffle = next((step for step in reversed(plan.steps) if isinstance(step, Shuffle)), None)
+        shuffle = next((step.shuffle for step in reversed(plan.steps) if step.shuffle), None)
         lanes = split.lanes if split is not None else lanes if is_divided else 1
         unknown = []
         for step in plan.steps:
@@ -362,7 +362,7 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 
 def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: Asked) -> Explanation:
     """What is known of rows that are made while they are read: how many parts there are, and hardly more."""
-    shuffle = next((step for step in reversed(steps) if isinstance(step, Shuffle)), None)
+    shuffle = next((step.shuffle for step in reversed(steps) if step.shuffle), None)
     asked_of: list[Callable[[], int | None] | None] = [getattr(job, "num_rows", None) for job in source.jobs]
     counts = [None if count is None else count() for count in asked_of]
     known = [count for count in counts if count is not None]

@@ -50,6 +50,7 @@ class Pack(PlainStep):
     overlong: str = "split"
     pad: Mapping[str, Any] | None = None
     window: int = 256
+    joins_rows = True
 
     @property
     def unit(self) -> int | None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from datasets_core.engines.pool import WorkerPool, ahead_of
-from datasets_core.errors import UnhashableError
 from datasets_core.features.base import Value
 from datasets_core.features.media.media import has_media
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DecodedBlock
-from datasets_core.stream.nodes.columns import Cast, Decoding, Renamed, Selected
 from datasets_core.stream.nodes.errors import ErrorPolicy, Guard, Ledger
 from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.nodes.node import Delivery, Node, Numbers, Source
@@ -22,19 +20,7 @@ from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.nodes.positions import Placed, RowsByPlace
 from datasets_core.stream.order.layers import Cut
 from datasets_core.stream.order.shuffle import ShardPositions
-from datasets_core.stream.steps import (
-    Batch,
-    ChangeColumns,
-    Limit,
-    Map,
-    Part,
-    PlainStep,
-    Repeat,
-    Share,
-    Shuffle,
-    Step,
-    row_by_row,
-)
+from datasets_core.stream.steps import Part, PlainStep, Share, Step, row_by_row
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import PlacedShards, Shards, ShardsInTurn
@@ -103,14 +89,10 @@ class DecodeMedia(PlainStep):
     lanes: int = 1
     text = "decode"
     parts = ()
-
-    @property
-    def is_row_by_row(self) -> bool:
-        """See `Step`."""
-        return True
+    is_row_by_row = True
 
     def under(self, errors: Ledger | None) -> DecodeMedia:
-        """See `PlainStep.under`."""
+        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
@@ -131,8 +113,7 @@ def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger
         features: behind them; None: only the rows tell.
         errors: what is done about rows that fail.
     """
-    changes = (step.change for step in reversed(steps) if isinstance(step, ChangeColumns))
-    pool = next((change.pool for change in changes if isinstance(change, Decoding)), None)
+    pool = next((step.decoding.pool for step in reversed(steps) if step.decoding is not None), None)
     if pool is None and errors is None:
         return None
     if features is not None and not any(map(has_media, features.values())):
@@ -177,21 +158,9 @@ def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
     for step in steps:
         reads: tuple[str, ...] | None = step.reads()
         needed.update(origins.values() if reads is None else (origins[name] for name in reads if name in origins))
-        origins = _behind(step, origins)
+        origins = step.origins(origins)
     needed.update(origins.values())
     return needed or {_narrowest(features)}
-
-
-def _behind(step: Step, origins: Mapping[str, str]) -> dict[str, str]:
-    """The columns behind a step that are, or may be, those of the bottom; by name the name there."""
-    if isinstance(step, Map):
-        return {name: origin for name, origin in origins.items() if name not in step.made.removed}
-    change = step.change if isinstance(step, ChangeColumns) else None
-    if isinstance(change, Selected):
-        return {name: origin for name, origin in origins.items() if (name in change.names) != change.is_dropped}
-    if isinstance(change, Renamed):
-        return {change.names.get(name, name): origin for name, origin in origins.items()}
-    return dict(origins)
 
 
 def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -199,25 +168,9 @@ def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tup
     gone = {name: name for name in features if name not in needed}
     kept: list[Step] = []
     for step in steps:
-        kept.append(_narrowed(step, gone))
-        gone = _behind(step, gone)
+        kept.append(step.without(gone))
+        gone = step.origins(gone)
     return tuple(kept)
-
-
-def _narrowed(step: Step, gone: Mapping[str, str]) -> Step:
-    if isinstance(step, Map):
-        removed = tuple(name for name in step.made.removed if name not in gone)
-        return replace(step, made=replace(step.made, removed=removed))
-    change = step.change if isinstance(step, ChangeColumns) else None
-    if isinstance(change, Selected):
-        return replace(step, change=replace(change, names=tuple(name for name in change.names if name not in gone)))  # type: ignore[type-var]
-    if isinstance(change, Renamed):
-        names = {name: new for name, new in change.names.items() if name not in gone}
-        return replace(step, change=replace(change, names=names))  # type: ignore[type-var]
-    if isinstance(change, Cast):
-        wanted = Features({name: feature for name, feature in change.wanted.items() if name not in gone})
-        return replace(step, change=Cast(wanted, change.is_all))  # type: ignore[type-var]
-    return step
 
 
 def _narrowest(features: Features) -> str:
@@ -231,7 +184,7 @@ def _narrowest(features: Features) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RankLanes(PlainStep):
+class RankLanes(Step):
     """The lanes of one rank: of `lanes` equal parts of the rows every `world_size`-th.
 
     Attributes:
@@ -245,6 +198,11 @@ class RankLanes(PlainStep):
     rank: int
     world_size: int
     ends: str = "keep"
+    is_local = True
+    works_in_shards = False
+    counts_rows = False
+    joins_rows = False
+    divides_files = True
 
     @property
     def text(self) -> str:
@@ -268,6 +226,13 @@ class RankLanes(PlainStep):
         """The lanes of one of `world_size` ranks that divide these."""
         return replace(self, rank=self.rank + rank * self.world_size, world_size=self.world_size * world_size)
 
+    def signed(self, *, is_elastic: bool) -> list[Any]:
+        """See `Step.signed`: where the lanes cannot be divided anew, ranks belong to it too."""
+        if is_elastic:
+            return super(RankLanes, self).signed(is_elastic=True)
+        text = f"split_dataset_by_node(rank={self.rank}, world_size={self.world_size}, lanes={self.lanes})"
+        return [text, Hasher.hash((*self.parts, self.rank, self.world_size))]
+
     def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
         """See `Step.on`: of any rows."""
         return lanes_of(node, (), (), self, epoch, self.own())
@@ -277,28 +242,17 @@ class RankLanes(PlainStep):
         return ()
 
 
-def works_in_lanes(step: Step) -> bool:
-    """Whether a step can be done in each lane by itself."""
-    if isinstance(step, (Part, RankLanes)):
-        return False
-    return step.is_local or isinstance(step, (Repeat, Shuffle)) or (isinstance(step, Batch) and bool(step.by))
-
-
 def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """The steps behind the call that are done in each lane, and the others, which see the rows of the rank."""
     place = 0
-    while place < len(behind) and works_in_lanes(behind[place]) and not _is_list(behind[place]):
+    while place < len(behind) and behind[place].works_in_shards and not behind[place].joins_neighbours:
         place += 1
     return tuple(behind[:place]), tuple(behind[place:])
 
 
 def keeps_lanes(step: Step) -> bool:
     """Whether behind a step on the rows of a rank each lane still stands behind some of its own rows."""
-    return step.is_row_by_row or _is_list(step)
-
-
-def _is_list(step: Step) -> bool:
-    return isinstance(step, Batch) and not step.by and step.size is not None
+    return step.is_row_by_row or step.joins_neighbours
 
 
 def lanes_of(
@@ -317,12 +271,11 @@ def lanes_of(
         own: the lanes.
     """
     place = len(before)
-    while place and works_in_lanes(before[place - 1]) and not isinstance(before[place - 1], Shuffle):
+    while place and before[place - 1].works_in_shards and before[place - 1].shuffle is None:
         place -= 1
     head = root
     for number, step in enumerate(before[:place]):
-        is_last = number == place - 1 and isinstance(step, Shuffle)
-        head = step.on(head, epoch, split.lanes) if is_last else step.on(head, epoch)
+        head = step.on(head, epoch, split.lanes if number == place - 1 and step.shuffle else 1)
     rest = (*before[place:], *inside)
     return _placed(head, rest, split, epoch, own) or _in_turn(head, rest, split, epoch, own)
 
@@ -332,18 +285,17 @@ def _placed(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own:
     from datasets_core.stream.nodes.shard import PlacedShards
 
     placed = head.placed
-    if placed is None or placed.is_endless or sum(isinstance(step, Repeat) for step in rest) > 1:
+    rounds = [times for step in rest for times in step.rounds]
+    if placed is None or placed.is_endless or len(rounds) > 1:
         return None
-    size, times = placed.num_rows, [1]
+    size = placed.num_rows
     for step in rest:
-        if isinstance(step, Repeat):
-            times = [step.times]  # type: ignore[list-item]
-        elif isinstance(step, (Batch, Shuffle, Limit, Part)):
+        if step.counts_rows and not step.rounds:
             return None
         placed = step.on(placed, epoch).placed
         if placed is None:
             return None
-    return PlacedShards(placed, ShardPositions.of(size, split.lanes, own, split.ends, times[0]))
+    return PlacedShards(placed, ShardPositions.of(size, split.lanes, own, split.ends, *rounds))
 
 
 def _in_turn(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> ShardsInTurn:
@@ -362,8 +314,7 @@ def _shard(head: Node, rest: Sequence[Step], count: int, epoch: int, index: int)
     else:
         node = shard_of(head, index, count)
     for step in rest:
-        seeded = replace(step, seed=step.seed + (index << 40)) if isinstance(step, Shuffle) else step
-        node = seeded.on(node, epoch).as_shard(index, count)
+        node = step.for_shard(index).on(node, epoch).as_shard(index, count)
     return node
 
 
@@ -409,20 +360,16 @@ class Plan:
         before = self.split
         if before is None or not self.is_elastic:
             return replace(self, steps=(*self.steps, split))
-        within = before.within(split.rank, split.world_size)
-        place = self._split_place
-        return replace(self, steps=tuple(within if number == place else step for number, step in enumerate(self.steps)))
+        return self._divided_by(before.within(split.rank, split.world_size))
 
     def in_all_lanes(self) -> Plan:
         """The plan with the lanes of all ranks."""
+        return self if self.split is None else self._divided_by(replace(self.split, rank=0, world_size=1))
+
+    def _divided_by(self, split: RankLanes) -> Plan:
+        """The plan with another step in the place of the one that divides the rows."""
         place = self._split_place
-        return replace(
-            self,
-            steps=tuple(
-                replace(step, rank=0, world_size=1) if number == place and isinstance(step, RankLanes) else step
-                for number, step in enumerate(self.steps)
-            ),
-        )
+        return replace(self, steps=tuple(split if number == place else step for number, step in enumerate(self.steps)))
 
     @property
     def split(self) -> RankLanes | None:
@@ -503,7 +450,7 @@ class Plan:
     @property
     def changes_by_epoch(self) -> bool:
         """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
-        return self.source.changes_by_epoch or any(isinstance(step, Shuffle) and step.reshuffles for step in self.steps)
+        return self.source.changes_by_epoch or any(step.reshuffles for step in self.steps)
 
     @property
     def num_rows(self) -> int | None:
@@ -531,7 +478,7 @@ class Plan:
         if hasattr(source, "root"):
             found: Node = source.root(epoch)
             return found.labelled(self.label)
-        if any(isinstance(step, (Shuffle, RankLanes, Part)) for step in self.steps):
+        if any(step.divides_files for step in self.steps):
             plan = self.by_files()
             if plan is not self:
                 return plan.root(epoch)
@@ -582,7 +529,7 @@ class Plan:
     def signature(self) -> list[list[Any]]:
         """What tells the plan from others: of the rows and of each step a text and a hash, and the parts of the rows."""
         is_elastic = self.is_elastic
-        found = [self.source.signed(), *(_signed(step, is_elastic=is_elastic) for step in self.steps)]
+        found = [self.source.signed(), *(step.signed(is_elastic=is_elastic) for step in self.steps)]
         return [*found, ["on_error", ""]] if self.counts_errors and _counts_behind(self.steps) else found
 
 
@@ -595,18 +542,7 @@ def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(step.under(fresh) for step in steps)
 
 
-def _signed(step: Step, *, is_elastic: bool) -> list[Any]:
-    if isinstance(step, RankLanes) and not is_elastic:
-        text = f"split_dataset_by_node(rank={step.rank}, world_size={step.world_size}, lanes={step.lanes})"
-        return [text, Hasher.hash((*step.parts, step.rank, step.world_size))]
-    text = step.text if len(step.text) <= 80 else f"{step.text[:77]}..."
-    try:
-        return [text, Hasher.hash((type(step).__name__, step.parts))]
-    except UnhashableError:  # a function whose values have no lasting identity is known by its name
-        return [text, ""]
-
-
 def _counts_behind(steps: Sequence[Step]) -> bool:
     """Whether a step counts rows that one made which may leave some out: it has states of its own then."""
-    first = next((place for place, step in enumerate(steps) if isinstance(step, (Map, ChangeColumns))), len(steps))
-    return any(isinstance(step, (Limit, Repeat, Shuffle, Batch, Part)) for step in steps[first:])
+    first = next((place for place, step in enumerate(steps) if step.may_skip_rows), len(steps))
+    return any(step.counts_rows for step in steps[first:])
