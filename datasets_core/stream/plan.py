@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from datasets_core.engines.pool import WorkerPool, ahead_of
 from datasets_core.features.base import Value
@@ -15,12 +15,13 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DecodedBlock
 from datasets_core.stream.nodes.errors import ErrorPolicy, Guard, Ledger
 from datasets_core.stream.nodes.jobs import RowsOfJobs
+from datasets_core.stream.nodes.map_filter import row_by_row
 from datasets_core.stream.nodes.node import Delivery, Node, Numbers, Source
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import Placed, RowsByPlace
+from datasets_core.stream.nodes.positions import RowsByPlace
 from datasets_core.stream.order.layers import Cut
 from datasets_core.stream.order.shuffle import ShardPositions
-from datasets_core.stream.steps import Part, PlainStep, Share, Step, row_by_row
+from datasets_core.stream.steps import Part, PlainStep, Share, Step
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import PlacedShards, Shards, ShardsInTurn
@@ -124,30 +125,20 @@ def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger
 # Which columns the steps of a stream need of the rows at its bottom, so that no others are read; see `Step.reads`.
 
 
-AnySource = TypeVar("AnySource")
-
 _WIDE = ("string", "large_string", "binary", "large_binary", "string_view", "binary_view")
 
 
-def projected(source: AnySource, steps: tuple[Step, ...]) -> tuple[AnySource, tuple[Step, ...]]:
-    """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same.
-
-    Args:
-        source: rows that have `projected`, as `RowsByPlace` has it; others stay as they are.
-        steps: what is done to the rows.
-    """
-    given: Any = source
-    can = getattr(type(given), "projected", Placed.projected)
-    if can is Placed.projected or not any(step.chooses_columns for step in steps):
+def projected(source: RowsByPlace | Source, steps: tuple[Step, ...]) -> tuple[RowsByPlace | Source, tuple[Step, ...]]:
+    """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same."""
+    if not source.projects or not any(step.chooses_columns for step in steps):
         return source, steps
-    told = getattr(given, "told_features", None)
-    features: Features | None = given.features if told is None else told()
+    features = source.told_features()
     if features is None:
         return source, steps
     needed = _needed(features, steps)
     if len(needed) == len(features):
         return source, steps
-    fewer: AnySource | None = given.projected([name for name in features if name in needed])
+    fewer = source.projected([name for name in features if name in needed])
     return (source, steps) if fewer is None else (fewer, _without(features, needed, steps))
 
 
@@ -464,8 +455,7 @@ class Plan:
 
     def told_features(self) -> Features | None:
         """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
-        told = getattr(self.source, "told_features", None)
-        return self._behind_steps(self.source.features if told is None else told())
+        return self._behind_steps(self.source.told_features())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
         for step in self.steps:
@@ -475,8 +465,8 @@ class Plan:
     def root(self, epoch: int) -> Node:
         """What gives the rows before any step."""
         source: Any = self.source
-        if hasattr(source, "root"):
-            found: Node = source.root(epoch)
+        found: Node | None = source.root(epoch)
+        if found is not None:
             return found.labelled(self.label)
         if any(step.divides_files for step in self.steps):
             plan = self.by_files()
@@ -486,14 +476,11 @@ class Plan:
 
     def labelled(self, label: str) -> Plan:
         """The plan as one of several whose rows come in one stream."""
-        source: Any = self.source
-        return replace(self, label=label, source=source.labelled(label) if hasattr(source, "labelled") else source)
+        return replace(self, label=label, source=self.source.labelled(label))
 
     def by_files(self) -> Plan:
         """The plan with a job for each file of its rows, where files are read from their beginning: as a stream has them."""
-        source: Any = self.source
-        blocks = None if hasattr(source, "root") else source.blocks
-        jobs = None if blocks is None or blocks.is_indexed else source.as_jobs()
+        jobs = self.source.as_jobs()
         return self if jobs is None else replace(self, source=jobs)
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
@@ -518,9 +505,7 @@ class Plan:
 
     def indexes(self) -> list[BlockIndex]:
         """Of the files that lie in blocks, in order."""
-        source: Any = self.source
-        found: list[BlockIndex] = source.indexes() if hasattr(source, "indexes") else []
-        return found
+        return self.source.indexes()
 
     def with_seed(self, seed: int) -> Plan:
         """The plan with the rows in the order of a drawn seed."""

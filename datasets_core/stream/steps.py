@@ -18,7 +18,6 @@ from datasets_core.stream.nodes.errors import Guard, Ledger
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.map_filter import (
     Begun,
-    Changed,
     Chosen,
     Filtered,
     FilteredByBatch,
@@ -27,8 +26,9 @@ from datasets_core.stream.nodes.map_filter import (
     Rounds,
     Windows,
     numbered,
+    row_by_row,
 )
-from datasets_core.stream.nodes.node import Node, RowChange
+from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.order.layers import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
 from datasets_core.stream.order.shuffle import ShuffledBlocks
@@ -186,14 +186,6 @@ class PlainStep(Step):
         return False
 
 
-def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:
-    """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may fail."""
-    placed = node.placed
-    if placed is not None and not placed.is_shared and guard is None:
-        return placed.under(change)
-    return Changed(numbered(node, change.needs_numbers), change, guard, ahead)
-
-
 @dataclass(frozen=True, slots=True)
 class ChangeColumns(PlainStep):
     """Columns chosen, renamed, added, cast, decoded.
@@ -260,13 +252,8 @@ class ChangeColumns(PlainStep):
 
 
 def _of_function(function: Function) -> tuple[Any, ...]:
-    return (
-        function.call,
-        dict(function.kwargs),
-        function.with_indices,
-        function.input_columns,
-        (function.format.type, dict(function.format.kwargs)),
-    )
+    rows = function.format
+    return function.call, dict(function.kwargs), function.with_indices, function.input_columns, (rows.type, dict(rows.kwargs))
 
 
 @dataclass(frozen=True, slots=True)
