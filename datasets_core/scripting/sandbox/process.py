@@ -29,7 +29,6 @@ from datasets_core.errors import (
 )
 from datasets_core.files import Overdue, done_by
 from datasets_core.scripting.sandbox import limits
-from datasets_core.scripting.sandbox import limits as bwrap
 from datasets_core.scripting.sandbox.denials import UNNAMED, Denial, Notices, denial_of, raised, shown
 from datasets_core.scripting.sandbox.limits import Cage, Layers, clear, layers
 from datasets_core.scripting.sandbox.protocol import Incoming, Kind, Message, PipeError, packed
@@ -276,7 +275,7 @@ class Confined:
                 execute = []
                 if not found.landlock and found.bwrap is not None:
                     told = words("datasets_core.scripting.sandbox.template", "run_executed", serve=serve)
-                    execute = bwrap.command(found.bwrap, told, inputs=cage.readable, scratch=os.path.realpath(cage.scratch))
+                    execute = limits.command(found.bwrap, told, inputs=cage.readable, scratch=os.path.realpath(cage.scratch))
                 forked = fork(its_own, scratch=cage.scratch, serve=serve, preload=cage.preload, execute=execute)
                 held.forked = forked
             finally:
