@@ -35,8 +35,7 @@ from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubPath
 from datasets_core.meta.data_files import by_split
 from datasets_core.meta.reference import script_in
 from datasets_core.resolve import registry
-from datasets_core.resolve.request import Kind, Location, Request, Source, commits_of
-from datasets_core.store.manifest import MANIFEST_NAME
+from datasets_core.resolve.request import Location, Request, Source, commits_of
 
 if TYPE_CHECKING:
     from datasets_core.building.lock import DatasetLock
@@ -277,9 +276,11 @@ def source_of(request: Request) -> Source:
         aside = "" if request.revision is None else f", and revision={request.revision!r}, a version on the Hub, is left aside"
         logger.log(logging.WARNING if aside else logging.INFO, "%r is read from this disk (%s)%s.", path, local, aside)
     if location.is_folder:
-        return _folder(request, local)
+        from datasets_core.resolve.folder import folder_source
+
+        return folder_source(request, local)
     if local.endswith(".py") and os.path.isfile(local):
-        return _script(request, local, "file")
+        return _script(request, local)
     if os.path.isfile(local):
         from datasets_core.resolve.folder import file_source
 
@@ -318,7 +319,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
     if refusal is not None:
         raise refusal
     if local.endswith(".py"):
-        return _script(request, local, "file")
+        return _script(request, local)
     raise _not_found(request, local)
 
 
@@ -437,45 +438,15 @@ def _source_at_url(request: Request, location: Location) -> Source:
     folder = url.rstrip("/")
     if not files.is_url(folder):
         raise DatasetNotFoundError(f"{url!r} names a protocol and nothing in it. Give a folder or a data file there.")
-    from datasets_core.resolve.folder import FolderSource
+    from datasets_core.resolve.folder import folder_source
 
-    return _prepared_folder(request, folder) or FolderSource(request, folder)
-
-
-def _folder(request: Request, folder: str) -> Source:
-    """A local folder: the script of its name, what TensorFlow Datasets prepared in it, or its data files."""
-    from datasets_core.resolve.folder import FolderSource  # 2 ms that a format does without
-
-    source = FolderSource(request, folder)
-    if source.entries is None or any(name.endswith(".py") for name in source.entries):
-        script = script_in(folder)
-        if script is not None:
-            return _script(request, script, "folder")
-    is_data = source.entries is not None and MANIFEST_NAME not in source.entries and not any(source.entries.values())
-    if request.data_files is not None or (is_data and not request.data_dir):
-        return source  # without folders of versions, and without a description
-    return _prepared_folder(request, folder) or source
+    return folder_source(request, folder)
 
 
-def _prepared_folder(request: Request, folder: str) -> Source | None:
-    from datasets_core.resolve.tfds_folder import records_source  # 5 ms that folders of data files do without
+def _script(request: Request, path: str) -> Source:
+    from datasets_core.resolve.script import local_script_source  # 2 ms that a format does without
 
-    return records_source(request, folder)
-
-
-def _script(request: Request, path: str, kind: Kind) -> Source:
-    from datasets_core.resolve.script import (
-        Standing,  # 2 ms that a format does without, as the others here
-        way_of,
-    )
-
-    if way_of(request.trust_remote_code, kind, path) == "confined":
-        from datasets_core.resolve.script import ConfinedSource
-
-        return ConfinedSource(request, Standing(path))
-    from datasets_core.resolve.script import ScriptSource  # reads cards too
-
-    return ScriptSource(request, Standing(path))
+    return local_script_source(request, path, "file")
 
 
 def _not_found(request: Request, local: str) -> DatasetNotFoundError:
