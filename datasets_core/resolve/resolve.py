@@ -57,14 +57,13 @@ def root_of(request: Request) -> str:
     >>> root_of(Request("csv", data_files={"train": "/data/a/*.csv", "test": "/data/b/*.csv"}))
     '/data'
     """
-    path = request.path
-    if files.is_url(path) and not path.startswith("file://"):
+    path, location = request.path, request.location
+    if location.kind != "local":
         return path.rsplit("/", 1)[0] if registry.format_of(path) is not None else path.rstrip("/")
     named = request.data_files is not None or request.data_dir is not None
-    if registry.is_format(path) and (named or not os.path.isdir(path)):
+    if registry.is_format(path) and (named or not location.is_folder):
         return _above(request.data_files, request.data_dir)
-    local = os.path.abspath(files.local_path(path))
-    return local if os.path.isdir(local) else os.path.dirname(local)
+    return location.path if location.is_folder else os.path.dirname(location.path)
 
 
 def root_of_builder(request: Request, builder: DatasetBuilder) -> str:
@@ -196,7 +195,7 @@ def _named(request: Request) -> HubPath | None:
     if request.path.startswith("hf://"):
         found = parse_hub_url(request.path)
         return found and found._replace(revision=found.revision or request.revision)
-    if not is_repo_id(request.path) or os.path.lexists(files.local_path(request.path)):
+    if not is_repo_id(request.path) or os.path.lexists(request.location.path):
         return None
     return HubPath(request.path, request.revision, "")
 
@@ -261,7 +260,7 @@ def source_of(request: Request) -> Source:
         ConfinementUnavailableError: a script is to be confined, and this machine cannot.
     """
     path = request.path
-    location = Location.of(path)
+    location = request.location
     if location.kind == "hub":
         return _source_at_hub_url(request)
     if location.kind != "local":
@@ -413,10 +412,10 @@ def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
 
 def _has_configs(path: str, *, is_versioned: bool) -> bool:
     """Whether `path` is a script, or with a version behind it any folder."""
-    local = os.path.abspath(files.local_path(path))
-    if os.path.isdir(local):
-        return is_versioned or script_in(local) is not None
-    return local.endswith(".py") and os.path.isfile(local)
+    location = Location.of(path)
+    if location.is_folder:
+        return is_versioned or script_in(location.path) is not None
+    return location.path.endswith(".py") and os.path.isfile(location.path)
 
 
 def _source_at_url(request: Request, location: Location) -> Source:
