@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets_core.engines.pool import WorkerPool, ahead_of
 from datasets_core.features.base import Value
@@ -88,9 +88,9 @@ class DecodeMedia(PlainStep):
     pool: WorkerPool | None = None
     errors: Ledger | None = None
     lanes: int = 1
-    text = "decode"
-    parts = ()
-    is_row_by_row = True
+    text: ClassVar[str] = "decode"
+    parts: ClassVar[tuple[Any, ...]] = ()
+    is_row_by_row: ClassVar[bool] = True
 
     def under(self, errors: Ledger | None) -> DecodeMedia:
         """See `Step.under`."""
@@ -189,10 +189,10 @@ class RankLanes(Step):
     rank: int
     world_size: int
     ends: str = "keep"
-    is_local = True
-    works_in_shards = False
-    counts_rows = False
-    joins_rows = False
+    is_local: ClassVar[bool] = True
+    works_in_shards: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = False
+    joins_rows: ClassVar[bool] = False
     divides_files = True
 
     @property

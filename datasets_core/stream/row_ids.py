@@ -177,7 +177,7 @@ class RowIds(PlainStep):
 
     columns: tuple[str, ...]
     files: FileTable = field(compare=False)
-    is_row_by_row = True
+    is_row_by_row: ClassVar[bool] = True
 
     @classmethod
     def of(cls, columns: tuple[str, ...], source: Any) -> RowIds:

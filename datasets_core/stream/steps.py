@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from datasets_core.engines.pool import ahead_of
 from datasets_core.errors import UnhashableError
@@ -176,9 +176,9 @@ class Step(ABC):
 class PlainStep(Step):
     """What steps have in common that work on a row, or on a batch of rows, wherever it stands, and give each in its place."""
 
-    is_local = True
-    works_in_shards = True
-    counts_rows = False
+    is_local: ClassVar[bool] = True
+    works_in_shards: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = False
 
     @property
     def joins_rows(self) -> bool:
@@ -418,9 +418,9 @@ class Batch(Step):
     size: int | None
     by: tuple[str, ...]
     is_whole: bool
-    works_in_shards = True
-    counts_rows = True
-    joins_rows = True
+    works_in_shards: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    joins_rows: ClassVar[bool] = True
 
     @property
     def joins_neighbours(self) -> bool:
@@ -469,9 +469,9 @@ class Batch(Step):
 class _Whole(Step):
     """What steps have in common that see all rows, and none of their values."""
 
-    is_local = False
-    counts_rows = True
-    joins_rows = False
+    is_local: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = True
+    joins_rows: ClassVar[bool] = False
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
@@ -484,7 +484,7 @@ class Limit(_Whole):
 
     count: int
     is_skip: bool = False
-    works_in_shards = False
+    works_in_shards: ClassVar[bool] = False
 
     @property
     def text(self) -> str:
@@ -510,7 +510,7 @@ class Repeat(_Whole):
     """The rows again and again."""
 
     times: int | None
-    works_in_shards = True
+    works_in_shards: ClassVar[bool] = True
 
     @property
     def rounds(self) -> tuple[int | None, ...]:
@@ -551,7 +551,7 @@ class Shuffle(_Whole):
     reshuffles: bool = False
     window_bytes: int = 64 << 20
     is_by_bytes: bool = False
-    works_in_shards = True
+    works_in_shards: ClassVar[bool] = True
     divides_files = True
 
     @property
@@ -640,10 +640,10 @@ class Part(Step):
     shards: int
     together: int | None = 1
     keeps_numbers: bool = False
-    is_local = True
-    works_in_shards = False
-    counts_rows = True
-    joins_rows = False
+    is_local: ClassVar[bool] = True
+    works_in_shards: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = True
+    joins_rows: ClassVar[bool] = False
     divides_files = True
 
     @property
