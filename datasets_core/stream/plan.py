@@ -96,10 +96,10 @@ class DecodeMedia(PlainStep):
         """See `Step.under`."""
         return replace(self, errors=errors)
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         guard = Guard.of(self.errors, None, self.text, null_of_media)
-        return row_by_row(node, Decoded(self.pool), guard, ahead_of(self.pool, max(lanes, self.lanes)))
+        return row_by_row(node, Decoded(self.pool), guard, ahead_of(self.pool, max(shards, self.lanes)))
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
@@ -132,7 +132,7 @@ def projected(source: RowsByPlace | Source, steps: tuple[Step, ...]) -> tuple[Ro
     """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same."""
     if not source.projects or not any(step.chooses_columns for step in steps):
         return source, steps
-    features = source.told_features()
+    features = source.known_features()
     if features is None:
         return source, steps
     needed = _needed(features, steps)
@@ -224,9 +224,9 @@ class RankLanes(Step):
         text = f"split_dataset_by_node(rank={self.rank}, world_size={self.world_size}, lanes={self.lanes})"
         return [text, Hasher.hash((*self.parts, self.rank, self.world_size))]
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`: of any rows."""
-        return lanes_of(node, (), (), self, epoch, self.own())
+        return logical_shards(node, (), (), self, epoch, self.own())
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
@@ -241,12 +241,12 @@ def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step,
     return tuple(behind[:place]), tuple(behind[place:])
 
 
-def keeps_lanes(step: Step) -> bool:
+def keeps_shards(step: Step) -> bool:
     """Whether behind a step on the rows of a rank each lane still stands behind some of its own rows."""
     return step.is_row_by_row or step.joins_neighbours
 
 
-def lanes_of(
+def logical_shards(
     root: Node, before: Sequence[Step], inside: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]
 ) -> Shards:
     """What gives the rows of some lanes.
@@ -292,7 +292,7 @@ def _placed(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own:
 def _in_turn(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> ShardsInTurn:
     from datasets_core.stream.nodes.shard import ShardsInTurn
 
-    made = partial(_shard, head, tuple(step.for_lanes(split.lanes) for step in rest), split.lanes, epoch)
+    made = partial(_shard, head, tuple(step.for_shards(split.lanes) for step in rest), split.lanes, epoch)
     return ShardsInTurn(own, lru_cache(maxsize=None)(made), split.ends)
 
 
@@ -346,14 +346,14 @@ class Plan:
         errors = Ledger(policy) if policy.acts else None
         return replace(self, errors=errors, steps=tuple(step.under(errors) for step in self.steps))
 
-    def in_lanes(self, split: RankLanes) -> Plan:
+    def in_shards(self, split: RankLanes) -> Plan:
         """The plan of one rank of those that divide the rows; of ranks that divide those of a rank before."""
         before = self.split
         if before is None or not self.is_elastic:
             return replace(self, steps=(*self.steps, split))
         return self._divided_by(before.within(split.rank, split.world_size))
 
-    def in_all_lanes(self) -> Plan:
+    def in_all_shards(self) -> Plan:
         """The plan with the lanes of all ranks."""
         return self if self.split is None else self._divided_by(replace(self.split, rank=0, world_size=1))
 
@@ -381,7 +381,7 @@ class Plan:
         if place is None:
             return False
         _, above = divided_steps(self.steps[place + 1 :])
-        return all(map(keeps_lanes, above))
+        return all(map(keeps_shards, above))
 
     def sharded(self, count: int, index: int, *, is_contiguous: bool) -> Plan:
         """One of `count` parts; taken before steps that work row by row or batch by batch, so that they do not work in vain."""
@@ -404,7 +404,7 @@ class Plan:
         place, part = self._part(count, 0, is_contiguous=True)
         source = self.by_files().source
         if isinstance(source, RowsOfJobs):
-            return place == 0 and count <= self.num_shards and all(job.stands_alone for job in source.jobs)
+            return place == 0 and count <= self.num_shards and all(job.is_independent for job in source.jobs)
         root = self.root(0).placed
         return root is not None and part.is_contiguous and place == self._first_seeing(root)[0]
 
@@ -453,9 +453,9 @@ class Plan:
         """The features of the rows; None where only the rows will tell."""
         return self._behind_steps(self.source.features)
 
-    def told_features(self) -> Features | None:
+    def known_features(self) -> Features | None:
         """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
-        return self._behind_steps(self.source.told_features())
+        return self._behind_steps(self.source.known_features())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
         for step in self.steps:
@@ -498,7 +498,7 @@ class Plan:
         if split is not None and (place := self._split_place) is not None:
             inside, above = divided_steps(steps[place + 1 :])
             own = split.own(share.index, share.count) if share is not None and is_elastic else split.own()
-            node, steps = lanes_of(node, steps[:place], inside, split, epoch, own), above
+            node, steps = logical_shards(node, steps[:place], inside, split, epoch, own), above
         for step in steps:
             node = step.on(node, epoch)
         return node

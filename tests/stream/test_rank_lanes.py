@@ -5,7 +5,7 @@ import pytest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.shard import PlacedShards, ShardsInTurn
-from datasets_core.stream.plan import RankLanes, divided_steps, keeps_lanes
+from datasets_core.stream.plan import RankLanes, divided_steps, keeps_shards
 from datasets_core.stream.steps import Batch, Filter, Limit, Map, Part, Repeat, Shuffle, Step
 
 FUNCTION = Function(print, "map")
@@ -45,8 +45,8 @@ def test_lists_and_limits_behind_see_the_rows_of_the_rank() -> None:
     assert divided_steps([FILTER, Limit(3), MAP]) == ((FILTER,), (Limit(3), MAP))
     keeping: list[Step] = [LIST, MAP, FILTER]
     others: list[Step] = [Limit(3), BATCHES, RUNS]
-    assert all(map(keeps_lanes, keeping))
-    assert not any(map(keeps_lanes, others))
+    assert all(map(keeps_shards, keeping))
+    assert not any(map(keeps_shards, others))
 
 
 @pytest.mark.parametrize(("change", "kind"), [("none", PlacedShards), ("shuffle", PlacedShards), ("filter", ShardsInTurn)])
