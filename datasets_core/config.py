@@ -184,7 +184,23 @@ def _paths(given: object) -> tuple[str, ...]:
     return tuple(str(os.fspath(path)) for path in listed)
 
 
-def from_environment(environ: Mapping[str, str] = os.environ) -> Config:
+class _Environ(Mapping[str, str]):
+    """The environment variables of this process; `help()` does not print their values, among which there are tokens."""
+
+    def __getitem__(self, name: str) -> str:
+        return os.environ[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(os.environ)
+
+    def __len__(self) -> int:
+        return len(os.environ)
+
+    def __repr__(self) -> str:
+        return "os.environ"
+
+
+def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
     """The settings that the environment variables of Hugging Face tools ask for.
 
     Raises:

@@ -1,5 +1,6 @@
 """Settings come from defaults, the environment and `using`."""
 
+import pydoc
 import re
 from pathlib import Path
 
@@ -7,6 +8,13 @@ import pytest
 
 from datasets_core import config
 from datasets_core.errors import ConfigurationError
+
+
+def test_help_does_not_print_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "hf_secret")
+    monkeypatch.setenv("HF_DATASETS_CACHE", "/fast")
+    assert "hf_secret" not in pydoc.render_doc(config.from_environment)
+    assert config.from_environment().cache_dir == "/fast"
 
 
 def test_home_decides_the_cache_folder() -> None:

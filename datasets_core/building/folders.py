@@ -137,7 +137,7 @@ def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, obje
     except CastError as error:
         raise ManifestError(files.join(folder, MANIFEST_NAME), f"its features do not fit: {error}", advice=_ADVICE) from error
     hashed = tuple(shard for shard in _doubtful(folder, manifest) if shard.sha256)
-    options.check_shards(folder, dataclasses.replace(manifest, shards=hashed), storage_options=storage_options)
+    options.check_hashes(folder, dataclasses.replace(manifest, shards=hashed), storage_options=storage_options)
     if files.is_url(folder) or manifest.file_format != "arrow":
         return  # to open a batch there is to read it
     try:

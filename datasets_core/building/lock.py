@@ -24,7 +24,7 @@ from datasets_core._version import __version__
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.cache_key import code_hash
 from datasets_core.building.options import LOCK_NAME as LOCK_NAME
-from datasets_core.building.options import check_shards
+from datasets_core.building.options import check_hashes
 from datasets_core.errors import (
     DataFilesNotFoundError,
     FileNotFoundDatasetsError,
@@ -658,7 +658,7 @@ class Present:
         rows = {split: sum(lengths) for split, lengths in manifest.split_lengths().items()}
         on_record = dataclasses.replace(manifest, shards=tuple(shard for shard in manifest.shards if shard.sha256))
         with progress("Hashing shards", total=sum(shard.num_bytes for shard in on_record.shards), unit="B") as bar:
-            check_shards(folder, on_record, bar.update, options)
+            check_hashes(folder, on_record, bar.update, options)
         with progress("Hashing rows", total=sum(rows.values()), unit="rows") as bar:
             hashes = split_fingerprints(folder, manifest, on_rows=bar.update, storage_options=options)
         return tuple(LockedSplit(split, count, hashes[split]) for split, count in rows.items())

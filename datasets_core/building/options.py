@@ -134,7 +134,7 @@ def check_manifest(builder: Builder, manifest: Manifest, downloads: Mapping[str,
         check_splits(builder.recorded.splits, manifest.info.splits or {}, dataset=builder.label, mode=mode)
 
 
-def check_shards(
+def check_hashes(
     folder: str,
     manifest: Manifest,
     on_bytes: Callable[[int], object] = lambda done: None,

@@ -14,10 +14,9 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from datasets_core.building import options as checks
 from datasets_core.building.cache_key import dataset_identity, stale_source
 from datasets_core.building.hooks import Builder
-from datasets_core.building.options import BuildOptions, has_register, is_wanted
+from datasets_core.building.options import STRENGTH, BuildOptions, check_hashes, check_manifest, has_register, is_wanted
 from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError, MissingChecksumError, VerificationError
 from datasets_core.fetch.checksums import VerificationMode
 from datasets_core.fetch.hub.repository import DEFAULT_REVISION, is_commit
@@ -222,7 +221,7 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
         check_shards(located(options.output_dir), manifest.shards, manifest.file_format, options.storage_options)
         if wanted is VerificationMode.ALL_CHECKS:
             with progress(f"Verifying {builder.label}", total=manifest.info.dataset_size, unit="B") as bar:
-                checks.check_shards(options.output_dir, manifest, bar.update, options.storage_options)
+                check_hashes(options.output_dir, manifest, bar.update, options.storage_options)
     except DamagedShardError as error:
         logger.warning("Building %s again: %s", builder.label, error)
         return None
@@ -231,13 +230,13 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     if is_unchecked and builder.yields == "rows":
         logger.info("Building %s again: whether its keys are unique was not looked at, and is not stored.", builder.label)
         return None
-    is_checked = checks.STRENGTH[wanted] <= checks.STRENGTH[known]
+    is_checked = STRENGTH[wanted] <= STRENGTH[known]
     try:
         if has_register(builder, options):
             from datasets_core.building.registration import Register  # 2 ms that datasets without checksums do without
 
             Register.of(builder, options).check(manifest.info.download_checksums)
-        checks.check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
+        check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
     except (ManifestError, MissingChecksumError):
         raise
     except VerificationError as error:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.building import options as checks
 from datasets_core.building.builder import ArrowBasedBuilder, DatasetBuilder
 from datasets_core.building.folders import check_sound, check_whole, prepared_manifest, the_one, versions_below, whole_builds
 from datasets_core.building.hooks import BuilderConfig, SplitGenerator
+from datasets_core.building.options import check_hashes
 from datasets_core.building.tfds_folders.description import Conversion
 from datasets_core.building.versions import Versions
 from datasets_core.config import settings
@@ -369,7 +369,7 @@ class ReadOnlyBuilder(RecordReading):
             if is_hashed:
                 check_sound(self._output_dir, manifest, self._output_storage_options)
         elif is_hashed:
-            checks.check_shards(self._output_dir, manifest, storage_options=self._output_storage_options)
+            check_hashes(self._output_dir, manifest, storage_options=self._output_storage_options)
 
     def as_streaming_dataset(self, split: Any = None, base_path: Any = None, **options: Any) -> Any:
         """The rows that stand there, one after the other; see `DatasetBuilder.as_streaming_dataset`.

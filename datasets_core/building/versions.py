@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from datasets_core.building.built import BuiltPushing
-from datasets_core.building.options import check_shards
+from datasets_core.building.options import check_hashes
 from datasets_core.errors import (
     ArgumentTypeError,
     BlockedVersionError,
@@ -315,7 +315,7 @@ class Versioned(BuiltPushing):
                 self._output_dir = found.folder
                 self._cache_dir = found.folder if in_cache else self._cache_dir
                 if hashed:
-                    check_shards(found.folder, found.manifest, storage_options=options)
+                    check_hashes(found.folder, found.manifest, storage_options=options)
                 return found.manifest
         raise UnpreparableVersionError(
             self._version,

@@ -619,33 +619,3 @@ def has_json(arrow_type: pa.DataType) -> bool:
     if arrow_type == Json().arrow_type:
         return True
     return types.is_nested(arrow_type) and any(has_json(arrow_type.field(index).type) for index in range(arrow_type.num_fields))
-
-
-def have_same_keys(values: list[Any], arrow_type: pa.DataType) -> bool:
-    """True if all dicts in one place have the keys of the others there, so that a type of structs says what they are.
-
-    Args:
-        values: of Python.
-        arrow_type: that was inferred for them, so that a struct has the keys of all.
-
-    >>> have_same_keys([{"a": 1}, {"a": 2, "b": 3}], pa.struct({"a": pa.int64(), "b": pa.int64()}))
-    False
-    """
-    if not _has_struct(arrow_type):
-        return True
-    present = [value for value in values if value is not None]
-    kinds = set(map(type, present))
-    if types.is_struct(arrow_type) and kinds == {dict}:
-        if set(map(len, present)) != {arrow_type.num_fields} or not arrow_type.num_fields:
-            return False
-        nested = [field for field in arrow_type if types.is_nested(field.type)]
-        return all(have_same_keys([value[field.name] for value in present], field.type) for field in nested)
-    if types.is_list(arrow_type) and kinds <= {list, tuple}:
-        return have_same_keys(list(chain.from_iterable(present)), arrow_type.value_type)
-    return True
-
-
-def _has_struct(arrow_type: pa.DataType) -> bool:
-    if types.is_struct(arrow_type):
-        return True
-    return types.is_nested(arrow_type) and any(_has_struct(arrow_type.field(k).type) for k in range(arrow_type.num_fields))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal, Protocol, cast
 
 from datasets_core import files
-from datasets_core import files as due
 from datasets_core.config import Config, settings
 from datasets_core.errors import ArchiveError, DatasetsCoreError, UnsafeArchiveError, redact
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, kind_of
@@ -99,14 +98,14 @@ class Budget:
 
     def take_member(self) -> None:
         """One more member."""
-        due.check()
+        files.check()
         self.num_members += 1
         if self.num_members > self._limits.max_archive_members:
             self._refuse(f"more than {self._limits.max_archive_members:,} members", "max_archive_members")
 
     def take_bytes(self, count: int) -> None:
         """`count` more bytes out of the archive."""
-        due.check()
+        files.check()
         self.num_bytes += count
         if self.num_bytes > self._limits.max_archive_bytes:
             self._refuse(f"unpacks to more than {self._limits.max_archive_bytes:,} bytes", "max_archive_bytes")

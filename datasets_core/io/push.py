@@ -133,6 +133,8 @@ def _sweep(parent: str) -> None:
 
 logger = logging.getLogger(__name__)
 
+COMMIT_MESSAGE = "Upload dataset"
+"""The first line of the commit of a push, if nobody gives one."""
 _README, _INFOS, _YAML, _IGNORE = "README.md", "dataset_infos.json", ".huggingface.yaml", ".gitignore"
 _BATCH_BYTES = 2 << 30
 _STREAM_FILES, _STREAM_BYTES = 4, 32 << 20
@@ -263,7 +265,8 @@ class _Commit:
         self._writer, self._target, self._shards, self._write_card = writer, target, shards, write_card
         self._policy = policy or RetryPolicy(_TRIES, settings().max_retry_wait_seconds)
         self._card: list[NewFile] = []
-        self._said: dict[str, Any] = {"message": target.commit_message, "description": target.commit_description}
+        message = target.commit_message or COMMIT_MESSAGE
+        self._said: dict[str, Any] = {"message": message, "description": target.commit_description}
 
     def made(self, before: HubCommit) -> CommitInfo:
         """The `CommitInfo` of the commit, or of `before` where it has all."""

@@ -52,7 +52,7 @@ class PushTarget:
         create_pr: whether the commit becomes a pull request.
         private: whether a repository that is made for this is private; None as its namespace has it.
         token: the token; True or None for the one of the user who is logged in, False for none.
-        commit_message: the first line of the commit.
+        commit_message: the first line of the commit; None: `push.COMMIT_MESSAGE`.
         commit_description: what else it says.
         set_default: whether the config becomes the default one; None leaves that to its name.
         replaces_config: whether the splits are all that the config is to have: others that it had are removed.
@@ -65,7 +65,7 @@ class PushTarget:
     create_pr: bool = False
     private: bool | None = None
     token: str | bool | None = None
-    commit_message: str = "Upload dataset"
+    commit_message: str | None = None
     commit_description: str | None = None
     set_default: bool | None = None
     replaces_config: bool = False
@@ -206,7 +206,7 @@ def push_target(
         create_pr=bool(create_pr),
         private=private,
         token=token,
-        commit_message=commit_message or "Upload dataset",
+        commit_message=commit_message,
         commit_description=commit_description,
         set_default=set_default,
         replaces_config=replaces_config,

@@ -25,10 +25,11 @@ from datasets_core.errors import (
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import UnfitFileError, looking, opened
+from datasets_core.meta.reference import script_in
 from datasets_core.meta.version import NO_VERSION
 from datasets_core.resolve import registry
 from datasets_core.resolve.registry import infer_format, keep_format
-from datasets_core.resolve.request import DEFAULT, RESERVED_OPTIONS, HubCommits, Request, commits_of, files_below
+from datasets_core.resolve.request import DEFAULT, RESERVED_OPTIONS, HubCommits, Request, Source, commits_of, files_below
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, is_named_by_content, read_manifest
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class FolderSource:
     @cached_property
     def finished(self) -> Manifest | None:
         """What stands prepared in the folder itself, if this library built it."""
-        return read_manifest(self.folder, self.request.storage_options) if self._may_hold(MANIFEST_NAME) else None
+        return read_manifest(self.folder, self.request.storage_options) if self.may_hold(MANIFEST_NAME) else None
 
     @cached_property
     def entries(self) -> Mapping[str, bool] | None:
@@ -73,8 +74,10 @@ class FolderSource:
             return None  # told by what reads the files
         return found if len(found) < _MOST_ENTRIES else None
 
-    def _may_hold(self, name: str) -> bool:
-        return self.entries is None or name in self.entries
+    def may_hold(self, *markers: str) -> bool:
+        """True if the listing has one of these names, or nobody knows; `*.py` is any such name, `*/` any folder."""
+        entries = self.entries
+        return entries is None or any(_is_among(marker, entries) for marker in markers)
 
     @property
     def config_names(self) -> list[str]:
@@ -103,7 +106,8 @@ class FolderSource:
         try:
             found = self._files_below(base) if chosen is None else self._named_files(chosen, base)
         except DataFilesNotFoundError:
-            described = described_source(asked, base, self._listing) if chosen is None else None
+            may_be = base != self.folder or self.may_hold(*registry.DESCRIPTIONS)
+            described = described_source(asked, base, self._listing) if chosen is None and may_be else None
             if described is None:
                 raise
             return described.builder()
@@ -154,7 +158,7 @@ class FolderSource:
     def _read_card(self) -> Card:
         from datasets_core.meta.info import Card
 
-        if not any(map(self._may_hold, RECORDS)):
+        if not self.may_hold(*RECORDS):
             return Card()
         return read_folder_card(self.folder, self.request.storage_options)
 
@@ -221,6 +225,82 @@ class FolderSource:
         if found is None and not card.configs and len(card.infos) == 1:  # old tools called the one config `owner--name`
             (found,) = card.infos.values()
         return found
+
+
+def _is_among(marker: str, entries: Mapping[str, bool]) -> bool:
+    if marker == "*/":
+        return any(entries.values())
+    return any(name.endswith(marker[1:]) for name in entries) if marker.startswith("*") else marker in entries
+
+
+# Who reads which folder: the first kind that gives a source.
+
+
+class FolderKind(NamedTuple):
+    """Folders that one source reads.
+
+    Attributes:
+        name: what such a folder is.
+        markers: one of these lies in it (see `FolderSource.may_hold`), so that of no other this is asked.
+        source: reads it; None where it is of another kind all the same.
+        is_remote: there are such folders in stores too, whose listings are not asked for markers.
+        is_inner: `data_dir` may name such a folder, whose markers the listing of the outer one does not have.
+    """
+
+    name: str
+    markers: tuple[str, ...]
+    source: Callable[[FolderSource], Source | None]
+    is_remote: bool = True
+    is_inner: bool = False
+
+
+def folder_source(request: Request, folder: str) -> Source:
+    """What reads a folder, by `FOLDER_KINDS`.
+
+    Args:
+        request: what was asked for.
+        folder: local, or in a store.
+
+    Raises:
+        UntrustedScriptError, ConfinementUnavailableError: it holds a script that must not run.
+        ManifestError, ConfigurationError: what stands prepared in it cannot be understood, or is of several datasets.
+    """
+    given = FolderSource(request, folder)
+    for kind in FOLDER_KINDS:
+        if not kind.is_remote and files.is_url(folder):
+            continue
+        if not given.may_hold(*kind.markers) and not (kind.is_inner and request.data_dir):
+            continue
+        found = kind.source(given)
+        if found is not None:
+            return found
+    return given
+
+
+def _of_script(given: FolderSource) -> Source | None:
+    script = script_in(given.folder)
+    if script is None:
+        return None
+    from datasets_core.resolve.script import local_script_source  # 2 ms that folders of data files do without
+
+    return local_script_source(given.request, script, "folder")
+
+
+def _of_tfds(given: FolderSource) -> Source | None:
+    if given.request.data_files is not None:
+        return None
+    from datasets_core.resolve.tfds_folder import records_source  # 5 ms that folders of data files do without
+
+    return records_source(given.request, given.folder)
+
+
+FOLDER_KINDS = (
+    FolderKind("a dataset script, of the name of the folder", ("*.py",), _of_script, is_remote=False),
+    FolderKind("prepared by TensorFlow Datasets, or a folder of its versions", (MANIFEST_NAME, "*/"), _of_tfds, is_inner=True),
+)
+"""Kinds that are asked in this order.  Any other folder is one of data files (`FolderSource`), which looks there by itself for
+a finished build (`dataset_info.json`), for a card (`RECORDS`), and without data files for a description of some that lie
+elsewhere (`registry.DESCRIPTIONS`); the Arrow files of a saved dataset are data files."""
 
 
 def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None, *, is_confined: bool = False) -> Card:

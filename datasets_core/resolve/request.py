@@ -281,6 +281,11 @@ class Request(NamedTuple):
         )
 
     @property
+    def location(self) -> Location:
+        """What the path is, and whether a folder is there now."""
+        return Location.of(self.path)
+
+    @property
     def downloads(self) -> DownloadConfig:
         """How files are fetched: by the same rules as in the build."""
         return self.download_config or DownloadConfig(
@@ -340,10 +345,10 @@ def files_below(folder: str, storage_options: dict[str, Any] | None, known: List
     Raises:
         DataFilesNotFoundError: no such folder, or no data file in it.
     """
-    if known is not None and files.is_url(folder) and known.holds(folder):
-        base = known.pinned(folder)
-        return infer_data_files(known.list_folder(base), base, refuses_gaps=not known.is_whole(base))
     if files.is_url(folder):
+        if known is not None and known.holds(folder):
+            base = known.pinned(folder)
+            return infer_data_files(known.list_folder(base), base, refuses_gaps=not known.is_whole(base))
         return infer_data_files(list_folder(folder, storage_options=storage_options), folder)
     base = os.path.abspath(files.local_path(folder))
     try:

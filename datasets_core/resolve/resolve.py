@@ -32,8 +32,7 @@ from datasets_core.features.schema import Features
 from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
 from datasets_core.meta.data_files import by_split
 from datasets_core.resolve import registry
-from datasets_core.resolve.request import Kind, Location, Request, Source, commits_of
-from datasets_core.store.manifest import MANIFEST_NAME
+from datasets_core.resolve.request import Location, Request, Source, commits_of
 
 if TYPE_CHECKING:
     from datasets_core.building.lock import DatasetLock
@@ -55,14 +54,13 @@ def root_of(request: Request) -> str:
     >>> root_of(Request("csv", data_files={"train": "/data/a/*.csv", "test": "/data/b/*.csv"}))
     '/data'
     """
-    path = request.path
-    if files.is_url(path) and not path.startswith("file://"):
+    path, location = request.path, request.location
+    if location.kind != "local":
         return path.rsplit("/", 1)[0] if registry.format_of(path) is not None else path.rstrip("/")
     named = request.data_files is not None or request.data_dir is not None
-    if registry.is_format(path) and (named or not os.path.isdir(path)):
+    if registry.is_format(path) and (named or not location.is_folder):
         return _above(request.data_files, request.data_dir)
-    local = os.path.abspath(files.local_path(path))
-    return local if os.path.isdir(local) else os.path.dirname(local)
+    return location.path if location.is_folder else os.path.dirname(location.path)
 
 
 def root_of_builder(request: Request, builder: DatasetBuilder) -> str:
@@ -194,7 +192,7 @@ def _named(request: Request) -> HubPath | None:
     if request.path.startswith("hf://"):
         found = parse_hub_url(request.path)
         return found and found._replace(revision=found.revision or request.revision)
-    if not is_repo_id(request.path) or os.path.lexists(files.local_path(request.path)):
+    if not is_repo_id(request.path) or os.path.lexists(request.location.path):
         return None
     return HubPath(request.path, request.revision, "")
 
@@ -259,7 +257,7 @@ def source_of(request: Request) -> Source:
         ConfinementUnavailableError: a script is to be confined, and this machine cannot.
     """
     path = request.path
-    location = Location.of(path)
+    location = request.location
     if location.kind == "hub":
         return _source_at_hub_url(request)
     if location.kind != "local":
@@ -274,9 +272,11 @@ def source_of(request: Request) -> Source:
         aside = "" if request.revision is None else f", and revision={request.revision!r}, a version on the Hub, is left aside"
         logger.log(logging.WARNING if aside else logging.INFO, "%r is read from this disk (%s)%s.", path, local, aside)
     if location.is_folder:
-        return _folder(request, local)
+        from datasets_core.resolve.folder import folder_source
+
+        return folder_source(request, local)
     if local.endswith(".py") and os.path.isfile(local):
-        return _script(request, local, "file")
+        return _script(request, local)
     if os.path.isfile(local):
         from datasets_core.resolve.folder import file_source
 
@@ -315,7 +315,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
     if refusal is not None:
         raise refusal
     if local.endswith(".py"):
-        return _script(request, local, "file")
+        return _script(request, local)
     raise _not_found(request, local)
 
 
@@ -409,12 +409,12 @@ def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
 
 def _has_configs(path: str, *, is_versioned: bool) -> bool:
     """True if `path` is a script, or with a version behind it any folder."""
-    local = os.path.abspath(files.local_path(path))
-    if os.path.isdir(local):
-        from datasets_core.meta.reference import script_in  # here and below: 1 ms that a folder of data does without
+    location = Location.of(path)
+    if location.is_folder:
+        from datasets_core.meta.reference import script_in  # 1 ms that a folder of data does without
 
-        return is_versioned or script_in(local) is not None
-    return local.endswith(".py") and os.path.isfile(local)
+        return is_versioned or script_in(location.path) is not None
+    return location.path.endswith(".py") and os.path.isfile(location.path)
 
 
 def _source_at_url(request: Request, location: Location) -> Source:
@@ -436,47 +436,15 @@ def _source_at_url(request: Request, location: Location) -> Source:
     folder = url.rstrip("/")
     if not files.is_url(folder):
         raise DatasetNotFoundError(f"{url!r} names a protocol and nothing in it. Give a folder or a data file there.")
-    from datasets_core.resolve.folder import FolderSource
+    from datasets_core.resolve.folder import folder_source
 
-    return _prepared_folder(request, folder) or FolderSource(request, folder)
-
-
-def _folder(request: Request, folder: str) -> Source:
-    """A local folder: the script of its name, what TensorFlow Datasets prepared in it, or its data files."""
-    from datasets_core.resolve.folder import FolderSource  # 2 ms that a format does without
-
-    source = FolderSource(request, folder)
-    if source.entries is None or any(name.endswith(".py") for name in source.entries):
-        from datasets_core.meta.reference import script_in
-
-        script = script_in(folder)
-        if script is not None:
-            return _script(request, script, "folder")
-    is_data = source.entries is not None and MANIFEST_NAME not in source.entries and not any(source.entries.values())
-    if request.data_files is not None or (is_data and not request.data_dir):
-        return source  # without folders of versions, and without a description
-    return _prepared_folder(request, folder) or source
+    return folder_source(request, folder)
 
 
-def _prepared_folder(request: Request, folder: str) -> Source | None:
-    from datasets_core.resolve.tfds_folder import records_source  # 5 ms that folders of data files do without
+def _script(request: Request, path: str) -> Source:
+    from datasets_core.resolve.script import local_script_source  # 2 ms that a format does without
 
-    return records_source(request, folder)
-
-
-def _script(request: Request, path: str, kind: Kind) -> Source:
-    from datasets_core.resolve.script import (
-        LocalScript,  # 2 ms that a format does without, as the others here
-        run_mode,
-    )
-
-    if run_mode(request.trust_remote_code, kind, path) == "confined":
-        from datasets_core.resolve.script import SandboxedSource
-
-        return SandboxedSource(request, LocalScript(path))
-    from datasets_core.resolve.script import ScriptSource  # reads cards too
-
-    return ScriptSource(request, LocalScript(path))
+    return local_script_source(request, path, "file")
 
 
 def _not_found(request: Request, local: str) -> DatasetNotFoundError:

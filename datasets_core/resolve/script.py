@@ -284,6 +284,18 @@ class SandboxedSource:
         )
 
 
+def local_script_source(request: Request, path: str, kind: Kind) -> ScriptSource | SandboxedSource:
+    """A script of this disk, run as `run_mode` says.
+
+    Args:
+        request: what was asked for.
+        path: the script.
+        kind: "file" where the user named it, "folder" where it was found in a folder.
+    """
+    confined = run_mode(request.trust_remote_code, kind, path) == "confined"
+    return (SandboxedSource if confined else ScriptSource)(request, LocalScript(path))
+
+
 def _named_by_user(data_dir: str | None, data_files: DataFilesDict | None, folder: str) -> tuple[str, ...]:
     """Local files and folders that the user names and that are not the script's own."""
     named = [] if data_dir is None or files.is_url(data_dir) else [os.path.abspath(files.local_path(data_dir))]

@@ -50,7 +50,7 @@ from datasets_core.store.source import with_schema
 
 logger = logging.getLogger(__name__)
 
-_FORM = 1
+_FORM, _FORM_KEY = 1, "journal"  # of the lines; a header that has no form is of the first
 _JOURNAL, _LOCK = "journal.jsonl", "lock"
 _CHUNK = 1 << 20
 
@@ -81,7 +81,7 @@ class WriteJournal:
 
     def __init__(self, folder: str, header: Mapping[str, Any], label: str) -> None:
         self.folder, self._label = folder, label
-        self._header = json.loads(json.dumps({"form": _FORM, **header}))
+        self._header = json.loads(json.dumps({**header, _FORM_KEY: _FORM}))
         self.entries: list[dict[str, Any]] = []
         with files.disk_errors(folder):
             try:
@@ -101,6 +101,8 @@ class WriteJournal:
         os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
         path = self.path(_JOURNAL)
         header, *entries = self._read(path) or [None]
+        if isinstance(header, dict):
+            header = {_FORM_KEY: 1, **header}
         if header is not None and header != self._header:
             logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
         if header == self._header:

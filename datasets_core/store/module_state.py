@@ -48,27 +48,42 @@ def run(engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: An
         code: functions and objects whose code the jobs call.
         verb: what the user has called, for the log.
     """
-    state = {} if _is_here(engine) else state_of(code)
-    if not state:
+    held = function if _is_here(engine) else checked(function, *code)
+    if held is function:
         yield from engine.run(function, jobs)
         return
     left = set(range(len(jobs)))
     try:
-        with closing(engine.run(_Checked(function, state), jobs)) as results:  # type: ignore[type-var]
+        with closing(engine.run(held, jobs)) as results:  # type: ignore[type-var]
             for index, result in results:
                 left.discard(index)
                 yield index, result
         return
     except ModuleStateError as error:
-        names = ", ".join(error.names)
+        warn_of(error, verb)
+    for index in sorted(left):
+        yield index, function(jobs[index])
+
+
+def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:
+    """The function as worker processes are sent it: there it raises `ModuleStateError` instead of reading other values.
+
+    Args:
+        function: itself again, where nothing that it reads can differ.
+        code: see `run`.
+    """
+    state = state_of(code)
+    return _Checked(function, state) if state else function
+
+
+def warn_of(error: ModuleStateError, verb: str) -> None:
+    """Say that something runs in this process, since worker processes hold other values."""
     logger.warning(
         "%s runs in this process alone: what %s reads was changed since its module was imported, and worker processes, which "
         "import it anew, would not see the change. Pass such values as arguments, or set them in the module itself.",
         verb,
-        names,
+        ", ".join(error.names),
     )
-    for index in sorted(left):
-        yield index, function(jobs[index])
 
 
 def _is_here(engine: Engine) -> bool:
@@ -82,18 +97,18 @@ def _is_here(engine: Engine) -> bool:
 class _Checked:
     """A function that runs only where the user's modules hold what they hold in the process that made it."""
 
-    def __init__(self, function: Callable[[Any], Any], state: State) -> None:
+    def __init__(self, function: Callable[..., Any], state: State) -> None:
         self._function, self._state, self._pid = function, state, os.getpid()
         self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
 
-    def __call__(self, job: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         asked = os.getpid(), frozenset(self._state.items())
         if self._pid != os.getpid() and asked not in _same_here:
             differing = [_shown(key) for key, known in self._state.items() if _hash_of(*key) != known]
             if differing:
                 raise ModuleStateError(differing)
             _same_here.add(asked)
-        return self._function(job)
+        return self._function(*arguments)
 
 
 def state_of(code: Any) -> State:

@@ -14,12 +14,13 @@ from datasets_core.features.schema import Features, joined_features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.columns import Aligned, Selected
 from datasets_core.stream.nodes.jobs import ask_together, is_fetched
+from datasets_core.stream.nodes.map_filter import row_by_row
 from datasets_core.stream.nodes.mix import Concat, Mixed, Zip
-from datasets_core.stream.nodes.node import Node
+from datasets_core.stream.nodes.node import Node, Source
 from datasets_core.stream.nodes.positions import files_of
 from datasets_core.stream.order.mixture import Stopping, Weights, mixture_schedule
 from datasets_core.stream.plan import Plan
-from datasets_core.stream.steps import ChangeColumns, row_by_row
+from datasets_core.stream.steps import ChangeColumns
 
 Form: TypeAlias = "tuple[tuple[str, ...], Features | None]"
 """Return the columns of the combined streams, and their features where all of them are known."""
@@ -181,6 +182,7 @@ class RowsOfStreams:
     plans: tuple[Plan, ...]
     joining: Joining
     _forms: list[Form] = field(default_factory=list, compare=False, repr=False)
+    projects = True
 
     @property
     def features(self) -> Features | None:
@@ -248,6 +250,10 @@ class RowsOfStreams:
         """See `Source.signed`."""
         signatures = [plan.signature() for plan in self.plans]
         return [f"{len(self.plans)} streams {self.joining.text}", Hasher.hash((signatures, self.joining.parts))]
+
+    def as_jobs(self) -> Source | None:
+        """See `Source.as_jobs`: each stream does so by itself."""
+        return None
 
     def labelled(self, label: str) -> Self:
         """See `Plan.labelled`."""

@@ -234,7 +234,7 @@ class _Head:
         """Return the head of a plan; `is_divided`: as seen when the rows are divided among ranks."""
         root = Ordered(plan.source, (), 0)  # type: ignore[arg-type]
         split = plan.split
-        shuffle = next((step for step in reversed(plan.steps) if isinstance(step, Shuffle)), None)
+        shuffle = next((step.shuffle for step in reversed(plan.steps) if step.shuffle), None)
         shards = split.lanes if split is not None else shards if is_divided else 1
         unknown = []
         for step in plan.steps:
@@ -362,7 +362,7 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 
 def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
     """Return what is known about generated rows: the number of parts, and hardly more."""
-    shuffle = next((step for step in reversed(steps) if isinstance(step, Shuffle)), None)
+    shuffle = next((step.shuffle for step in reversed(steps) if step.shuffle), None)
     asked_of: list[Callable[[], int | None] | None] = [getattr(job, "num_rows", None) for job in source.jobs]
     counts = [None if count is None else count() for count in asked_of]
     known = [count for count in counts if count is not None]

@@ -422,7 +422,7 @@ class Streamed(StreamFacts):
     def _read_plan(self) -> Plan:
         """The plan as it is read: with what decodes media, where that is more than to show them."""
         plan = self._plan
-        is_asked = plan.errors is not None or any(step.decodes_media for step in plan.steps)
+        is_asked = plan.errors is not None or any(step.decoding is not None for step in plan.steps)
         if not is_asked or self._format.type in TABLES:
             return plan
         step = decoding_of(plan.steps, plan.features, plan.errors)

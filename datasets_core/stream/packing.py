@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +50,7 @@ class Pack(PlainStep):
     overlong: str = "split"
     pad: Mapping[str, Any] | None = None
     window: int = 256
+    joins_rows: ClassVar[bool] = True
 
     @property
     def unit(self) -> int | None:

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets_core.engines.pool import WorkerPool, ahead_of
-from datasets_core.errors import UnhashableError
 from datasets_core.features.base import Value
 from datasets_core.features.media.media import has_media
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DecodedBlock
-from datasets_core.stream.nodes.columns import Cast, Decoding, Renamed, Selected
 from datasets_core.stream.nodes.errors import ErrorPolicy, Guard, Ledger
 from datasets_core.stream.nodes.jobs import RowsOfJobs
+from datasets_core.stream.nodes.map_filter import row_by_row
 from datasets_core.stream.nodes.node import Delivery, Node, Numbers, Source
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import MemoryRows, RowsByPlace
+from datasets_core.stream.nodes.positions import RowsByPlace
 from datasets_core.stream.order.layers import Cut
 from datasets_core.stream.order.shuffle import ShardPositions
-from datasets_core.stream.steps import (
-    Batch,
-    ChangeColumns,
-    Limit,
-    Map,
-    Part,
-    PlainStep,
-    Repeat,
-    Share,
-    Shuffle,
-    Step,
-    row_by_row,
-)
+from datasets_core.stream.steps import Part, PlainStep, Share, Step
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import PlacedShards, Shards, ShardsInTurn
@@ -75,7 +62,7 @@ def media_of(block: Block) -> list[str]:
 
 
 def null_of_media(delivery: Delivery, row: int) -> Block:
-    """Return the row in place of one with media that cannot be decoded: None for those."""
+    """The row that stands for one with media that cannot be decoded: these are None."""
     block = delivery.block.slice(row, row + 1)
     if not isinstance(block, ArrowBlock):
         return block
@@ -90,27 +77,23 @@ def null_of_media(delivery: Delivery, row: int) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class DecodeMedia(PlainStep):
-    """Step that decodes media.
+    """The step.
 
     Attributes:
-        pool: decodes; None: the reading thread.
-        errors: of the stream, for damaged media.
-        lanes: number of such steps that run side by side.
+        pool: who decodes; None: whoever reads.
+        errors: of the stream, for media that are damaged.
+        lanes: how many such steps work side by side.
     """
 
     pool: WorkerPool | None = None
     errors: Ledger | None = None
     lanes: int = 1
-    text = "decode"
-    parts = ()
-
-    @property
-    def is_row_by_row(self) -> bool:
-        """See `Step`."""
-        return True
+    text: ClassVar[str] = "decode"
+    parts: ClassVar[tuple[Any, ...]] = ()
+    is_row_by_row: ClassVar[bool] = True
 
     def under(self, errors: Ledger | None) -> DecodeMedia:
-        """See `PlainStep.under`."""
+        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
@@ -124,15 +107,14 @@ class DecodeMedia(PlainStep):
 
 
 def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger | None) -> DecodeMedia | None:
-    """Return the decoding step that a stream needs at its end; None: media are decoded when rows are shown.
+    """The step that a stream with these steps needs behind them; None: media are decoded when rows are shown.
 
     Args:
         steps: of the stream.
-        features: of the last step; None: only the rows tell.
-        errors: handling of failed rows.
+        features: behind them; None: only the rows tell.
+        errors: what is done about rows that fail.
     """
-    changes = (step.change for step in reversed(steps) if isinstance(step, ChangeColumns))
-    pool = next((change.pool for change in changes if isinstance(change, Decoding)), None)
+    pool = next((step.decoding.pool for step in reversed(steps) if step.decoding is not None), None)
     if pool is None and errors is None:
         return None
     if features is not None and not any(map(has_media, features.values())):
@@ -143,55 +125,33 @@ def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger
 # Which columns the steps of a stream need of the rows at its bottom, so that no others are read; see `Step.reads`.
 
 
-AnySource = TypeVar("AnySource")
-
 _WIDE = ("string", "large_string", "binary", "large_binary", "string_view", "binary_view")
 
 
-def projected(source: AnySource, steps: tuple[Step, ...]) -> tuple[AnySource, tuple[Step, ...]]:
-    """Return a source that reads only the columns needed, and the steps for its rows; the result is the same.
-
-    Args:
-        source: rows that have `projected`, as `RowsByPlace`; others stay unchanged.
-        steps: of the stream.
-    """
-    given: Any = source
-    can = getattr(type(given), "projected", MemoryRows.projected)
-    if can is MemoryRows.projected or not any(step.chooses_columns for step in steps):
+def projected(source: RowsByPlace | Source, steps: tuple[Step, ...]) -> tuple[RowsByPlace | Source, tuple[Step, ...]]:
+    """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same."""
+    if not source.projects or not any(step.chooses_columns for step in steps):
         return source, steps
-    told = getattr(given, "known_features", None)
-    features: Features | None = given.features if told is None else told()
+    features = source.known_features()
     if features is None:
         return source, steps
     needed = _needed(features, steps)
     if len(needed) == len(features):
         return source, steps
-    fewer: AnySource | None = given.projected([name for name in features if name in needed])
+    fewer = source.projected([name for name in features if name in needed])
     return (source, steps) if fewer is None else (fewer, _without(features, needed, steps))
 
 
 def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
-    """Return the source columns that a step reads or that are delivered; at least one, for the number of rows."""
+    """The columns at the bottom that some step reads, or that come out; one at least, which tells how many rows there are."""
     origins = {name: name for name in features}
     needed: set[str] = set()
     for step in steps:
         reads: tuple[str, ...] | None = step.reads()
         needed.update(origins.values() if reads is None else (origins[name] for name in reads if name in origins))
-        origins = _behind(step, origins)
+        origins = step.origins(origins)
     needed.update(origins.values())
     return needed or {_narrowest(features)}
-
-
-def _behind(step: Step, origins: Mapping[str, str]) -> dict[str, str]:
-    """The columns behind a step that are, or may be, those of the bottom; by name the name there."""
-    if isinstance(step, Map):
-        return {name: origin for name, origin in origins.items() if name not in step.made.removed}
-    change = step.change if isinstance(step, ChangeColumns) else None
-    if isinstance(change, Selected):
-        return {name: origin for name, origin in origins.items() if (name in change.names) != change.is_dropped}
-    if isinstance(change, Renamed):
-        return {change.names.get(name, name): origin for name, origin in origins.items()}
-    return dict(origins)
 
 
 def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -199,25 +159,9 @@ def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tup
     gone = {name: name for name in features if name not in needed}
     kept: list[Step] = []
     for step in steps:
-        kept.append(_narrowed(step, gone))
-        gone = _behind(step, gone)
+        kept.append(step.without(gone))
+        gone = step.origins(gone)
     return tuple(kept)
-
-
-def _narrowed(step: Step, gone: Mapping[str, str]) -> Step:
-    if isinstance(step, Map):
-        removed = tuple(name for name in step.made.removed if name not in gone)
-        return replace(step, made=replace(step.made, removed=removed))
-    change = step.change if isinstance(step, ChangeColumns) else None
-    if isinstance(change, Selected):
-        return replace(step, change=replace(change, names=tuple(name for name in change.names if name not in gone)))  # type: ignore[type-var]
-    if isinstance(change, Renamed):
-        names = {name: new for name, new in change.names.items() if name not in gone}
-        return replace(step, change=replace(change, names=names))  # type: ignore[type-var]
-    if isinstance(change, Cast):
-        wanted = Features({name: feature for name, feature in change.wanted.items() if name not in gone})
-        return replace(step, change=Cast(wanted, change.is_all))  # type: ignore[type-var]
-    return step
 
 
 def _narrowest(features: Features) -> str:
@@ -226,25 +170,30 @@ def _narrowest(features: Features) -> str:
     return next(plain, next(iter(features), ""))
 
 
-# `RankLanes`: the step that divides a stream among ranks by lanes, and the rows of the lanes of a rank or a
+# `RankLanes`: the step that divides a stream among ranks by lanes, and what gives the rows of those of a rank or a
 # worker.
 
 
 @dataclass(frozen=True, slots=True)
-class RankLanes(PlainStep):
-    """The lanes (logical shards) of one rank: every `world_size`-th of `lanes` equal parts of the rows.
+class RankLanes(Step):
+    """The lanes of one rank: of `lanes` equal parts of the rows every `world_size`-th.
 
     Attributes:
-        lanes: number of lanes.
-        rank: the rank.
-        world_size: number of ranks.
-        ends: handling of lanes longer than others, one of `ENDS`.
+        lanes: how many there are.
+        rank: whose lanes these are.
+        world_size: how many ranks there are.
+        ends: what becomes of lanes that are longer than others, one of `ENDS`.
     """
 
     lanes: int
     rank: int
     world_size: int
     ends: str = "keep"
+    is_local: ClassVar[bool] = True
+    works_in_shards: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = False
+    joins_rows: ClassVar[bool] = False
+    divides_files = True
 
     @property
     def text(self) -> str:
@@ -257,7 +206,7 @@ class RankLanes(PlainStep):
         return self.lanes, self.ends
 
     def own(self, worker: int = 0, num_workers: int = 1) -> tuple[int, ...]:
-        """Return the lanes of a worker of the rank.
+        """The lanes of a worker of the rank.
 
         >>> RankLanes(8, 1, 2).own(), RankLanes(8, 1, 2).own(1, 3)
         ((1, 3, 5, 7), (3,))
@@ -265,8 +214,15 @@ class RankLanes(PlainStep):
         return tuple(range(self.rank + worker * self.world_size, self.lanes, num_workers * self.world_size))
 
     def within(self, rank: int, world_size: int) -> RankLanes:
-        """Return the lanes of one of `world_size` ranks that divide these."""
+        """The lanes of one of `world_size` ranks that divide these."""
         return replace(self, rank=self.rank + rank * self.world_size, world_size=self.world_size * world_size)
+
+    def signed(self, *, is_elastic: bool) -> list[Any]:
+        """See `Step.signed`: where the lanes cannot be divided anew, ranks belong to it too."""
+        if is_elastic:
+            return super(RankLanes, self).signed(is_elastic=True)
+        text = f"split_dataset_by_node(rank={self.rank}, world_size={self.world_size}, lanes={self.lanes})"
+        return [text, Hasher.hash((*self.parts, self.rank, self.world_size))]
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`: of any rows."""
@@ -277,52 +233,40 @@ class RankLanes(PlainStep):
         return ()
 
 
-def works_by_shard(step: Step) -> bool:
-    """True if a step can be applied to each lane separately."""
-    if isinstance(step, (Part, RankLanes)):
-        return False
-    return step.is_local or isinstance(step, (Repeat, Shuffle)) or (isinstance(step, Batch) and bool(step.by))
-
-
 def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the steps behind the call that apply to each lane, and the others, which see the rows of the rank."""
+    """The steps behind the call that are done in each lane, and the others, which see the rows of the rank."""
     place = 0
-    while place < len(behind) and works_by_shard(behind[place]) and not _is_list(behind[place]):
+    while place < len(behind) and behind[place].works_in_shards and not behind[place].joins_neighbours:
         place += 1
     return tuple(behind[:place]), tuple(behind[place:])
 
 
 def keeps_shards(step: Step) -> bool:
-    """True if after a step on the rows of a rank each lane still yields a run of its own rows."""
-    return step.is_row_by_row or _is_list(step)
-
-
-def _is_list(step: Step) -> bool:
-    return isinstance(step, Batch) and not step.by and step.size is not None
+    """Whether behind a step on the rows of a rank each lane still stands behind some of its own rows."""
+    return step.is_row_by_row or step.joins_neighbours
 
 
 def logical_shards(
     root: Node, before: Sequence[Step], inside: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]
 ) -> Shards:
-    """Return the node that yields the rows of some lanes.
+    """What gives the rows of some lanes.
 
-    Lanes are cut after the last step that must see all rows; the steps behind it apply to each lane separately.
+    Lanes are cut behind the last step that must see all rows, and the steps behind it are done in each lane by itself.
 
     Args:
         root: the rows at the bottom.
         before: the steps before the call.
-        inside: steps behind the call that apply to each lane.
+        inside: steps behind the call that are done in each lane.
         split: the call.
         epoch: of the order.
-        own: the lanes read.
+        own: the lanes.
     """
     place = len(before)
-    while place and works_by_shard(before[place - 1]) and not isinstance(before[place - 1], Shuffle):
+    while place and before[place - 1].works_in_shards and before[place - 1].shuffle is None:
         place -= 1
     head = root
     for number, step in enumerate(before[:place]):
-        is_last = number == place - 1 and isinstance(step, Shuffle)
-        head = step.on(head, epoch, split.lanes) if is_last else step.on(head, epoch)
+        head = step.on(head, epoch, split.lanes if number == place - 1 and step.shuffle else 1)
     rest = (*before[place:], *inside)
     return _placed(head, rest, split, epoch, own) or _in_turn(head, rest, split, epoch, own)
 
@@ -332,18 +276,17 @@ def _placed(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own:
     from datasets_core.stream.nodes.shard import PlacedShards
 
     placed = head.placed
-    if placed is None or placed.is_endless or sum(isinstance(step, Repeat) for step in rest) > 1:
+    rounds = [times for step in rest for times in step.rounds]
+    if placed is None or placed.is_endless or len(rounds) > 1:
         return None
-    size, times = placed.num_rows, [1]
+    size = placed.num_rows
     for step in rest:
-        if isinstance(step, Repeat):
-            times = [step.times]  # type: ignore[list-item]
-        elif isinstance(step, (Batch, Shuffle, Limit, Part)):
+        if step.counts_rows and not step.rounds:
             return None
         placed = step.on(placed, epoch).placed
         if placed is None:
             return None
-    return PlacedShards(placed, ShardPositions.of(size, split.lanes, own, split.ends, times[0]))
+    return PlacedShards(placed, ShardPositions.of(size, split.lanes, own, split.ends, *rounds))
 
 
 def _in_turn(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> ShardsInTurn:
@@ -362,21 +305,20 @@ def _shard(head: Node, rest: Sequence[Step], count: int, epoch: int, index: int)
     else:
         node = shard_of(head, index, count)
     for step in rest:
-        seeded = replace(step, seed=step.seed + (index << 40)) if isinstance(step, Shuffle) else step
-        node = seeded.on(node, epoch).as_shard(index, count)
+        node = step.for_shard(index).on(node, epoch).as_shard(index, count)
     return node
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A stream as a value: a source and steps.
+    """Rows, and what is done to them.
 
     Attributes:
         source: the rows at the bottom.
-        steps: in order.
-        num_shards: number of parts for workers.
-        errors: handling of failed rows; None: none.
-        label: name of the source in a combined stream; it begins the origin of rows without a file.
+        steps: what is done, in order.
+        num_shards: into how many parts the rows divide among workers.
+        errors: what is done about rows at which a step fails; None: nothing.
+        label: tells its rows from those of others that come from no file either, where it is one of several streams.
     """
 
     source: RowsByPlace | Source
@@ -396,7 +338,7 @@ class Plan:
 
     @property
     def counts_errors(self) -> bool:
-        """True if rows may fail, so that a state counts them."""
+        """Whether rows may fail, so that a state counts them."""
         return self.errors is not None or any(step.on_error for step in self.steps)
 
     def on_error(self, policy: ErrorPolicy) -> Plan:
@@ -409,24 +351,20 @@ class Plan:
         before = self.split
         if before is None or not self.is_elastic:
             return replace(self, steps=(*self.steps, split))
-        within = before.within(split.rank, split.world_size)
-        place = self._split_place
-        return replace(self, steps=tuple(within if number == place else step for number, step in enumerate(self.steps)))
+        return self._divided_by(before.within(split.rank, split.world_size))
 
     def in_all_shards(self) -> Plan:
-        """Return the plan with the lanes of all ranks."""
+        """The plan with the lanes of all ranks."""
+        return self if self.split is None else self._divided_by(replace(self.split, rank=0, world_size=1))
+
+    def _divided_by(self, split: RankLanes) -> Plan:
+        """The plan with another step in the place of the one that divides the rows."""
         place = self._split_place
-        return replace(
-            self,
-            steps=tuple(
-                replace(step, rank=0, world_size=1) if number == place and isinstance(step, RankLanes) else step
-                for number, step in enumerate(self.steps)
-            ),
-        )
+        return replace(self, steps=tuple(split if number == place else step for number, step in enumerate(self.steps)))
 
     @property
     def split(self) -> RankLanes | None:
-        """The last step that divides the rows among ranks by lanes; None without one."""
+        """The last step that divides the rows among ranks by lanes."""
         place = self._split_place
         return None if place is None else self.steps[place]  # type: ignore[return-value]
 
@@ -438,7 +376,7 @@ class Plan:
 
     @property
     def is_elastic(self) -> bool:
-        """True if each lane yields rows of its own, so that lanes can be divided anew at any state."""
+        """Whether each lane stands behind rows of its own, so that the lanes may be divided anew at any state."""
         place = self._split_place
         if place is None:
             return False
@@ -456,7 +394,7 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
-        """True if so many parts, each a run of the rows, cost no more to read than all of them at once.
+        """Whether so many parts, each a run of the rows, cost no more to read than all of them at once.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
         True
@@ -502,23 +440,22 @@ class Plan:
 
     @property
     def changes_by_epoch(self) -> bool:
-        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
-        return self.source.changes_by_epoch or any(isinstance(step, Shuffle) and step.reshuffles for step in self.steps)
+        """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
+        return self.source.changes_by_epoch or any(step.reshuffles for step in self.steps)
 
     @property
     def num_rows(self) -> int | None:
-        """Number of rows, if known by arithmetic."""
+        """How many rows there are, where arithmetic tells."""
         return self.node(0).length
 
     @property
     def features(self) -> Features | None:
-        """Features of the rows; None if only the rows tell."""
+        """The features of the rows; None where only the rows will tell."""
         return self._behind_steps(self.source.features)
 
     def known_features(self) -> Features | None:
-        """Features, for which the first file may be fetched; None if they are still unknown."""
-        told = getattr(self.source, "known_features", None)
-        return self._behind_steps(self.source.features if told is None else told())
+        """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
+        return self._behind_steps(self.source.known_features())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
         for step in self.steps:
@@ -526,12 +463,12 @@ class Plan:
         return found
 
     def root(self, epoch: int) -> Node:
-        """Return the node that yields the rows before any step."""
+        """What gives the rows before any step."""
         source: Any = self.source
-        if hasattr(source, "root"):
-            found: Node = source.root(epoch)
+        found: Node | None = source.root(epoch)
+        if found is not None:
             return found.labelled(self.label)
-        if any(isinstance(step, (Shuffle, RankLanes, Part)) for step in self.steps):
+        if any(step.divides_files for step in self.steps):
             plan = self.by_files()
             if plan is not self:
                 return plan.root(epoch)
@@ -539,18 +476,15 @@ class Plan:
 
     def labelled(self, label: str) -> Plan:
         """The plan as one of several whose rows come in one stream."""
-        source: Any = self.source
-        return replace(self, label=label, source=source.labelled(label) if hasattr(source, "labelled") else source)
+        return replace(self, label=label, source=self.source.labelled(label))
 
     def by_files(self) -> Plan:
         """The plan with a job for each file of its rows, where files are read from their beginning: as a stream has them."""
-        source: Any = self.source
-        blocks = None if hasattr(source, "root") else source.blocks
-        jobs = None if blocks is None or blocks.is_indexed else source.as_jobs()
+        jobs = self.source.as_jobs()
         return self if jobs is None else replace(self, source=jobs)
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
-        """Return the node that yields the rows of an epoch, or of a share of it: for an elastic plan whole lanes."""
+        """What gives the rows of an epoch, or of a share of it: of an elastic plan whole lanes."""
         if any(step.chooses_columns for step in self.steps):
             source, fewer = projected(self.source, self.steps)
             if source is not self.source:
@@ -571,18 +505,16 @@ class Plan:
 
     def indexes(self) -> list[BlockIndex]:
         """Of the files that lie in blocks, in order."""
-        source: Any = self.source
-        found: list[BlockIndex] = source.indexes() if hasattr(source, "indexes") else []
-        return found
+        return self.source.indexes()
 
     def with_seed(self, seed: int) -> Plan:
         """The plan with the rows in the order of a drawn seed."""
         return replace(self, source=self.source.with_seed(seed))
 
     def signature(self) -> list[list[Any]]:
-        """Return what identifies the plan: a text and a hash of the rows and of each step, and the parts of the rows."""
+        """What tells the plan from others: of the rows and of each step a text and a hash, and the parts of the rows."""
         is_elastic = self.is_elastic
-        found = [self.source.signed(), *(_signed(step, is_elastic=is_elastic) for step in self.steps)]
+        found = [self.source.signed(), *(step.signed(is_elastic=is_elastic) for step in self.steps)]
         return [*found, ["on_error", ""]] if self.counts_errors and _counts_behind(self.steps) else found
 
 
@@ -595,18 +527,7 @@ def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(step.under(fresh) for step in steps)
 
 
-def _signed(step: Step, *, is_elastic: bool) -> list[Any]:
-    if isinstance(step, RankLanes) and not is_elastic:
-        text = f"split_dataset_by_node(rank={step.rank}, world_size={step.world_size}, lanes={step.lanes})"
-        return [text, Hasher.hash((*step.parts, step.rank, step.world_size))]
-    text = step.text if len(step.text) <= 80 else f"{step.text[:77]}..."
-    try:
-        return [text, Hasher.hash((type(step).__name__, step.parts))]
-    except UnhashableError:  # a function whose values have no lasting identity is identified by its name
-        return [text, ""]
-
-
 def _counts_behind(steps: Sequence[Step]) -> bool:
-    """True if a step counts rows that one made which may leave some out: it has states of its own then."""
-    first = next((place for place, step in enumerate(steps) if isinstance(step, (Map, ChangeColumns))), len(steps))
-    return any(isinstance(step, (Limit, Repeat, Shuffle, Batch, Part)) for step in steps[first:])
+    """Whether a step counts rows that one made which may leave some out: it has states of its own then."""
+    first = next((place for place, step in enumerate(steps) if step.may_skip_rows), len(steps))
+    return any(step.counts_rows for step in steps[first:])

@@ -24,7 +24,7 @@ from datasets_core.stream.nodes.positions import OneOrder, Origins, files_of
 from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.sources.tables import RowsOfFiles
-from datasets_core.stream.steps import Batch, Map, PlainStep, Step
+from datasets_core.stream.steps import PlainStep, Step
 
 ID, SOURCE, ROW = COLUMNS = ("__id__", "__source__", "__row__")
 """The columns that there can be."""
@@ -177,11 +177,7 @@ class RowIds(PlainStep):
 
     columns: tuple[str, ...]
     files: FileTable = field(compare=False)
-
-    @property
-    def is_row_by_row(self) -> bool:
-        """See `Step`."""
-        return True
+    is_row_by_row: ClassVar[bool] = True
 
     @classmethod
     def of(cls, columns: tuple[str, ...], source: Any) -> RowIds:
@@ -248,7 +244,7 @@ def check_steps(steps: Sequence[Step]) -> None:
         ConfigurationError: the first of them.
     """
     for step in steps:
-        if isinstance(step, Batch) or (isinstance(step, Map) and step.is_batched) or step.unit is None:
+        if step.joins_rows or step.unit is None:
             raise ConfigurationError(
                 f"Behind {step.text} rows are made of several, so that they have no ids. Call with_row_ids() before it."
             )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from datasets_core.engines.pool import ahead_of
+from datasets_core.errors import UnhashableError
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import check_names, grouped_features
-from datasets_core.stream.nodes.columns import Added, Cast, Decoding, NullOfCast, NullOfMap, Renamed, Selected
+from datasets_core.stream.nodes.columns import Cast, ColumnChange, Decoding, NullOfCast, NullOfMap
 from datasets_core.stream.nodes.errors import Guard, Ledger
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.map_filter import (
-    Changed,
     Filtered,
     FilteredByBatch,
     Lists,
@@ -23,147 +26,164 @@ from datasets_core.stream.nodes.map_filter import (
     SelectedRows,
     Windows,
     numbered,
+    row_by_row,
 )
-from datasets_core.stream.nodes.node import Node, RowChange
+from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.order.layers import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
 from datasets_core.stream.order.shuffle import ShuffledBlocks
 
 
-class Step(Protocol):
-    """One step."""
+class Step(ABC):
+    """One step: what it makes of rows, and all that the plan asks to divide, narrow and sign a stream.
 
-    @property
-    def is_local(self) -> bool:
-        """True if what it makes of rows does not depend on the rows around their batch: parts can be taken before it."""
-        ...
-
-    @property
-    def unit(self) -> int | None:
-        """Number of rows that must stay together for that; None: all."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """Short text of the user's call."""
-        ...
-
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """All that decides about the rows, to be hashed."""
-        ...
-
-    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """Return the node with the result of the step on the rows of `node`.
-
-        Args:
-            node: the input.
-            epoch: of the order.
-            shards: number of logical shards of the result: a step that mixes rows does not mix those of two shards.
-        """
-        ...
-
-    def features(self, before: Features | None) -> Features | None:
-        """Return the features after the step; None if only the rows tell."""
-        ...
-
-    def reads(self) -> tuple[str, ...] | None:
-        """Return the columns that it reads; None: all, or unknown."""
-        ...
-
-    @property
-    def errors(self) -> Ledger | None:
-        """See `PlainStep`."""
-        ...
-
-    @property
-    def on_error(self) -> str | None:
-        """See `PlainStep`."""
-        ...
-
-    @property
-    def chooses_columns(self) -> bool:
-        """True if there may be fewer columns behind the step, so that fewer are read."""
-        ...
-
-    @property
-    def decodes_media(self) -> bool:
-        """True if the step says who decodes media."""
-        ...
-
-    @property
-    def is_row_by_row(self) -> bool:
-        """True if the result for a row does not depend on its position: parts of rows may be taken before the step."""
-        ...
-
-    def under(self, errors: Ledger | None) -> Step:
-        """See `PlainStep.under`."""
-        ...
-
-    def for_shards(self, shards: int) -> Step:
-        """See `PlainStep.for_shards`."""
-        ...
-
-
-def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:
-    """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may fail."""
-    placed = node.placed
-    if placed is not None and not placed.is_shared and guard is None:
-        return placed.under(change)
-    return Changed(numbered(node, change.needs_numbers), change, guard, ahead)
-
-
-class PlainStep:
-    """Base of most steps.
+    What is abstract has no answer that would be right for any step: a class that leaves one out cannot be used.
 
     Attributes:
         errors: of the stream, for rows that fail in the step; None: no row may.
-        on_error: action for these; None: that of the stream.
+        on_error: what becomes of these; None: what the stream says.
+        divides_files: True if rows that lie in files have a job for each file where the step is: it mixes or divides them.
+        may_skip_rows: True if a row may fail in it and be left out although arithmetic tells its place.
+        reshuffles: True if each epoch has an order of its own.
     """
 
     errors: Ledger | None = None
     on_error: str | None = None
+    divides_files: bool = False
+    may_skip_rows: bool = False
+    reshuffles: bool = False
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """What the user called for, in short."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Any, ...]:
+        """All that decides about the rows, to be hashed."""
+
+    @abstractmethod
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
+        """The rows that become of those of `node`.
+
+        Args:
+            node: what comes to the step.
+            epoch: of the order.
+            shards: into how many equal runs the order of the result is cut: what mixes rows does not mix those of two runs.
+        """
+
+    @property
+    @abstractmethod
+    def is_local(self) -> bool:
+        """Whether what it makes of rows does not depend on the rows around their batch: parts can be taken before it."""
+
+    @property
+    @abstractmethod
+    def works_in_shards(self) -> bool:
+        """True if it can be done in each logical shard by itself."""
+
+    @property
+    @abstractmethod
+    def counts_rows(self) -> bool:
+        """True if a row that is left out before it changes which others come behind it, or how they are put together."""
+
+    @property
+    @abstractmethod
+    def joins_rows(self) -> bool:
+        """True if a row behind it is made of several rows, so that it comes from no one place."""
+
+    @property
+    def decoding(self) -> Decoding | None:
+        """What says who decodes media; None: the step says nothing about it."""
+        return None
+
+    @property
+    def shuffle(self) -> Shuffle | None:
+        """The step itself, if it mixes rows: what it does can be done in equal runs (see `on`)."""
+        return None
+
+    @property
+    def rounds(self) -> tuple[int | None, ...]:
+        """How often rows are repeated (None: without end), of a step that repeats them."""
+        return ()
 
     @property
     def chooses_columns(self) -> bool:
-        """See `Step.chooses_columns`."""
-        return False
-
-    @property
-    def decodes_media(self) -> bool:
-        """See `Step.decodes_media`."""
+        """True if there may be fewer columns behind the step, so that fewer are read."""
         return False
 
     @property
     def is_row_by_row(self) -> bool:
-        """See `Step.is_row_by_row`."""
+        """True if it does the same with a row wherever it stands: parts of rows may be taken before it."""
         return False
 
-    def under(self, errors: Ledger | None) -> Step:
-        """The step with what is done about rows that fail in it, if any may."""
-        return self  # type: ignore[return-value]
-
-    def for_shards(self, shards: int) -> Step:
-        """The step as it is done in each of so many logical shards: what it keeps in memory is shared by them."""
-        return self  # type: ignore[return-value]
-
     @property
-    def is_local(self) -> bool:
-        """See `Step.is_local`."""
-        return True
+    def joins_neighbours(self) -> bool:
+        """True if each row behind it is made of so many rows that follow each other."""
+        return False
 
     @property
     def unit(self) -> int | None:
-        """See `Step.unit`."""
+        """How many rows must stay together where it is local; None: all."""
         return 1
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
+        """The features behind the step; None where only the rows will tell."""
         return before
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
+        """The columns that it looks at; None: all, or nobody knows."""
         return None
+
+    def origins(self, before: Mapping[str, str]) -> dict[str, str]:
+        """The columns behind the step that are, or may be, those of the bottom.
+
+        Args:
+            before: by name before the step the name at the bottom.
+        """
+        return dict(before)
+
+    def without(self, gone: Mapping[str, str]) -> Step:
+        """The step where these columns are not there: it no longer names them."""
+        return self
+
+    def under(self, errors: Ledger | None) -> Step:
+        """The step with what is done about rows that fail in it, if any may."""
+        return self
+
+    def for_shards(self, shards: int) -> Step:
+        """The step as it is done in each of so many logical shards: what it keeps in memory is shared by them."""
+        return self
+
+    def for_shard(self, index: int) -> Step:
+        """The step in one logical shard, where it draws an order of its own."""
+        return self
+
+    def signed(self, *, is_elastic: bool) -> list[Any]:
+        """What tells the step from others in a state: a text and a hash; the name of its class is part of the hash.
+
+        Args:
+            is_elastic: the number of ranks may change (see `Plan.is_elastic`).
+        """
+        text = self.text if len(self.text) <= 80 else f"{self.text[:77]}..."
+        try:
+            return [text, Hasher.hash((type(self).__name__, self.parts))]
+        except UnhashableError:  # a function whose values have no lasting identity is known by its name
+            return [text, ""]
+
+
+class PlainStep(Step):
+    """What steps have in common that work on a row, or on a batch of rows, wherever it stands, and give each in its place."""
+
+    is_local: ClassVar[bool] = True
+    works_in_shards: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = False
+
+    @property
+    def joins_rows(self) -> bool:
+        """See `Step.joins_rows`."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,19 +196,20 @@ class ChangeColumns(PlainStep):
         errors: of the stream, for rows whose values do not fit.
     """
 
-    change: Selected | Renamed | Added | Cast | Decoding
+    change: ColumnChange
     text: str
     errors: Ledger | None = None
+    may_skip_rows = True
 
     @property
     def chooses_columns(self) -> bool:
         """See `Step.chooses_columns`."""
-        return isinstance(self.change, Selected)
+        return self.change.chooses_columns
 
     @property
-    def decodes_media(self) -> bool:
-        """See `Step.decodes_media`."""
-        return isinstance(self.change, Decoding)
+    def decoding(self) -> Decoding | None:
+        """See `Step.decoding`."""
+        return self.change if isinstance(self.change, Decoding) else None
 
     @property
     def is_row_by_row(self) -> bool:
@@ -196,20 +217,21 @@ class ChangeColumns(PlainStep):
         return not self.change.needs_numbers
 
     def under(self, errors: Ledger | None) -> ChangeColumns:
-        """See `PlainStep.under`."""
+        """See `Step.under`."""
         return replace(self, errors=errors)
+
+    def origins(self, before: Mapping[str, str]) -> dict[str, str]:
+        """See `Step.origins`."""
+        return self.change.origins(before)
+
+    def without(self, gone: Mapping[str, str]) -> ChangeColumns:
+        """See `Step.without`."""
+        return replace(self, change=self.change.without(gone))
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
-        change = self.change
-        if isinstance(change, Selected):
-            return change.names, change.is_dropped
-        if isinstance(change, Renamed):
-            return (dict(change.names),)
-        if isinstance(change, Added):
-            return change.name, change.values, Features({change.name: change.feature}).to_dict()
-        return (change.wanted.to_dict(), change.is_all) if isinstance(change, Cast) else (change.is_on,)
+        return self.change.parts
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
@@ -230,13 +252,8 @@ class ChangeColumns(PlainStep):
 
 
 def _of_function(function: Function) -> tuple[Any, ...]:
-    return (
-        function.call,
-        dict(function.kwargs),
-        function.with_indices,
-        function.input_columns,
-        (function.format.type, dict(function.format.kwargs)),
-    )
+    rows = function.format
+    return function.call, dict(function.kwargs), function.with_indices, function.input_columns, (rows.type, dict(rows.kwargs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +261,13 @@ class Map(PlainStep):
     """A function on rows, or on batches of `size` rows.
 
     Attributes:
-        made: the function and its result.
-        is_batched: True if it takes batches.
-        size: rows of a batch; None: all rows.
-        is_whole: True to drop a last batch with fewer rows.
+        made: what it makes.
+        is_batched: of batches.
+        size: of them; None: all rows.
+        is_whole: a last batch that has fewer rows is left out.
         errors: of the stream, for rows at which it fails.
-        on_error: action for these; None: that of the stream.
-        lanes: number of such steps that run side by side.
+        on_error: what becomes of these; None: what the stream says.
+        lanes: how many such steps work side by side.
     """
 
     made: RowsMade
@@ -260,6 +277,12 @@ class Map(PlainStep):
     errors: Ledger | None = None
     on_error: str | None = None
     lanes: int = 1
+    may_skip_rows = True
+
+    @property
+    def joins_rows(self) -> bool:
+        """See `Step.joins_rows`."""
+        return self.is_batched
 
     @property
     def unit(self) -> int | None:
@@ -282,11 +305,11 @@ class Map(PlainStep):
         return not self.is_batched and not self.made.needs_numbers
 
     def under(self, errors: Ledger | None) -> Map:
-        """See `PlainStep.under`."""
+        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def for_shards(self, shards: int) -> Map:
-        """See `PlainStep.for_shards`: what is done ahead is shared."""
+        """See `Step.for_shards`: what is done ahead is shared."""
         return replace(self, lanes=shards)
 
     @property
@@ -310,6 +333,15 @@ class Map(PlainStep):
             check_names((*self.made.removed, *(self.made.function.input_columns or ())), list(before))
         return self.made.result
 
+    def origins(self, before: Mapping[str, str]) -> dict[str, str]:
+        """See `Step.origins`."""
+        return {name: origin for name, origin in before.items() if name not in self.made.removed}
+
+    def without(self, gone: Mapping[str, str]) -> Map:
+        """See `Step.without`."""
+        removed = tuple(name for name in self.made.removed if name not in gone)
+        return replace(self, made=replace(self.made, removed=removed))
+
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
         return None if self.made.result is not None else self.made.function.input_columns
@@ -317,10 +349,10 @@ class Map(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class Filter(PlainStep):
-    """The rows for which a function returns a true value.
+    """The rows for which a function says something true.
 
     Attributes:
-        function: the function.
+        function: it.
         is_batched, size, errors, on_error, lanes: see `Map`.
     """
 
@@ -347,11 +379,11 @@ class Filter(PlainStep):
         return not self.is_batched and not self.function.with_indices
 
     def under(self, errors: Ledger | None) -> Filter:
-        """See `PlainStep.under`."""
+        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def for_shards(self, shards: int) -> Filter:
-        """See `PlainStep.for_shards`."""
+        """See `Step.for_shards`."""
         return replace(self, lanes=shards)
 
     @property
@@ -380,12 +412,20 @@ class Filter(PlainStep):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(PlainStep):
+class Batch(Step):
     """Rows put together to lists."""
 
     size: int | None
     by: tuple[str, ...]
     is_whole: bool
+    works_in_shards: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    joins_rows: ClassVar[bool] = True
+
+    @property
+    def joins_neighbours(self) -> bool:
+        """See `Step.joins_neighbours`."""
+        return not self.by and self.size is not None
 
     @property
     def is_local(self) -> bool:
@@ -410,7 +450,7 @@ class Batch(PlainStep):
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         placed = node.placed
-        if not self.by and self.size is not None and placed is not None and not placed.is_shared:
+        if self.size is not None and not self.by and placed is not None and not placed.is_shared:
             return placed.under(Grouped(placed, self.size, self.is_whole))
         return Lists(node, self.size, self.by, self.is_whole)
 
@@ -426,13 +466,12 @@ class Batch(PlainStep):
         return self.by
 
 
-class _Whole(PlainStep):
-    """Base of most steps that see all rows."""
+class _Whole(Step):
+    """What steps have in common that see all rows, and none of their values."""
 
-    @property
-    def is_local(self) -> bool:
-        """See `Step.is_local`."""
-        return False
+    is_local: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = True
+    joins_rows: ClassVar[bool] = False
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
@@ -445,6 +484,7 @@ class Limit(_Whole):
 
     count: int
     is_skip: bool = False
+    works_in_shards: ClassVar[bool] = False
 
     @property
     def text(self) -> str:
@@ -470,6 +510,12 @@ class Repeat(_Whole):
     """The rows again and again."""
 
     times: int | None
+    works_in_shards: ClassVar[bool] = True
+
+    @property
+    def rounds(self) -> tuple[int | None, ...]:
+        """See `Step.rounds`."""
+        return (self.times,)
 
     @property
     def text(self) -> str:
@@ -505,10 +551,21 @@ class Shuffle(_Whole):
     reshuffles: bool = False
     window_bytes: int = 64 << 20
     is_by_bytes: bool = False
+    works_in_shards: ClassVar[bool] = True
+    divides_files = True
+
+    @property
+    def shuffle(self) -> Shuffle:
+        """See `Step.shuffle`."""
+        return self
 
     def for_shards(self, shards: int) -> Shuffle:
-        """See `PlainStep.for_shards`: windows are in memory together."""
+        """See `Step.for_shards`: windows are in memory together."""
         return replace(self, size=max(1, self.size // shards), window_bytes=max(1, self.window_bytes // shards))
+
+    def for_shard(self, index: int) -> Shuffle:
+        """See `Step.for_shard`."""
+        return replace(self, seed=self.seed + (index << 40))
 
     @property
     def text(self) -> str:
@@ -540,14 +597,14 @@ class Shuffle(_Whole):
         return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=True))
 
     def _layer(self, blocks: RowBlocks | None, shards: int, *, reshuffles: bool) -> ShuffledBlocks | None:
-        """Return the layer that mixes blocks of rows; None without blocks, or if they cannot be read alone."""
+        """What mixes blocks of rows; None where the rows are in none, or these cannot be read alone."""
         if blocks is None or not blocks.is_indexed:
             return None
         rows = None if self.is_by_bytes else self.size
         return ShuffledBlocks(blocks, self.seed, rows, self.window_bytes, shards, reshuffles)
 
     def _rows(self, node: Node) -> int:
-        """Return the rows of a window behind steps that see rows."""
+        """How many rows a window has behind steps that see rows."""
         rows = node.bottom.placed if self.is_by_bytes else None
         blocks = None if rows is None else rows.source.blocks
         row_bytes = 0 if blocks is None else int(blocks.sizes.sum()) // max(1, blocks.num_rows)
@@ -556,11 +613,11 @@ class Shuffle(_Whole):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The part of the rows that one reader reads, if others read the rest.
+    """Which part of the rows one reader reads, where others read the rest.
 
     Attributes:
         index: of the part.
-        count: number of parts.
+        count: how many there are.
     """
 
     index: int
@@ -568,7 +625,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Part(PlainStep):
+class Part(Step):
     """One of `count` parts of the rows: whole shards where there are enough, else rows.
 
     Attributes:
@@ -583,6 +640,11 @@ class Part(PlainStep):
     shards: int
     together: int | None = 1
     keeps_numbers: bool = False
+    is_local: ClassVar[bool] = True
+    works_in_shards: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = True
+    joins_rows: ClassVar[bool] = False
+    divides_files = True
 
     @property
     def text(self) -> str:
@@ -596,7 +658,7 @@ class Part(PlainStep):
 
     @property
     def num_shards(self) -> int:
-        """Number of shards of the part."""
+        """How many shards the part has."""
         return len(self._chosen()) if self.shards >= self.count else 1
 
     def _chosen(self) -> range:

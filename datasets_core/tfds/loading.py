@@ -19,6 +19,7 @@ from datasets_core.meta.reference import BuilderName, parse_builder_name, script
 from datasets_core.meta.version import Version
 from datasets_core.optional import needed
 from datasets_core.progress import progress
+from datasets_core.resolve.request import Location
 from datasets_core.store.manifest import Manifest
 from datasets_core.stream.order.files import ReadConfig
 from datasets_core.tfds.info import registered, registered_names
@@ -210,7 +211,7 @@ def _is_path(name: Any) -> bool:
 
 
 def _at_path(path: str, data_dir: str | os.PathLike[str] | None, kwargs: dict[str, Any]) -> SplitReading:
-    local = path if files.is_url(path) else os.path.abspath(os.path.expanduser(path))
+    local = Location.of(os.path.expanduser(path)).path
     script = local if local.endswith(".py") else script_in(local)
     if script is None:
         return builder_from_directory(local)

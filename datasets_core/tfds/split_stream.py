@@ -19,10 +19,10 @@ from datasets_core.store.rows.indices import at_least, at_least_one
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iteration import RowIterator
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Failures, Kinds
-from datasets_core.stream.nodes.map_filter import Filtered
+from datasets_core.stream.nodes.map_filter import Filtered, row_by_row
 from datasets_core.stream.nodes.node import Delivery, Node, Numbers, State
 from datasets_core.stream.order.layers import ENDLESS
-from datasets_core.stream.steps import Limit, PlainStep, Repeat, Shuffle, row_by_row
+from datasets_core.stream.steps import Limit, PlainStep, Repeat, Shuffle
 from datasets_core.tfds.connectors import np_dtype_of, shape_of
 from datasets_core.tfds.elements import WHOLE, Batched, Form, Row, Whole, converter, view_of
 

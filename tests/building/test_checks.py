@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from datasets_core.building.options import check_downloads, check_manifest, check_shards, check_splits, recorded_downloads
+from datasets_core.building.options import check_downloads, check_hashes, check_manifest, check_splits, recorded_downloads
 from datasets_core.errors import (
     DamagedShardError,
     ExpectedMoreSplitsError,
@@ -87,7 +87,7 @@ def test_a_shard_of_other_bytes_is_named(tmp_path):
     manifest = Manifest(DatasetInfo(), (ShardRecord("a.arrow", "train", 1, 3, 3, "00", ((1, 1),)),))
 
     with pytest.raises(DamagedShardError, match=r"a\.arrow.*sha256"):
-        check_shards(str(tmp_path), manifest)
+        check_hashes(str(tmp_path), manifest)
 
 
 @pytest.mark.parametrize(("is_old", "mode", "compared"), [(True, BASIC, False), (True, ALL, True), (False, BASIC, True)])

@@ -77,7 +77,7 @@ def test_of_a_large_dataset_those_that_were_written_later_are(folder: Path, monk
     monkeypatch.setattr(folders, "_HASHED_BYTES", 0)
     hashed: list[str] = []
     monkeypatch.setattr(
-        options, "check_shards", lambda folder, manifest, **_: hashed.extend(shard.name for shard in manifest.shards)
+        options, "check_hashes", lambda folder, manifest, **_: hashed.extend(shard.name for shard in manifest.shards)
     )
     first, second = shards(folder)
     os.utime(first, (0, 0))

@@ -18,7 +18,7 @@ from datasets_core.meta.data_files import match
 def test_the_shards_of_the_default_config_stand_in_data() -> None:
     target = push_target("org/name", splits=["train"])
 
-    assert (target.data_dir, target.commit_message, target.revision) == ("data", "Upload dataset", None)
+    assert (target.data_dir, target.commit_message, target.revision) == ("data", None, None)
     assert target.pattern("train") == "data/train-*"
 
 

@@ -27,7 +27,7 @@ from datasets_core.inspect import get_dataset_infos
 from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.info import Card, DatasetInfo
 from datasets_core.resolve import folder as folder_room
-from datasets_core.resolve.folder import FolderSource, read_folder_card, read_text
+from datasets_core.resolve.folder import FOLDER_KINDS, FolderSource, folder_source, read_folder_card, read_text
 from datasets_core.resolve.request import Request
 
 CARD = """---
@@ -396,3 +396,44 @@ def test_a_large_folder_and_a_store_are_asked_for_each_name(
     monkeypatch.setattr(folder_room, "_MOST_ENTRIES", 1)
     assert _source(write(train_dot_csv="a\n1\n")).entries is None
     assert FolderSource(Request("memory://none"), "memory://none").entries is None
+
+
+MARKED: dict[str, dict[str, str]] = {
+    "data files": {"train.csv": "a\n1\n"},
+    "a script of another name": {"train.csv": "a\n1\n", "convert.py": ""},
+    "a script": {"train.csv": "a\n1\n", "reviews.py": "def f(): ...\n"},
+    "a manifest": {"train.csv": "a\n1\n", "dataset_info.json": "{}"},
+    "a folder": {"data/train.csv": "a\n1\n"},
+}
+
+
+@pytest.mark.parametrize(
+    ("held", "asked"),
+    [("data files", []), ("a script of another name", [0]), ("a script", [0]), ("a manifest", [1]), ("a folder", [1])],
+)
+def test_a_folder_is_asked_for_a_kind_only_where_its_listing_holds_a_marker(
+    tmp_path: Path, held: str, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, seen = tmp_path / "reviews", []
+    for name, text in MARKED[held].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+    def watching(number: int) -> Callable[[FolderSource], None]:
+        return lambda given: seen.append(number)
+
+    kinds = tuple(kind._replace(source=watching(number)) for number, kind in enumerate(FOLDER_KINDS))
+    monkeypatch.setattr(folder_room, "FOLDER_KINDS", kinds)
+    found = folder_source(Request(str(folder)), str(folder))
+    assert (seen, type(found)) == (asked, FolderSource)
+
+
+def test_a_folder_that_data_dir_names_is_asked_though_the_outer_listing_has_no_marker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.csv").write_text("a\n1\n")
+    seen: list[str] = []
+    kinds = tuple(kind._replace(source=lambda given, kind=kind: seen.append(kind.name)) for kind in FOLDER_KINDS)
+    monkeypatch.setattr(folder_room, "FOLDER_KINDS", kinds)
+    folder_source(Request(str(tmp_path), data_dir="/elsewhere"), str(tmp_path))
+    assert seen == [FOLDER_KINDS[1].name]

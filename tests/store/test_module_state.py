@@ -206,6 +206,21 @@ def test_map_and_filter_give_the_same_rows_in_processes(
     assert kept["a"][:] == [3, 4]
 
 
+@pytest.mark.parametrize("is_set", [False, True])
+def test_streams_map_and_filter_the_same_rows_in_processes(
+    helpers: Any, is_set: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if is_set:
+        monkeypatch.setattr(helpers.Base, "K", 3)
+    stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
+    with caplog.at_level(logging.WARNING, "datasets_core"):
+        found = list(stream.map(helpers.by_class, num_workers=2, engine="processes"))
+    kept = stream.filter(lambda row: helpers.by_class(row)["b"] > 2, num_workers=2, engine="processes")
+    assert [row["b"] for row in found] == ([3, 6, 9] if is_set else [1, 2, 3])
+    assert [row["a"] for row in kept] == ([1, 2, 3] if is_set else [3])
+    assert caplog.text.count("runs in this process alone") == 2 * is_set
+
+
 def test_rows_of_a_generator_are_the_same_in_processes(helpers: Any, tmp_path: Path) -> None:
     helpers.Base.K = 3
 

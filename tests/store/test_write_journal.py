@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from datasets_core.config import using
 from datasets_core.errors import FileInPlaceError
-from datasets_core.store.commit import WriteJournal, holds, writing_folder
+from datasets_core.store.commit import WriteJournal, header_of, holds, writing_folder
 
 
 def journal_of(folder: Path, header: dict[str, object]) -> WriteJournal:
@@ -78,3 +79,19 @@ def test_a_prefix_is_held_to_its_hash(tmp_path: Path) -> None:
     assert not holds(str(path), 4, digest)
     assert not holds(str(path), 30, digest)
     assert not holds(str(tmp_path / "b"), 3, digest)
+
+
+def test_a_journal_has_the_number_of_its_form_beside_what_is_written(tmp_path: Path) -> None:
+    with journal_of(tmp_path, {"form": "csv", "rows": "a"}):
+        assert header_of(str(tmp_path / "work")) == {"form": "csv", "rows": "a", "journal": 1}
+
+
+@pytest.mark.parametrize(("form", "entries"), [({}, [{"shard": 0}]), ({"journal": 1}, [{"shard": 0}]), ({"journal": 2}, [])])
+def test_a_journal_without_a_form_is_of_the_first_and_one_of_another_form_is_dropped(
+    tmp_path: Path, form: dict[str, int], entries: list[dict[str, int]]
+) -> None:
+    (tmp_path / "work").mkdir()
+    lines = [{"form": "csv", "rows": "a", **form}, {"shard": 0}]
+    (tmp_path / "work" / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with journal_of(tmp_path, {"form": "csv", "rows": "a"}) as journal:
+        assert journal.entries == entries

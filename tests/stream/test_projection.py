@@ -13,6 +13,7 @@ from datasets_core.features.base import Value
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.features.schema import Features
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.nodes.positions import OneOrder
 from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.plan import Plan, projected
@@ -30,6 +31,7 @@ class _Rows(OneOrder):
     read_names: list[tuple[str, ...]] = field(default_factory=list)
     num_rows = 12
     paths = NOWHERE
+    projects = True
 
     @property
     def features(self) -> Features:
@@ -136,7 +138,7 @@ def _unprojected(stream: IterableDataset) -> list[dict[str, Any]]:
 
 def test_rows_that_cannot_be_read_in_part_stay_as_they_are() -> None:
     steps = IterableDataset.from_dict(ROWS).select_columns("a")._plan.steps
-    source = object()
+    source = RowsOfJobs((), FEATURES, NOWHERE, lambda: ["rows", ""])
     assert projected(source, steps) == (source, steps)
 
 

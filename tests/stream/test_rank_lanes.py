@@ -5,7 +5,7 @@ import pytest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.shard import PlacedShards, ShardsInTurn
-from datasets_core.stream.plan import RankLanes, divided_steps, keeps_shards, works_by_shard
+from datasets_core.stream.plan import RankLanes, divided_steps, keeps_shards
 from datasets_core.stream.steps import Batch, Filter, Limit, Map, Part, Repeat, Shuffle, Step
 
 FUNCTION = Function(print, "map")
@@ -31,13 +31,13 @@ def test_ranks_of_ranks_divide_the_lanes_of_a_rank() -> None:
 
 
 @pytest.mark.parametrize("step", [MAP, FILTER, BATCHES, LIST, RUNS, Repeat(2), Shuffle(1, 4)])
-def test_steps_that_see_rows_or_batches_work_in_lanes(step: object) -> None:
-    assert works_by_shard(step)  # type: ignore[arg-type]
+def test_steps_that_see_rows_or_batches_work_in_lanes(step: Step) -> None:
+    assert step.works_in_shards
 
 
 @pytest.mark.parametrize("step", [Limit(3), Part(0, 2, True, 1), RankLanes(4, 0, 1)])
-def test_steps_that_see_all_rows_do_not(step: object) -> None:
-    assert not works_by_shard(step)  # type: ignore[arg-type]
+def test_steps_that_see_all_rows_do_not(step: Step) -> None:
+    assert not step.works_in_shards
 
 
 def test_lists_and_limits_behind_see_the_rows_of_the_rank() -> None:

@@ -52,6 +52,22 @@ def test_a_step_says_what_the_user_called(step: Step, text: str) -> None:
     assert step.parts
 
 
+@pytest.mark.parametrize("fact", ["text", "parts", "on", "is_local", "works_in_shards", "counts_rows", "joins_rows"])
+def test_a_step_that_does_not_say_how_it_divides_cannot_be_made(fact: str) -> None:
+    facts = {
+        "text": "",
+        "parts": (),
+        "on": None,
+        "is_local": True,
+        "works_in_shards": True,
+        "counts_rows": False,
+        "joins_rows": False,
+    }
+    assert type("Whole", (Step,), facts)()
+    with pytest.raises(TypeError, match=f"abstract method {fact}"):
+        type("Forgetful", (Step,), {name: value for name, value in facts.items() if name != fact})()
+
+
 @pytest.mark.parametrize("step", [step for step, text in TEXTS if "filter" not in text and "by_column" not in text])
 def test_steps_that_keep_places_stay_arithmetic(step: Step) -> None:
     assert isinstance(step.on(NODE, 0), Ordered)

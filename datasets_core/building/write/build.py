@@ -22,7 +22,6 @@ from typing import IO, Any
 import pyarrow as pa
 
 from datasets_core._version import __version__
-from datasets_core.building import options as checks
 from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
 from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
@@ -30,9 +29,12 @@ from datasets_core.building.options import (
     BuildOptions,
     LocalFiles,
     Order,
+    check_downloads,
+    check_manifest,
     download_manager,
     has_register,
     named_splits,
+    recorded_downloads,
     takes_local_files,
     wanted_order,
 )
@@ -289,8 +291,8 @@ class Build:
             if registered is not None:
                 registered.settle(dl_manager, downloads)
             if not self.builder.is_partial:
-                expected = checks.recorded_downloads(self.builder, self.options.verification)
-                checks.check_downloads(expected, downloads, self.options.verification)
+                expected = recorded_downloads(self.builder, self.options.verification)
+                check_downloads(expected, downloads, self.options.verification)
             sources = self._sources(splits, downloads, dl_manager)
             plans = {split.name: self._jobs(split) for split in splits}
             results: dict[str, list[_Done]] = {}
@@ -322,7 +324,7 @@ class Build:
                 blocks=blocks,
                 files=counted_files(self.builder, {split.name: split.gen_kwargs for split in splits if split.name in blocks}),
             )
-            checks.check_manifest(self.builder, manifest, downloads, self.options.verification)
+            check_manifest(self.builder, manifest, downloads, self.options.verification)
             for split in splits:
                 split.split_info = (manifest.info.splits or SplitDict())[split.name]
             if self.options.checks_version:

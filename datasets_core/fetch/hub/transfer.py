@@ -16,7 +16,6 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import urljoin
 
 from datasets_core import files
-from datasets_core import files as due
 from datasets_core.config import settings
 from datasets_core.engines.threads import Watch
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, redact
@@ -459,7 +458,7 @@ class StorageUrls:
         headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
         try:
             body, end = json.dumps(wanted).encode(), time.monotonic() + settings().hub_timeout_seconds
-            answer = due.done_by(end, lambda: self._answer(body, headers))
+            answer = files.done_by(end, lambda: self._answer(body, headers))
             found = self._places(json.loads(answer), {str(file.sha256): file for file in group})
         except (TransientError, DownloadError, ValueError, RecursionError) as error:
             if isinstance(error, TransientError) and error.is_unreachable:
@@ -467,8 +466,8 @@ class StorageUrls:
                 raise
             logger.debug("%s gives no addresses (%s).", redact(self._url), error)
             found = {}
-        except due.Overdue:
-            due.check()
+        except files.Overdue:
+            files.check()
             logger.debug("%s gives no addresses in time.", redact(self._url))
             found = {}
         self._is_offered = bool(found)

@@ -24,8 +24,24 @@ from urllib.parse import quote, urlsplit
 
 from datasets_core.errors import DownloadError
 from datasets_core.fetch.http import RetryPolicy, TransientError, transport_failures
-from datasets_core.fetch.hub import branch as failures_of
-from datasets_core.fetch.hub.branch import HubBranch, within
+from datasets_core.fetch.hub.branch import (
+    CONFLICTS,
+    PASSING,
+    GarbledAnswerError,
+    HubBranch,
+    garbled_answers,
+    is_garbled,
+    is_of_lfs,
+    is_of_yaml,
+    may_be_expired,
+    no_answer,
+    retry_after_of,
+    shown_text,
+    status_of,
+    upload_refused,
+    within,
+    yaml_refused,
+)
 from datasets_core.fetch.hub.client import Hub, UnansweredError, client_package
 from datasets_core.fetch.hub.repository import HubCommit, is_commit
 
@@ -198,7 +214,7 @@ def hindrance(hub: Hub, repo_id: str, branch: str, *, create_pr: bool) -> str | 
             return "its answer names no store"
         hub.answer(store)
     except (UnansweredError, DownloadError) as error:
-        return failures_of.shown_text(error)
+        return shown_text(error)
     return None
 
 
@@ -296,7 +312,7 @@ class HubWriter(HubBranch):
         refusal: Exception | None = None  # of files by LFS, while Xet is tried in its place
         while True:
             try:
-                with transport_failures(), failures_of.garbled_answers():
+                with transport_failures(), garbled_answers():
                     self._preupload(batch, options)
                 break
             except client_package().errors.HfHubHTTPError as error:  # tried again by the client, where that may help
@@ -304,11 +320,11 @@ class HubWriter(HubBranch):
                     raise refusal from error
                 refusal = self._refusal(error, doing)
             except TransientError as error:
-                raise failures_of.no_answer(error, repo_id=self.repo_id, doing=doing) from error
+                raise no_answer(error, repo_id=self.repo_id, doing=doing) from error
             except Exception as error:
                 if self._by_xet:
                     self._by_xet = False
-                    reason = failures_of.shown_text(error)
+                    reason = shown_text(error)
                     if refusal is not None:
                         raise refusal from None  # the client's errors name signed URLs
                     doing = f"{doing} (by LFS, after Xet failed: {reason})"
@@ -316,14 +332,14 @@ class HubWriter(HubBranch):
                     logger.warning(told, self.hub.endpoint, reason, _ADVICE)
                     continue
                 expired += 1
-                if expired >= _MOST_EXPIRED or not (failures_of.may_be_expired(error) or failures_of.is_garbled(error)):
-                    raise failures_of.upload_refused(error, repo_id=self.repo_id, doing=doing) from None
+                if expired >= _MOST_EXPIRED or not (may_be_expired(error) or is_garbled(error)):
+                    raise upload_refused(error, repo_id=self.repo_id, doing=doing) from None
         for file in batch:
             file.is_sent = True
 
     def _refusal(self, error: BaseException, doing: str) -> Exception:
         """What is to be raised if Xet fails too, to which it turns; raised at once where that cannot help."""
-        if self._by_xet or not failures_of.is_of_lfs(error):
+        if self._by_xet or not is_of_lfs(error):
             raise self.refused(error, doing) from error
         if not self._may_xet:
             raise self.refused(error, f"{doing} by LFS") from error
@@ -379,22 +395,22 @@ class HubWriter(HubBranch):
                 num_threads=_THREADS,
             )
             if not is_commit(str(made.oid)):
-                raise failures_of.GarbledAnswerError
+                raise GarbledAnswerError
             return made
 
         try:
             return within(_COMMIT_SECONDS, create)
         except package.errors.HfHubHTTPError as error:
-            status, asked = failures_of.status_of(error), failures_of.retry_after_of(error)
-            if status in failures_of.CONFLICTS or status in failures_of.PASSING:
-                reason, is_conflict = f"the Hub answers {status}", status in failures_of.CONFLICTS
+            status, asked = status_of(error), retry_after_of(error)
+            if status in CONFLICTS or status in PASSING:
+                reason, is_conflict = f"the Hub answers {status}", status in CONFLICTS
                 raise MissedCommitError(reason, is_conflict=is_conflict, retry_after=asked) from error
             raise self.refused(error, "committing") from error
         except TransientError as error:
             raise MissedCommitError(error.reason) from error
         except ValueError as error:
-            if failures_of.is_of_yaml(error):
-                raise failures_of.yaml_refused(error, repo_id=self.repo_id) from error
+            if is_of_yaml(error):
+                raise yaml_refused(error, repo_id=self.repo_id) from error
             raise MissedCommitError("the Hub's answer makes no sense", is_garbled=True) from error
 
     def pull_request(self, change: Change, *, message: str, description: str | None) -> CommitInfo | None:

@@ -29,7 +29,6 @@ from datasets_core.errors import (
 )
 from datasets_core.files import Overdue, done_by
 from datasets_core.scripting.sandbox import limits
-from datasets_core.scripting.sandbox import limits as bwrap
 from datasets_core.scripting.sandbox.denials import UNNAMED, Denial, Notices, denial_of, raised, shown
 from datasets_core.scripting.sandbox.limits import Layers, Sandbox, clear, layers
 from datasets_core.scripting.sandbox.protocol import Incoming, Kind, Message, PipeError, packed
@@ -278,7 +277,7 @@ class SandboxedProcess:
                 execute = []
                 if not found.landlock and found.bwrap is not None:
                     told = words("datasets_core.scripting.sandbox.template", "run_executed", serve=serve)
-                    execute = bwrap.command(
+                    execute = limits.command(
                         found.bwrap, told, inputs=sandbox.readable, scratch=os.path.realpath(sandbox.scratch)
                     )
                 forked = fork(its_own, scratch=sandbox.scratch, serve=serve, preload=sandbox.preload, execute=execute)

@@ -27,7 +27,6 @@ from typing import Any, NoReturn
 
 from datasets_core.errors import ConfinementUnavailableError
 from datasets_core.scripting.sandbox import kernel, limits
-from datasets_core.scripting.sandbox import limits as readable_places
 from datasets_core.scripting.sandbox.denials import Watch
 from datasets_core.scripting.sandbox.limits import clear, root_folder, site_folders
 from datasets_core.scripting.sandbox.protocol import Channel, Kind
@@ -198,8 +197,8 @@ def _enter(setup: Mapping[str, Any], tasks: int) -> list[str]:
     kernel.forbid_new_privileges()
     active = ["limits", "capabilities"]
     if version:
-        readable = [*readable_places.readable(), *setup["readable"]]
-        kernel.restrict(readable=readable, writable=[setup["scratch"]], devices=readable_places.DEVICES, version=version)
+        readable = [*limits.readable(), *setup["readable"]]
+        kernel.restrict(readable=readable, writable=[setup["scratch"]], devices=limits.DEVICES, version=version)
         active.append("landlock")
     if setup["seccomp"]:
         active += _filter(machine, notices=setup["notices"])
@@ -224,9 +223,9 @@ def _filter(machine: str, *, notices: bool) -> list[str]:
 def _watch(setup: Mapping[str, Any]) -> Watch:
     """The audit hook, put on for good."""
     watch = Watch(
-        readable=[*readable_places.readable(), *readable_places.DEVICES, *setup["readable"]],
-        writable=[setup["scratch"], *readable_places.DEVICES],
-        trusted=[os.path.join(readable_places.root_folder(), "datasets_core"), *readable_places.site_folders()],
+        readable=[*limits.readable(), *limits.DEVICES, *setup["readable"]],
+        writable=[setup["scratch"], *limits.DEVICES],
+        trusted=[os.path.join(limits.root_folder(), "datasets_core"), *limits.site_folders()],
         hides=not setup["landlock"],
     )
     sys.addaudithook(watch.hook)

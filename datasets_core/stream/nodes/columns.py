@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,42 @@ def _cast(batch: pa.RecordBatch, features: Features) -> pa.RecordBatch:
     return cast_table(batch, features, what="The stream")
 
 
+class ColumnChange(ABC):
+    """A change of columns; see `RowChange`.
+
+    Attributes:
+        chooses_columns: True if fewer columns may be left, so that fewer are read.
+        needs_numbers: see `RowChange.needs_numbers`.
+    """
+
+    __slots__ = ()
+    chooses_columns = False
+    needs_numbers = False
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+
+    @abstractmethod
+    def changed(self, block: Block, numbers: Numbers) -> Block:
+        """See `RowChange.changed`."""
+
+    @abstractmethod
+    def features(self, before: Features) -> Features:
+        """The features of the columns behind the change."""
+
+    @abstractmethod
+    def origins(self, before: Mapping[str, str]) -> dict[str, str]:
+        """See `Step.origins`."""
+
+    @abstractmethod
+    def without(self, gone: Mapping[str, str]) -> ColumnChange:
+        """The change where these columns are not there."""
+
+
 @dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(ColumnChange):
     """Only these columns, in this order; or (`is_dropped`) all but these.
 
     >>> Selected(("b",)).changed(DictBlock([{"a": 1, "b": 2}]), None).rows()
@@ -80,7 +115,12 @@ class Selected:
 
     names: tuple[str, ...]
     is_dropped: bool = False
-    needs_numbers = False
+    chooses_columns = True
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.names, self.is_dropped
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
@@ -106,9 +146,17 @@ class Selected:
         kept = [name for name in before if name not in self.names] if self.is_dropped else self.names
         return Features({name: before[name] for name in kept})
 
+    def origins(self, before: Mapping[str, str]) -> dict[str, str]:
+        """See `Step.origins`."""
+        return {name: origin for name, origin in before.items() if (name in self.names) != self.is_dropped}
+
+    def without(self, gone: Mapping[str, str]) -> Selected:
+        """See `ColumnChange.without`."""
+        return replace(self, names=tuple(name for name in self.names if name not in gone))
+
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class Renamed(ColumnChange):
     """Columns by other names.
 
     >>> Renamed({"a": "b"}).changed(DictBlock([{"a": 1}]), None).rows()
@@ -116,7 +164,11 @@ class Renamed:
     """
 
     names: Mapping[str, str]
-    needs_numbers = False
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return (dict(self.names),)
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
@@ -140,15 +192,42 @@ class Renamed:
                 raise ConfigurationError(f"Two columns would be called {name!r}. Give names that differ.")
         return Features(dict(zip(after, before.values(), strict=True)))
 
+    def origins(self, before: Mapping[str, str]) -> dict[str, str]:
+        """See `Step.origins`."""
+        return {self.names.get(name, name): origin for name, origin in before.items()}
+
+    def without(self, gone: Mapping[str, str]) -> Renamed:
+        """See `ColumnChange.without`."""
+        return Renamed({name: new for name, new in self.names.items() if name not in gone})
+
+
+class _KeepsColumns(ColumnChange):
+    """A change behind which all columns are there by their names."""
+
+    __slots__ = ()
+
+    def origins(self, before: Mapping[str, str]) -> dict[str, str]:
+        """See `Step.origins`."""
+        return dict(before)
+
+    def without(self, gone: Mapping[str, str]) -> ColumnChange:
+        """See `ColumnChange.without`."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class Added(_KeepsColumns):
     """Add a column with one value for each row, by its number."""
 
     name: str
     values: pa.Array
     feature: FeatureType
     needs_numbers = True
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.name, self.values, Features({self.name: self.feature}).to_dict()
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
@@ -178,7 +257,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(_KeepsColumns):
     """Columns of other types; those that are not named stay as they are.
 
     Args:
@@ -188,8 +267,12 @@ class Cast:
 
     wanted: Features
     is_all: bool
-    needs_numbers = False
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return self.wanted.to_dict(), self.is_all
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
@@ -223,9 +306,13 @@ class Cast:
             raise ConfigurationError(f"Column {odd!r} has no feature to cast to. Give features for all columns.")
         return self.wanted
 
+    def without(self, gone: Mapping[str, str]) -> Cast:
+        """See `ColumnChange.without`."""
+        return Cast(Features({name: feature for name, feature in self.wanted.items() if name not in gone}), self.is_all)
+
 
 @dataclass(frozen=True, slots=True)
-class Decoding:
+class Decoding(_KeepsColumns):
     """Decode media, or leave them in stored form.
 
     Attributes:
@@ -235,7 +322,11 @@ class Decoding:
 
     is_on: bool
     pool: WorkerPool | None = field(default=None, compare=False)
-    needs_numbers = False
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """See `Step.parts`."""
+        return (self.is_on,)
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
@@ -251,8 +342,6 @@ class Decoding:
 
 def _decoding(feature: Any, is_on: bool) -> Any:
     if isinstance(feature, Media):
-        from dataclasses import replace
-
         return replace(feature, decode=is_on)  # type: ignore[type-var]
     if isinstance(feature, dict):
         return {name: _decoding(inner, is_on) for name, inner in feature.items()}

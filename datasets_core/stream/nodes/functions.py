@@ -375,7 +375,7 @@ def _first_failing(block: Block, shown: BlockFormatter) -> int | None:
 def in_process(
     kept: dict[str, Any], name: str, work: Callable[..., Any], block: Block, numbers: Numbers, failures: Failures | None
 ) -> Any:
-    """Return the result of some work on rows, in the process of this thread.
+    """Return the result of some work on rows, in the process of this thread; in this process if its modules hold other values.
 
     Args:
         kept: caches the packed work.
@@ -383,13 +383,23 @@ def in_process(
         work: takes the rows, their numbers, and the collector of failures, if any.
         block, numbers, failures: arguments of the work.
     """
+    from datasets_core.store import module_state  # 3 ms that work of threads does without
+
     key = getattr(work, "__name__", None) or "partial"
     sent = kept.get(key)
     if sent is None:
-        sent = kept[key] = SentFunction(partial(_worked, work), name)
+        sent = kept[key] = SentFunction(module_state.checked(partial(_worked, work), work), name)
     tolerates = None if failures is None else failures.are_tolerated
     try:
-        found, failed, raised = call_in_process(sent, block, numbers, tolerates)
+        if kept.get("is_here"):
+            found, failed, raised = _worked(work, block, numbers, tolerates)
+        else:
+            found, failed, raised = call_in_process(sent, block, numbers, tolerates)
+    except module_state.ModuleStateError as error:
+        if not kept.get("is_here"):
+            kept["is_here"] = True
+            module_state.warn_of(error, name)
+        found, failed, raised = _worked(work, block, numbers, tolerates)
     except WorkerDiedError as error:
         if numbers is not None and len(numbers):
             error.add_note(f"It was given rows {numbers[0]} to {numbers[-1]} of the stream.")

@@ -237,6 +237,14 @@ class Changed(_RowByRow):
         return Outcome(block, None, failures.rows)
 
 
+def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:
+    """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may fail."""
+    placed = node.placed
+    if placed is not None and not placed.is_shared and guard is None:
+        return placed.under(change)
+    return Changed(numbered(node, change.needs_numbers), change, guard, ahead)
+
+
 class _Filtering:
     """Base of steps that ask a function which rows to keep."""
 

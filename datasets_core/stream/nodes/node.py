@@ -26,6 +26,7 @@ from datasets_core.stream.order.layers import Ints
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.ordered import Ordered, SharedCursor
     from datasets_core.stream.nodes.shard import Shards
+    from datasets_core.stream.sources.block_index import BlockIndex
 
 State: TypeAlias = Any
 """Position of a node behind a row: small and plain JSON."""
@@ -385,8 +386,29 @@ class Source(Protocol):
         """See `RowsByPlace.signed`."""
         ...
 
-    def root(self, epoch: int) -> Node:
-        """Return the node that yields the rows of an epoch."""
+    def root(self, epoch: int) -> Node | None:
+        """What gives the rows of an epoch; None: whoever reads them by place."""
+        ...
+
+    @property
+    def projects(self) -> bool:
+        """True if `projected` may give something: else nobody is asked for features to find out."""
+        ...
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
+        ...
+
+    def as_jobs(self) -> Source | None:
+        """The rows as `RowsOfJobs`, a job for each file, where files are read from their beginning; None: they stay."""
+        ...
+
+    def labelled(self, label: str) -> Self:
+        """The rows as those of one of several streams that are read as one: see `Plan.labelled`."""
+        ...
+
+    def indexes(self) -> list[BlockIndex]:
+        """Of the files that lie in blocks, in order."""
         ...
 
 

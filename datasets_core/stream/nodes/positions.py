@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,10 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.nodes.block import ArrowBlock, Block
 from datasets_core.stream.order.layers import Grouped, Ints
+
+if TYPE_CHECKING:
+    from datasets_core.stream.nodes.node import Node, Source
+    from datasets_core.stream.sources.block_index import BlockIndex
 
 # `Expectations`: rows that readers side by side will read soon, reported to the source as one list.
 
@@ -195,12 +199,33 @@ class RowsByPlace(Protocol):
         """These rows will be read soon, in this order, and what was expected before and is not among them will not: a hint."""
         ...
 
-    def projected(self, names: Sequence[str]) -> Self | None:
-        """Return the same rows, reading only these columns, in the order of `features`; None if that saves nothing."""
+    def known_features(self) -> Features | None:
+        """See `Source.known_features`."""
         ...
 
-    def as_jobs(self) -> Any:
-        """The rows as `RowsOfJobs`, a job for each file, where blocks are not indexed; None: they are read by place only."""
+    def root(self, epoch: int) -> Node | None:
+        """See `Source.root`."""
+        ...
+
+    @property
+    def projects(self) -> bool:
+        """See `Source.projects`."""
+        ...
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """See `Source.projected`."""
+        ...
+
+    def as_jobs(self) -> Source | None:
+        """See `Source.as_jobs`."""
+        ...
+
+    def labelled(self, label: str) -> Self:
+        """See `Source.labelled`."""
+        ...
+
+    def indexes(self) -> list[BlockIndex]:
+        """See `Source.indexes`."""
         ...
 
     def file_names(self) -> Sequence[str] | None:
@@ -230,6 +255,7 @@ class MemoryRows:
     """Base of rows by position that lie in memory: counted, without blocks, available at once."""
 
     __slots__ = ()
+    projects: bool = False
 
     def reach(self, count: int) -> int:
         """See `RowsByPlace.reach`."""
@@ -243,13 +269,30 @@ class MemoryRows:
     def expect(self, places: Ints, epochs: Ints | int) -> None:
         """See `RowsByPlace.expect`."""
 
-    def projected(self, names: Sequence[str]) -> Self | None:
-        """See `RowsByPlace.projected`."""
+    def known_features(self) -> Features | None:
+        """See `Source.known_features`."""
+        features: Features | None = self.features  # type: ignore[attr-defined]
+        return features
+
+    def root(self, epoch: int) -> Node | None:
+        """See `Source.root`."""
         return None
 
-    def as_jobs(self) -> Any:
-        """See `RowsByPlace.as_jobs`."""
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """See `Source.projected`."""
         return None
+
+    def as_jobs(self) -> Source | None:
+        """See `Source.as_jobs`."""
+        return None
+
+    def labelled(self, label: str) -> Self:
+        """See `Source.labelled`."""
+        return self
+
+    def indexes(self) -> list[BlockIndex]:
+        """See `Source.indexes`."""
+        return []
 
     def file_names(self) -> Sequence[str] | None:
         """See `RowsByPlace.file_names`."""

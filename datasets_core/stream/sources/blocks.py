@@ -247,6 +247,7 @@ class RowsOfBlocks(OneOrder):
     identity: Callable[[], list[Any]]
     columns: tuple[str, ...] | None = None
     _own: _Own = field(default_factory=lambda: _Own(), compare=False, repr=False)
+    projects = True
 
     # -- columns -------------------------------------------------------------------------------------------------------
 

@@ -50,6 +50,7 @@ class RowsOfTable(OneOrder):
     features: Features
     paths: MediaPaths
     identity: Callable[[], str]
+    projects = True
 
     @property
     def num_rows(self) -> int:
