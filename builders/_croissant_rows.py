@@ -22,7 +22,7 @@ from datasets_core.meta.croissant_nodes import (
     parse_json_path,
 )
 
-from ._arrow_blocks import read_arrow
+from ._blocks import read_arrow
 from ._croissant_files import FoundFile
 from ._croissant_values import ValueFault, array_of, at_path, only_values, transformed
 from ._parquet_blocks import read_parquet

@@ -16,7 +16,7 @@ from ._tables import FileBuilder
 if TYPE_CHECKING:
     from datasets_core.stream.sources.block_reader import BlockFile
 
-    from ._arrow_blocks import ArrowBlocks
+    from ._blocks import ArrowBlocks
     from ._source import Source
 
 
@@ -50,12 +50,12 @@ class Arrow(FileBuilder):
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
         """See `FileBuilder.block_file`."""
-        from ._arrow_blocks import ArrowBlocks  # 20 ms that a finished dataset does without
+        from ._blocks import ArrowBlocks  # 20 ms that a finished dataset does without
 
         return ArrowBlocks(path, name)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
-        from ._arrow_blocks import read_arrow  # as above
+        from ._blocks import read_arrow  # as above
 
         return read_arrow(source)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig
 
-from ._arrow_blocks import read_arrow
+from ._blocks import read_arrow
 from ._parquet_blocks import read_parquet
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder

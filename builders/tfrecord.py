@@ -156,7 +156,7 @@ class TfRecord(FileBuilder):
         return not _is_index(member) and (is_bare_shard(member) or not EXTENSIONS.keys().isdisjoint(extensions(member)))
 
     def _split_generators(self, dl_manager: Any) -> list[Any]:
-        from ._tfrecord_blocks import has_index  # as above
+        from ._tfrecord_rows import has_index  # as above
 
         splits = super()._split_generators(dl_manager)
         if not getattr(dl_manager, "is_streaming", False):  # a stream looks for indexes when it is made
@@ -174,7 +174,7 @@ class TfRecord(FileBuilder):
         """See `FileBuilder.block_files`: where the first file has an index beside it."""
         if not asked.get("files") or "dl_manager" in asked or not self._may_have_indexes(asked["names"]):
             return None
-        from ._tfrecord_blocks import RecordBlocks  # as above
+        from ._tfrecord_rows import RecordBlocks  # as above
 
         found = RecordBlocks.of(asked["files"], asked["names"], self.reading)
         return list(found) if found[0].is_indexed() else None
@@ -186,7 +186,7 @@ class TfRecord(FileBuilder):
             return None
         from datasets_core.meta.row_blocks import RowBlocks  # as above
 
-        from ._tfrecord_blocks import Groups
+        from ._tfrecord_rows import Groups
 
         found = [known.get(os.fspath(path)) for path in gen_kwargs["files"]]
         groups = [Groups.of(*places) for places in found if places is not None]

@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from datasets_core.dataset.columns import ColumnChanges
 from datasets_core.dataset.insight.notebook import Overview
-from datasets_core.dataset.insight.search import Search
-from datasets_core.dataset.insight.sql import Queries
+from datasets_core.dataset.insight.search import Queries, Search
 from datasets_core.dataset.selection import Selection
 from datasets_core.dataset.sources import FromFiles, FromFrames
 from datasets_core.dataset.transforms.map import Transforms

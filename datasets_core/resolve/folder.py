@@ -25,7 +25,6 @@ from datasets_core.errors import (
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import UnfitFileError, looking, opened
-from datasets_core.meta.reference import script_in
 from datasets_core.meta.version import NO_VERSION
 from datasets_core.resolve import registry
 from datasets_core.resolve.registry import infer_format, keep_format
@@ -278,6 +277,8 @@ def folder_source(request: Request, folder: str) -> Source:
 
 
 def _of_script(given: FolderSource) -> Source | None:
+    from datasets_core.meta.reference import script_in  # 1 ms that a folder of data does without
+
     script = script_in(given.folder)
     if script is None:
         return None

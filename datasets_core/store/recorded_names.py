@@ -406,7 +406,7 @@ _NAMESAKES: dict[str, dict[str, str]] = {
     },
     "RecordBlocks": {
         "datasets_core.builders._csv_types": "datasets_core.builders._csv_records",
-        "datasets_core.builders._tfrecord_blocks": "datasets_core.builders._tfrecord_blocks",
+        "datasets_core.builders._tfrecord_rows": "datasets_core.builders._tfrecord_blocks",
     },
     "Request": {"datasets_core.resolve": "datasets_core.resolve.request"},
     "Row": {"datasets_core.store": "datasets_core.rows.row_block", "datasets_core.tfds": "datasets_core.tfds.elements"},

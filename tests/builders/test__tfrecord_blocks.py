@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasets_core.builders._tfrecord_blocks import Groups
-from datasets_core.builders._tfrecord_rows import BLOCK_BYTES
+from datasets_core.builders._tfrecord_rows import BLOCK_BYTES, Groups
 from hypothesis import given
 from hypothesis import strategies as st
 

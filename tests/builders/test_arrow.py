@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pyarrow as pa
 import pytest
-from datasets_core.builders._arrow_blocks import read_arrow
+from datasets_core.builders._blocks import read_arrow
 from datasets_core.builders._source import Source
 from datasets_core.builders.arrow import EXTENSIONS
 

@@ -9,7 +9,7 @@ CUT = """
 import os, sys
 import pyarrow as pa, pyarrow.parquet as pq
 from datasets_core.builders._source import Source
-from datasets_core.builders._arrow_blocks import read_arrow
+from datasets_core.builders._blocks import read_arrow
 from datasets_core.builders._parquet_blocks import read_parquet
 from datasets_core.builders.parquet import ParquetConfig
 from datasets_core.errors import FileFormatError
