@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, DamagedRecordError, DownloadError
-from datasets_core.records import frames
+from datasets_core.records import frames, framing
 from datasets_core.records.frames import BLOCK_BYTES, blocks_of, first_frame, frame_offsets, scan
 from datasets_core.records.framing import frame
 
