@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedRecordError
 from datasets_core.files import is_lfs_pointer, kind_of, looks_like_html
@@ -25,6 +24,7 @@ from datasets_core.records.framing import (
     masked_crcs,
     masked_length_crcs,
 )
+from datasets_core.records.wire.maps import gathered
 from datasets_core.records.wire.values import Ints, RecordBlock
 
 BLOCK_BYTES = 4 << 20
@@ -91,6 +91,7 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
         at += unpack(data, at)[0] + FRAME_BYTES
     places = np.array(array("q", begins), np.int64)  # from a list it takes three times as long
     is_last_whole = bool(begins) and at <= len(data)
+    del begins  # whose memory serves the CRCs
     ends = np.append(places[1:], at) if is_last_whole else places[1:]
     starts, stops = places[: len(ends)] + HEAD_BYTES, ends - TAIL_BYTES
     damage = None
@@ -130,10 +131,11 @@ def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[
         return _checked_singly(data, starts, stops, heads_only)
     source = np.frombuffer(data, np.uint8)
     lengths = (stops - starts).astype(np.uint64)
-    wrong = np.flatnonzero(masked_length_crcs(lengths) != _words_at(source, starts - TAIL_BYTES))
+    wrong = np.flatnonzero(masked_length_crcs(lengths) != gathered(source, starts - TAIL_BYTES, TAIL_BYTES).view("<u4"))
     count = int(wrong[0]) if len(wrong) else len(starts)
     upto = 0 if heads_only else count
-    bad = np.flatnonzero(masked_crcs(data, starts[:upto], stops[:upto]) != _words_at(source, stops[:upto]))
+    claimed = gathered(source, stops[:upto], TAIL_BYTES).view("<u4")
+    bad = np.flatnonzero(masked_crcs(data, starts[:upto], stops[:upto]) != claimed)
     damage = None
     if len(bad):
         count = int(bad[0])
@@ -151,11 +153,6 @@ def _checked_singly(data: bytes, starts: Ints, stops: Ints, heads_only: bool) ->
         if damage is not None:
             return starts[:number], stops[:number], damage
     return starts, stops, None
-
-
-def _words_at(source: npt.NDArray[np.uint8], places: Ints) -> npt.NDArray[np.uint32]:
-    overlapping = np.ndarray((max(0, len(source) - 3),), "<u4", source, 0, (1,))  # of which numpy copies the chosen ones
-    return overlapping[places].astype(np.uint32, copy=False)
 
 
 def _length_damage(length: int, crc: int) -> Damage | None:

@@ -29,7 +29,7 @@ def masked_crc32c(data: bytes) -> int:
     >>> hex(masked_crc32c(b"123456789"))
     '0xc78ab0e5'
     """
-    crc = crc32c(data)
+    crc: int = crc32c(data)
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & _ONES
 
 

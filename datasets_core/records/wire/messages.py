@@ -82,12 +82,18 @@ def _message(name: str, form: Literal["open", "closed", "full"] = "open") -> Any
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"tf.{name}"))
 
 
-def _parsed(name: str, data: bytes, form: Literal["open", "closed"] = "open") -> Any:
-    from google.protobuf.message import DecodeError
+@cache
+def _rest_of_protobuf() -> tuple[Any, Any]:
+    """The class of protobuf's errors, and that of the unknown fields of a message."""
+    from google.protobuf import message, unknown_fields
 
+    return message.Error, unknown_fields.UnknownFieldSet
+
+
+def _parsed(name: str, data: bytes, form: Literal["open", "closed"] = "open") -> Any:
     try:
         return _message(name, form).FromString(data)
-    except DecodeError:
+    except _rest_of_protobuf()[0]:
         raise Malformed("protobuf finds an error") from None
 
 
@@ -109,8 +115,7 @@ def _entries(entries: Any, keys: Collection[bytes] | None, closed: str | None) -
         keys: those that are wanted; None for all.
         closed: of which message values are, if they are closed.
     """
-    from google.protobuf.unknown_fields import UnknownFieldSet
-
+    unknown_fields = _rest_of_protobuf()[1]
     for entry in entries:
         key = entry.key
         try:
@@ -119,7 +124,7 @@ def _entries(entries: Any, keys: Collection[bytes] | None, closed: str | None) -
             raise Malformed(f"the key {key[:60]!r} is no UTF-8") from None
         if keys is None or key in keys:
             value = entry.value if closed is None else _parsed(closed, b"".join(entry.value))
-            if not len(UnknownFieldSet(entry)):
+            if not len(unknown_fields(entry)):
                 yield key, value
 
 
@@ -176,14 +181,12 @@ def plain_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
     >>> plain_example(encode_example({"a": [1, 300], "b": 0.5}), {b"a"})
     {b'a': ('int64', [1, 300])}
     """
-    from google.protobuf.message import DecodeError, EncodeError
-
     try:
         message = _message("Example", "full").FromString(data)
         message.DiscardUnknownFields()
         if message.SerializeToString() != data:
             return None
-    except (DecodeError, EncodeError):  # the latter tells of an entry without a key or a value
+    except _rest_of_protobuf()[0]:  # also of an entry without a key or a value
         return None
     found: RawFeatures = {}
     for entry in message.features.entry:

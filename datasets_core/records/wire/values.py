@@ -329,7 +329,7 @@ def walked_values(kind: Kind | None, features: Sequence[RawFeature | None]) -> t
     counts = np.fromiter(map(len, own), np.int64, len(own))
     if kind == "float":
         return arrow_numbers(np.frombuffer(b"".join(own), "<f4").astype(np.float32, copy=False)), counts // 4
-    values = [value for each in own for value in each]
+    values: list[Any] = [value for each in own for value in each]
     return arrow_numbers(np.array(values, np.int64)) if kind == "int64" else arrow_strings(values), counts
 
 

@@ -29,7 +29,9 @@ def test_messages_that_programs_write_are_read_as_the_walker_reads_them(row):
     data = encode_example(row)
     found = plain_example(data, KEYS)
     assert found is not None
-    assert told({key: told_values(feature) for key, feature in found.items()}) == told(walk_example(data, rules="tensorflow", keys=KEYS))
+    assert told({key: told_values(feature) for key, feature in found.items()}) == told(
+        walk_example(data, rules="tensorflow", keys=KEYS)
+    )
 
 
 @given(
@@ -45,7 +47,9 @@ def test_damaged_messages_are_left_to_the_walker_or_read_as_it_reads_them(row, p
     data = bytes(data[: len(data) - cut] if cut < 4 else data)
     found = plain_example(data, KEYS)
     if found is not None:
-        assert told({key: told_values(feature) for key, feature in found.items()}) == told(walk_example(data, rules="tensorflow", keys=KEYS))
+        assert told({key: told_values(feature) for key, feature in found.items()}) == told(
+            walk_example(data, rules="tensorflow", keys=KEYS)
+        )
 
 
 @pytest.mark.parametrize("size", [1, 127, 128, 20_000, 300_000])

@@ -157,7 +157,9 @@ def test_features_that_are_not_wanted_are_not_looked_into() -> None:
 
 def test_an_error_names_file_record_and_place() -> None:
     data = forms.example([(b"a", forms.ints(1))])[:-1]
-    with pytest.raises(ExampleError, match=r"a\.tfrecord: record 7: no tf\.train\.Example: in its own bytes, protobuf") as caught:
+    with pytest.raises(
+        ExampleError, match=r"a\.tfrecord: record 7: no tf\.train\.Example: in its own bytes, protobuf"
+    ) as caught:
         walk_example(data, name="a.tfrecord", record=7)
     error = pickle.loads(pickle.dumps(caught.value))
     assert (error.path, error.record) == ("a.tfrecord", 7)
