@@ -405,8 +405,6 @@ def _read_packed(data: bytes, at: int, end: int, values: Any, is_step: bool) -> 
 
 
 Rules: TypeAlias = Literal["protobuf", "tensorflow"]
-Walked: TypeAlias = dict[bytes, tuple[Kind | None, Values]]
-WalkedLists: TypeAlias = dict[bytes, list[tuple[Kind | None, Values]]]
 
 _EXAMPLES: dict[Rules, Callable[[bytes, Collection[bytes] | None], RawFeatures]] = {
     "protobuf": protobuf_example,
@@ -447,8 +445,7 @@ def decode_example(data: bytes, *, rules: Rules = "protobuf") -> dict[str, Featu
     >>> decode_example(bytes.fromhex("0a0e0a0c0a0361676512051a030a012a"))
     {'age': Feature(kind='int64', values=[42])}
     """
-    found = walk_example(data, rules=rules)
-    return {_name(key): Feature(*feature) for key, feature in found.items()}
+    return {_name(key): Feature(*told_values(feature)) for key, feature in raw_example(data, rules=rules).items()}
 
 
 def decode_sequence_example(data: bytes, *, rules: Rules = "protobuf") -> tuple[dict[str, Feature], dict[str, list[Feature]]]:
@@ -464,21 +461,21 @@ def decode_sequence_example(data: bytes, *, rules: Rules = "protobuf") -> tuple[
     >>> decode_sequence_example(b"")
     ({}, {})
     """
-    context, lists = walk_sequence_example(data, rules=rules)
+    context, lists = raw_sequence_example(data, rules=rules)
     return (
-        {_name(key): Feature(*feature) for key, feature in context.items()},
-        {_name(key): [Feature(*step) for step in steps] for key, steps in lists.items()},
+        {_name(key): Feature(*told_values(feature)) for key, feature in context.items()},
+        {_name(key): [Feature(*told_values(step)) for step in steps] for key, steps in lists.items()},
     )
 
 
-def walk_example(
+def raw_example(
     data: bytes,
     *,
     rules: Rules = "protobuf",
     keys: Collection[bytes] | None = None,
     name: str = "Example",
     record: int | None = None,
-) -> Walked:
+) -> RawFeatures:
     """The features of a serialized `tf.train.Example` by their keys as they stand there, in order of first sight.
 
     Args:
@@ -491,48 +488,6 @@ def walk_example(
     Raises:
         ExampleError: the bytes are no such message.
     """
-    found = raw_example(data, rules=rules, keys=keys, name=name, record=record)
-    return {key: told_values(feature) for key, feature in found.items()}
-
-
-def walk_sequence_example(
-    data: bytes,
-    *,
-    rules: Rules = "protobuf",
-    keys: Collection[bytes] | None = None,
-    list_keys: Collection[bytes] | None = None,
-    name: str = "SequenceExample",
-    record: int | None = None,
-) -> tuple[Walked, WalkedLists]:
-    """The context of a serialized `tf.train.SequenceExample`, and its feature lists: a feature for each step.
-
-    Args:
-        data: the bytes of one message.
-        rules: how odd messages are read.
-        keys: the keys of the context that are wanted; None for all.
-        list_keys: the keys of the feature lists that are wanted; None for all.
-        name: the file that messages of errors name.
-        record: the number of the record there.
-
-    Raises:
-        ExampleError: the bytes are no such message.
-    """
-    context, lists = raw_sequence_example(data, rules=rules, keys=keys, list_keys=list_keys, name=name, record=record)
-    return (
-        {key: told_values(feature) for key, feature in context.items()},
-        {key: [told_values(step) for step in steps] for key, steps in lists.items()},
-    )
-
-
-def raw_example(
-    data: bytes,
-    *,
-    rules: Rules = "protobuf",
-    keys: Collection[bytes] | None = None,
-    name: str = "Example",
-    record: int | None = None,
-) -> RawFeatures:
-    """As `walk_example`, with floats as the bytes that they were."""
     try:
         return _EXAMPLES[checked_rules(rules)](_octets(data), keys)
     except Malformed as error:
@@ -548,7 +503,16 @@ def raw_sequence_example(
     name: str = "SequenceExample",
     record: int | None = None,
 ) -> tuple[RawFeatures, RawLists]:
-    """As `walk_sequence_example`, with floats as the bytes that they were."""
+    """The context of a serialized `tf.train.SequenceExample`, and its feature lists: a feature for each step.
+
+    Args:
+        data, rules, name, record: as `raw_example` takes them.
+        keys: the keys of the context that are wanted; None for all.
+        list_keys: the keys of the feature lists that are wanted; None for all.
+
+    Raises:
+        ExampleError: the bytes are no such message.
+    """
     try:
         return _SEQUENCE_EXAMPLES[checked_rules(rules)](_octets(data), keys, list_keys)
     except Malformed as error:

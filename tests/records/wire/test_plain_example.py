@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
 from datasets_core.records.encoding import encode_example
-from datasets_core.records.wire.messages import plain_example, walk_example
+from datasets_core.records.wire.messages import plain_example
 from datasets_core.records.wire.values import told_values
+from tests.records.wire_tables import walk_example
 
 KEYS = {b"a", b"bb", b"\xc3\xa9", b""}
 values = (

@@ -7,16 +7,9 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ExampleError
-from datasets_core.records.wire.messages import (
-    Feature,
-    Walked,
-    WalkedLists,
-    decode_example,
-    decode_sequence_example,
-    walk_example,
-    walk_sequence_example,
-)
+from datasets_core.records.wire.messages import Feature, decode_example, decode_sequence_example
 from tests.records import wire_forms as forms
+from tests.records.wire_tables import Walked, WalkedLists, walk_example, walk_sequence_example
 
 # What protobuf and TensorFlow read from odd forms; scripts/wire_golden.py wrote it.
 GOLDEN = json.loads(Path(__file__).parents[1].joinpath("golden").joinpath("wire_forms.json").read_text())
