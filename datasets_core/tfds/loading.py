@@ -370,7 +370,7 @@ class BenchmarkResult:
         return "\n".join(["************ Summary ************", *lines])
 
     def _repr_html_(self) -> str:
-        return f"<strong>BenchmarkResult:</strong><br/>{self.stats.to_html()}"
+        return f"<pre>{self}</pre>"
 
 
 def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int = 1) -> BenchmarkResult:
