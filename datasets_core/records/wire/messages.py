@@ -6,10 +6,10 @@ key; both look into the features that they are asked for alone, and end where a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ExampleError
 from datasets_core.records.wire.values import (
@@ -406,14 +406,6 @@ def _read_packed(data: bytes, at: int, end: int, values: Any, is_step: bool) -> 
 
 Rules: TypeAlias = Literal["protobuf", "tensorflow"]
 
-_EXAMPLES: dict[Rules, Callable[[bytes, Collection[bytes] | None], RawFeatures]] = {
-    "protobuf": protobuf_example,
-    "tensorflow": tensorflow_example,
-}
-_SEQUENCE_EXAMPLES: dict[
-    Rules, Callable[[bytes, Collection[bytes] | None, Collection[bytes] | None], tuple[RawFeatures, RawLists]]
-] = {"protobuf": protobuf_sequence_example, "tensorflow": tensorflow_sequence_example}
-
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -489,7 +481,8 @@ def raw_example(
         ExampleError: the bytes are no such message.
     """
     try:
-        return _EXAMPLES[checked_rules(rules)](_octets(data), keys)
+        read = protobuf_example if checked_rules(rules) == "protobuf" else tensorflow_example
+        return read(_octets(data), keys)
     except Malformed as error:
         raise ExampleError(name, f"no tf.train.Example: in its own bytes, {error}", record=record) from None
 
@@ -514,7 +507,8 @@ def raw_sequence_example(
         ExampleError: the bytes are no such message.
     """
     try:
-        return _SEQUENCE_EXAMPLES[checked_rules(rules)](_octets(data), keys, list_keys)
+        read = protobuf_sequence_example if checked_rules(rules) == "protobuf" else tensorflow_sequence_example
+        return read(_octets(data), keys, list_keys)
     except Malformed as error:
         raise ExampleError(name, f"no tf.train.SequenceExample: in its own bytes, {error}", record=record) from None
 
@@ -525,8 +519,8 @@ def checked_rules(rules: Rules) -> Rules:
     Raises:
         ConfigurationError: there are none of this name.
     """
-    if rules not in _EXAMPLES:
-        raise ConfigurationError(f"rules={rules!r} is unknown. Choose one of {', '.join(map(repr, _EXAMPLES))}.")
+    if rules not in get_args(Rules):
+        raise ConfigurationError(f"rules={rules!r} is unknown. Choose one of {', '.join(map(repr, get_args(Rules)))}.")
     return rules
 
 
