@@ -252,7 +252,7 @@ def all_true(data: bytes, starts: Ints, stops: Ints, claimed: Words) -> bool:
         gaps = following(state ^ words[:, 2], words[:, 3]) ^ _ONES32
         crcs[:-1] = moved(crcs[:-1], np.full(len(gaps), FRAME_BYTES, np.int64)) ^ gaps
         lengths[:-1] += FRAME_BYTES
-    return _joined(crcs, lengths) == crc32c(data[starts[0] : stops[-1]])
+    return bool(_joined(crcs, lengths) == crc32c(data[starts[0] : stops[-1]]))
 
 
 def _joined(crcs: Words, lengths: Ints) -> int:
