@@ -45,6 +45,7 @@ OWNERS = {
     "cloudpickle": {"datasets_core.engines.local"},
     "obstore": {"datasets_core.fetch.ranges.stores"},
     "google_crc32c": {"datasets_core.records.framing"},
+    "google": {"datasets_core.records.wire.messages"},  # google.protobuf
 }
 
 OPTIONAL = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}

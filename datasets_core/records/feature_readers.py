@@ -19,6 +19,7 @@ from datasets_core.features.cast import cast_array
 from datasets_core.features.media.media import Media, is_binary, is_text
 from datasets_core.features.types import ClassLabel, FixedShape, Json, Translation, TranslationVariableLanguages
 from datasets_core.records.specs.values import Where, absent, counted, joined_steps
+from datasets_core.records.wire.maps import Spans, WireBytes, first_fields
 from datasets_core.records.wire.messages import raw_sequence_example
 from datasets_core.records.wire.values import (
     FIRST,
@@ -622,9 +623,6 @@ def _node(feature: FeatureType, key: str, kinds: Mapping[str, str]) -> Node:
 # Whether records are `tf.train.SequenceExample`: what tells is that one of them has feature lists.
 
 
-_LONGEST = 5  # bytes of a size
-
-
 def has_feature_lists(block: RecordBlock) -> bool:
     """Whether a record of a block has feature lists that are not empty.
 
@@ -636,20 +634,12 @@ def has_feature_lists(block: RecordBlock) -> bool:
     >>> has_feature_lists(RecordBlock.of([encode_example({"a": 1}), encode_sequence_example({}, {"a": [1]})]))
     True
     """
-    data = np.frombuffer(block.data, np.uint8)
-    filled = np.flatnonzero(block.stops > block.starts)
-    starts, stops = block.starts[filled], block.stops[filled]
-    at = starts + 1
-    size = np.zeros(len(at), np.int64)
-    is_open = np.ones(len(at), np.bool_)
-    for place in range(_LONGEST):
-        here = is_open & (at < stops)
-        byte = data[np.where(here, at, 0)].astype(np.int64) if len(data) else size
-        size = np.where(here, size | (byte & 0x7F) << (7 * place), size)
-        at = np.where(here, at + 1, at)
-        is_open = here & (byte >= 0x80)
-    others = (data[starts] != FIRST if len(starts) else is_open) | is_open | (at + size != stops)
-    return any(_has_lists(block.data[block.starts[number] : block.stops[number]]) for number in filled[others])
+    wire = WireBytes(block)
+    records = Spans.numbered(wire.starts, wire.stops)
+    fields, around = first_fields(wire, records.filled(), FIRST)
+    fields.kept(fields.stops == around.stops)
+    others = np.flatnonzero(records.odd)
+    return any(_has_lists(block.data[block.starts[number] : block.stops[number]]) for number in others)
 
 
 def _has_lists(record: bytes) -> bool:

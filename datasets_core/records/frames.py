@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedRecordError
 from datasets_core.files import is_lfs_pointer, kind_of, looks_like_html
@@ -22,12 +21,12 @@ from datasets_core.records.framing import (
     LENGTH,
     TAIL_BYTES,
     all_true,
-    is_in_c,
     is_worth_while,
     masked_crc32c,
     masked_crcs,
     masked_length_crcs,
 )
+from datasets_core.records.wire.maps import gathered
 from datasets_core.records.wire.values import Ints, RecordBlock
 
 BLOCK_BYTES = 4 << 20
@@ -87,10 +86,14 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
     >>> found.starts.tolist(), found.stops.tolist(), found.end
     ([12], [15], 19)
     """
-    begins = list(_chain(data))
-    at = begins.pop()
+    begins: list[int] = []
+    at, last, unpack = 0, len(data) - FRAME_BYTES, LENGTH.unpack_from
+    while at <= last:  # as far as the lengths lead
+        begins.append(at)
+        at += unpack(data, at)[0] + FRAME_BYTES
     places = np.array(array("q", begins), np.int64)  # from a list it takes three times as long
     is_last_whole = bool(begins) and at <= len(data)
+    del begins  # whose memory serves the CRCs
     ends = np.append(places[1:], at) if is_last_whole else places[1:]
     starts, stops = places[: len(ends)] + HEAD_BYTES, ends - TAIL_BYTES
     damage = None
@@ -101,15 +104,6 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
     if damage is None:
         needs, damage = _head_at(data, end, verify)
     return Frames(starts, stops, end, needs, damage)
-
-
-def _chain(data: bytes) -> Iterator[int]:
-    """Where frames begin, as far as their lengths lead, and where the one behind the last of them would."""
-    at, last, unpack = 0, len(data) - FRAME_BYTES, LENGTH.unpack_from
-    while at <= last:
-        yield at
-        at += unpack(data, at)[0] + FRAME_BYTES
-    yield at
 
 
 def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
@@ -135,14 +129,18 @@ def _head_at(data: bytes, at: int, verify: bool) -> tuple[int, Damage | None]:
 
 def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
     """The frames before the first one that is damaged, and its damage."""
-    if len(starts) <= _FEW and is_in_c():
+    if len(starts) <= _FEW:
         return _checked_singly(data, starts, stops, heads_only)
     source = np.frombuffer(data, np.uint8)
     lengths = (stops - starts).astype(np.uint64)
-    wrong = np.flatnonzero(masked_length_crcs(lengths) != _words_at(source, starts - TAIL_BYTES))
+    wrong = np.flatnonzero(masked_length_crcs(lengths) != gathered(source, starts - TAIL_BYTES, TAIL_BYTES).view("<u4"))
     count = int(wrong[0]) if len(wrong) else len(starts)
     upto = 0 if heads_only else count
-    bad = _untrue(data, starts[:upto], stops[:upto], _words_at(source, stops[:upto]))
+    claimed = gathered(source, stops[:upto], TAIL_BYTES).view("<u4")
+    if is_worth_while(starts[:upto], stops[:upto]) and all_true(data, starts[:upto], stops[:upto], claimed):
+        bad = np.zeros(0, np.int64)
+    else:
+        bad = np.flatnonzero(masked_crcs(data, starts[:upto], stops[:upto]) != claimed)
     damage = None
     if len(bad):
         count = int(bad[0])
@@ -150,13 +148,6 @@ def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[
     elif len(wrong):
         damage = _length_damage(*_HEAD.unpack_from(data, starts[count] - HEAD_BYTES))
     return starts[:count], stops[:count], damage
-
-
-def _untrue(data: bytes, starts: Ints, stops: Ints, claimed: npt.NDArray[np.uint32]) -> Ints:
-    """Which frames, by their numbers, have data of another CRC than is claimed."""
-    if is_worth_while(starts, stops) and all_true(data, starts, stops, claimed):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(masked_crcs(data, starts, stops) != claimed)
 
 
 def _checked_singly(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
@@ -167,11 +158,6 @@ def _checked_singly(data: bytes, starts: Ints, stops: Ints, heads_only: bool) ->
         if damage is not None:
             return starts[:number], stops[:number], damage
     return starts, stops, None
-
-
-def _words_at(source: npt.NDArray[np.uint8], places: Ints) -> npt.NDArray[np.uint32]:
-    overlapping = np.ndarray((max(0, len(source) - 3),), "<u4", source, 0, (1,))  # of which numpy copies the chosen ones
-    return overlapping[places].astype(np.uint32, copy=False)
 
 
 def _length_damage(length: int, crc: int) -> Damage | None:

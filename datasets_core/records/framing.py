@@ -3,60 +3,35 @@
 from __future__ import annotations
 
 import struct
-import warnings
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from google_crc32c import value as crc32c
 
 from datasets_core.errors import ArgumentTypeError
 from datasets_core.records.wire.values import Ints, RecordBlock, arrow_numbers
 
-# CRC-32C, masked as TFRecord files have it: by google-crc32c where that is installed, else by numpy.
+# CRC-32C, masked as TFRecord files have it.
 
 
 Words = npt.NDArray[np.uint32]
 
-_POLYNOMIAL = 0x82F63B78
 _ONES = 0xFFFFFFFF
 _MASK_DELTA = 0xA282EAD8
-_PIECE = 64  # bytes of a lane
-_MOST_LANES = 1 << 15  # at the same time: 2 MB of data, and as much again of what is computed
+_POLYNOMIAL = 0x82F63B78
 _DIGIT_BITS = 4  # by which counts of zeros are taken apart: 16 tables of 4 KB are a digit's
-_SHORT = 4096  # bytes up to which a loop in Python is faster than numpy
 
 
 def masked_crc32c(data: bytes) -> int:
-    """The masked CRC-32C of some bytes.
+    """The masked CRC-32C of some bytes: one that stood in the file as it is would upset the CRC of data that hold CRCs.
 
     >>> hex(masked_crc32c(b"123456789"))
     '0xc78ab0e5'
     """
-    return mask(crc32c(data))
-
-
-def crc32c(data: bytes) -> int:
-    """The CRC-32C of some bytes, as it is.
-
-    >>> hex(crc32c(b"123456789"))
-    '0xe3069283'
-    """
-    value = _google()
-    if value is not None:
-        return value(data)
-    if len(data) <= _SHORT:
-        table, crc = _byte_table(), _ONES
-        for byte in data:
-            crc = table[(crc ^ byte) & 255] ^ crc >> 8
-        return crc ^ _ONES
-    return int(_by_lanes(data, np.zeros(1, np.int64), np.array([len(data)], np.int64))[0])
-
-
-def mask(crc: int) -> int:
-    """A CRC as it stands in the file: one that stood there as it is would upset the CRC of data that hold CRCs."""
+    crc: int = crc32c(data)
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & _ONES
 
 
@@ -70,11 +45,8 @@ def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Words:
     >>> masked_crcs(b"..123456789", np.array([2, 0]), np.array([11, 0])).tolist()
     [3347755237, 2726488792]
     """
-    value = _google()
-    if value is None:
-        return _masked(_by_lanes(data, starts, stops))
     ranges = zip(starts.tolist(), stops.tolist(), strict=True)
-    return _masked(np.fromiter([value(data[start:stop]) for start, stop in ranges], np.uint32, len(starts)))
+    return _masked(np.fromiter([crc32c(data[start:stop]) for start, stop in ranges], np.uint32, len(starts)))
 
 
 def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Words:
@@ -111,27 +83,6 @@ def unmasked(crcs: Words) -> Words:
 
 def _masked(crcs: Words) -> Words:
     return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(_MASK_DELTA)
-
-
-def is_in_c() -> bool:
-    """Whether google-crc32c computes it, so that one record after the other is no slower than many at once."""
-    return _google() is not None
-
-
-@cache
-def _google() -> Callable[[bytes], int] | None:
-    """The function of google-crc32c; None where it is not there, or is one in Python."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # that it is one in Python
-        try:
-            import google_crc32c
-        except ImportError:
-            return None
-    found: Callable[[bytes], int] = google_crc32c.value
-    return found if google_crc32c.implementation == "c" else None
-
-
-# -- by numpy ----------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -191,45 +142,6 @@ def _digit_table(place: int) -> Words:
     for _ in range(15):
         tables.append(_by_table(one, tables[-1]))
     return np.concatenate(tables)
-
-
-def _by_lanes(data: bytes, starts: Ints, stops: Ints) -> Words:
-    lengths = stops - starts
-    pieces = -(-lengths // _PIECE)
-    ends = np.cumsum(pieces)
-    found = np.zeros(len(starts), np.uint32)
-    source = np.frombuffer(data, np.uint8)
-    total = int(ends[-1]) if len(ends) else 0
-    for first in range(0, total, _MOST_LANES):
-        lanes = np.arange(first, min(first + _MOST_LANES, total))
-        record = np.searchsorted(ends, lanes, side="right")
-        after = ends[record] - 1 - lanes  # pieces that follow in the same record
-        lane_stops = stops[record] - after * _PIECE
-        states = _lane_states(source, np.maximum(lane_stops - _PIECE, starts[record]), lane_stops)
-        begins = np.flatnonzero(np.diff(record, prepend=-1))
-        found[record[begins]] ^= np.bitwise_xor.reduceat(moved(states, after * _PIECE), begins)
-    sizes, which = np.unique(lengths, return_inverse=True)
-    begun = moved(np.full(len(sizes), _ONES, np.uint32), sizes)  # what the state that one begins with comes to
-    return found ^ begun[which] ^ np.uint32(_ONES)
-
-
-def _lane_states(source: npt.NDArray[np.uint8], starts: Ints, stops: Ints) -> Words:
-    """The states after pieces of at most `_PIECE` bytes each, if they begin with zero: zeros before a piece change nothing."""
-    low = int(stops.min()) - _PIECE
-    span = source[max(low, 0) : int(stops.max())]
-    if low < 0:
-        span = np.concatenate([np.zeros(-low, np.uint8), span])
-    rows = np.lib.stride_tricks.sliding_window_view(span, _PIECE)[stops - _PIECE - low]
-    short = np.flatnonzero(stops - starts < _PIECE)
-    if len(short):
-        rows[short] *= np.arange(_PIECE) >= (_PIECE - (stops - starts)[short])[:, None]
-    words = np.ascontiguousarray(rows.view("<u2").T)
-    t0, t1, t2, t3 = _word_tables()
-    state = np.zeros(len(starts), np.uint32)
-    for place in range(0, _PIECE // 2, 4):
-        first, second, third, fourth = words[place : place + 4]
-        state = t3[first ^ (state & 0xFFFF)] ^ t2[second ^ (state >> 16)] ^ t1[third] ^ t0[fourth]
-    return state
 
 
 HEAD_BYTES = 12
@@ -313,7 +225,7 @@ _ONES32 = np.uint32(0xFFFFFFFF)
 
 def is_worth_while(starts: Ints, stops: Ints) -> bool:
     """Whether there are so many frames, and so short ones, that comparing them at once is faster."""
-    return is_in_c() and len(starts) >= _LEAST and int(stops[-1] - starts[0]) <= _MOST_BYTES * len(starts)
+    return len(starts) >= _LEAST and int(stops[-1] - starts[0]) <= _MOST_BYTES * len(starts)
 
 
 def all_true(data: bytes, starts: Ints, stops: Ints, claimed: Words) -> bool:
@@ -340,7 +252,7 @@ def all_true(data: bytes, starts: Ints, stops: Ints, claimed: Words) -> bool:
         gaps = following(state ^ words[:, 2], words[:, 3]) ^ _ONES32
         crcs[:-1] = moved(crcs[:-1], np.full(len(gaps), FRAME_BYTES, np.int64)) ^ gaps
         lengths[:-1] += FRAME_BYTES
-    return _joined(crcs, lengths) == crc32c(data[starts[0] : stops[-1]])
+    return bool(_joined(crcs, lengths) == crc32c(data[starts[0] : stops[-1]]))
 
 
 def _joined(crcs: Words, lengths: Ints) -> int:

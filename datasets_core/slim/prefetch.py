@@ -6,6 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from types import TracebackType
 from typing import Any, Self
 
@@ -51,11 +52,7 @@ class _Ahead:
     def run(self) -> None:
         """Make one element after the other."""
         while True:
-            if self.is_iterated:
-                with self.source:  # so that elements are numbered as they come
-                    number = self.next_number()
-                    made = None if number is None else self.one(number)
-            else:
+            with self.source if self.is_iterated else nullcontext():  # so that elements are numbered as they come
                 number = self.next_number()
                 made = None if number is None else self.one(number)
             if number is None or made is None:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from datasets_core import files
@@ -18,7 +19,6 @@ from datasets_core.errors import ConfigurationError, DatasetNotFoundError, Unkno
 from datasets_core.meta.reference import BuilderName, parse_builder_name, script_in
 from datasets_core.meta.version import Version
 from datasets_core.optional import needed
-from datasets_core.progress import progress
 from datasets_core.resolve.request import Location
 from datasets_core.store.manifest import Manifest
 from datasets_core.stream.order.files import ReadConfig
@@ -336,20 +336,12 @@ class BenchmarkResult:
     @property
     def table(self) -> dict[str, dict[str, float]]:
         """`duration` in seconds, `num_examples` and `avg` (examples per second) of all, of the first and of the others."""
-        first = self.first_batch_time - self.start_time
-        lasts = self.end_time - self.first_batch_time
-        parts = {
-            "first+lasts": (first + lasts, self.num_iter + 1),
-            "first": (first, 1),
-            "lasts": (lasts, self.num_iter),
-        }
+        first, lasts = self.first_batch_time - self.start_time, self.end_time - self.first_batch_time
+        steps = {"first+lasts": (first + lasts, self.num_iter + 1), "first": (first, 1), "lasts": (lasts, self.num_iter)}
+        made = {name: (seconds, count * self.batch_size) for name, (seconds, count) in steps.items()}
         return {
-            name: {
-                "duration": duration,
-                "num_examples": steps * self.batch_size,
-                "avg": _rate(steps * self.batch_size, duration),
-            }
-            for name, (duration, steps) in parts.items()
+            name: {"duration": seconds, "num_examples": count, "avg": count / seconds if seconds else count and float("inf")}
+            for name, (seconds, count) in made.items()
         }
 
     @property
@@ -374,24 +366,12 @@ class BenchmarkResult:
 
     def __str__(self) -> str:
         names = {"first+lasts": "First included", "first": "First only", "lasts": "First excluded"}
-        lines = [
-            f"Examples/sec ({names[name]}) {row['avg']:.2f} ex/sec "
-            f"(total: {row['num_examples']:.0f} ex, {row['duration']:.2f} sec)"
-            for name, row in self.table.items()
-        ]
+        form = "Examples/sec ({}) {avg:.2f} ex/sec (total: {num_examples:.0f} ex, {duration:.2f} sec)"
+        lines = [form.format(names[name], **row) for name, row in self.table.items()]
         return "\n".join(["************ Summary ************", *lines])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{name}</th>" + "".join(f"<td>{value:.6g}</td>" for value in row.values()) + "</tr>"
-            for name, row in self.table.items()
-        )
-        heads = "".join(f"<th>{name}</th>" for name in ("", "duration", "num_examples", "avg"))
-        return f"<strong>BenchmarkResult:</strong><br/><table><tr>{heads}</tr>{rows}</table>"
-
-
-def _rate(count: int, seconds: float) -> float:
-    return count / seconds if seconds else float("inf") if count else 0.0
+        return f"<pre>{self}</pre>"
 
 
 def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int = 1) -> BenchmarkResult:
@@ -412,29 +392,14 @@ def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int
     """
     if batch_size < 1 or (num_iter is not None and num_iter < 1):
         raise ConfigurationError(f"num_iter={num_iter} and batch_size={batch_size} cannot be measured. Give 1 or more.")
-    total = num_iter if num_iter is not None else _length(ds)
-    start = time.perf_counter()
-    with progress("Measuring", total=total) as bar:
-        elements = iter(ds)
-        if next(elements, _END) is _END:
-            raise ConfigurationError("There is no element to measure. Give a dataset that has some.")
-        first = time.perf_counter()
-        bar.update(1)
-        count = 0
-        while (num_iter is None or count + 1 < num_iter) and next(elements, _END) is not _END:
-            count += 1
-            bar.update(1)
-        end = time.perf_counter()
-    result = BenchmarkResult(batch_size, start, first, end, count)
+    elements, count = iter(ds), -1
+    first = start = time.perf_counter()
+    for _ in islice(elements, num_iter):
+        count += 1
+        if not count:
+            first = time.perf_counter()
+    if count < 0:
+        raise ConfigurationError("There is no element to measure. Give a dataset that has some.")
+    result = BenchmarkResult(batch_size, start, first, time.perf_counter(), count)
     print(result)
     return result
-
-
-_END = object()
-
-
-def _length(ds: Any) -> int | None:
-    try:
-        return len(ds)
-    except TypeError:
-        return None

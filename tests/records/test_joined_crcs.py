@@ -44,7 +44,6 @@ def test_records_of_all_lengths_are_joined() -> None:
 
 @pytest.mark.parametrize(("count", "length", "worth"), [(300, 100, True), (10, 100, False), (300, 5000, False)])
 def test_many_short_frames_are_worth_while(count: int, length: int, worth: bool) -> None:
-    pytest.importorskip("google_crc32c")
     _, starts, stops = _framed([b"x" * length] * count)
     assert is_worth_while(starts, stops) is worth
 

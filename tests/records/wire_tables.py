@@ -7,11 +7,27 @@ from typing import Any
 import numpy as np
 
 from datasets_core.records.wire.columns import decode_examples, decode_sequence_examples
-from datasets_core.records.wire.messages import Rules, walk_example, walk_sequence_example
-from datasets_core.records.wire.values import Kind, RecordBlock, SequenceColumn, WireColumn
+from datasets_core.records.wire.messages import Rules, raw_example, raw_sequence_example
+from datasets_core.records.wire.values import Kind, RecordBlock, SequenceColumn, Values, WireColumn, told_values
 
 FILL = [b""] * 9  # so many that a block is not walked record by record
+Walked = dict[bytes, tuple[Kind | None, Values]]
+WalkedLists = dict[bytes, list[tuple[Kind | None, Values]]]
 Table = dict[bytes, dict[Kind | None, list[Any]]]
+
+
+def walk_example(data: bytes, **options: Any) -> Walked:
+    """The features of an Example, with floats as Python has them."""
+    return {key: told_values(feature) for key, feature in raw_example(data, **options).items()}
+
+
+def walk_sequence_example(data: bytes, **options: Any) -> tuple[Walked, WalkedLists]:
+    """The context and the feature lists of a SequenceExample, with floats as Python has them."""
+    context, lists = raw_sequence_example(data, **options)
+    return (
+        {key: told_values(feature) for key, feature in context.items()},
+        {key: [told_values(step) for step in steps] for key, steps in lists.items()},
+    )
 
 
 def _values(kind: Kind | None, values: Sequence[Any]) -> list[Any]:

@@ -20,6 +20,7 @@ from datasets_core.features.arrow import list_array, raw_values, struct_array
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.records.specs.specs import KINDS
 from datasets_core.records.wire.values import (
+    NOTHING,
     Ints,
     RawFeature,
     RecordBlock,
@@ -531,16 +532,17 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
     Raises:
         ExampleError: they are of another kind.
     """
-    if feature is None or feature.kind is None:
+    kind, values = feature or NOTHING
+    if kind is None:
         return None
-    if feature.kind != KINDS[dtype]:
-        raise where.error(index, key, wrong_kind(feature.kind, dtype))
+    if kind != KINDS[dtype]:
+        raise where.error(index, key, wrong_kind(kind, dtype))
     if dtype == "float32":
-        return np.frombuffer(feature.floats or bytearray(), _FLOATS).astype(np.float32, copy=False)
+        return np.frombuffer(bytearray(values), _FLOATS).astype(np.float32, copy=False)
     if dtype == "int64":
-        return np.array(feature.ints, np.int64)
-    made = np.empty(len(feature.strings or ()), object)
-    made[:] = feature.strings
+        return np.array(values, np.int64)
+    made = np.empty(len(values), object)
+    made[:] = values
     return made
 
 

@@ -159,11 +159,11 @@ def merged_columns(features: Mapping[bytes, MapFeature], walked: WalkedRows, odd
             usual = group.which[~odd[group.which]]
             if len(usual):
                 kinds[kind] = int(usual[0])
-        for number, feature in rows.items():
-            kinds[feature.kind] = min(kinds.get(feature.kind, number), number)
+        for number, (kind, _) in rows.items():
+            kinds[kind] = min(kinds.get(kind, number), number)
         columns[key] = {
             kind: _merged(
-                kind, groups.get(kind), {number: feature for number, feature in rows.items() if feature.kind == kind}, odd
+                kind, groups.get(kind), {number: feature for number, feature in rows.items() if feature[0] == kind}, odd
             )
             for kind in sorted(kinds, key=kinds.__getitem__)
         }
@@ -385,14 +385,14 @@ def _walked_steps(kind: Kind | None, rows: Mapping[int, Sequence[RawFeature]], s
     return _Steps(
         values,
         counts,
-        np.fromiter((kind is None or step.kind != kind for step in steps), np.bool_, len(steps)),
+        np.fromiter((kind is None or own != kind for own, _ in steps), np.bool_, len(steps)),
         scattered(np.fromiter(map(len, rows.values()), np.int64, len(rows)), numbers, size),
         told(numbers, size),
     )
 
 
 def _kinds(steps: Sequence[RawFeature]) -> list[Kind | None]:
-    return list(dict.fromkeys(step.kind for step in steps if step.kind is not None)) or [None]
+    return list(dict.fromkeys(kind for kind, _ in steps if kind is not None)) or [None]
 
 
 def _merged_lists(lists: Mapping[bytes, tuple[Entries, _StepsByKind]], walked: WalkedSteps, odd: Bools) -> SequenceColumns:

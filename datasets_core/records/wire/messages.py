@@ -1,4 +1,4 @@
-"""Messages of `tf.train` as TensorFlow's own parsers read them: an entry is a key and a value, and a feature its first list.
+"""Messages of `tf.train` one by one: as protobuf reads them, or as TensorFlow's own parsers do.
 
 `tf.io.parse_example` looks at the entries from the last to the first, `tf.io.parse_sequence_example` takes the last of each
 key; both look into the features that they are asked for alone, and end where a length says more than there is.
@@ -6,9 +6,10 @@ key; both look into the features that they are asked for alone, and end where a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cache
+from typing import Any, Literal, TypeAlias, get_args
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ExampleError
 from datasets_core.records.wire.values import (
@@ -16,6 +17,7 @@ from datasets_core.records.wire.values import (
     FIRST_FIXED,
     FIRST_VARINT,
     KINDS,
+    NOTHING,
     SECOND,
     Kind,
     Malformed,
@@ -25,13 +27,119 @@ from datasets_core.records.wire.values import (
     Values,
     read_varint,
     signed,
+    told_values,
 )
 
 # Messages of `tf.train` as protobuf reads them: unknown fields are skipped, pieces of a list are joined, the last key
 # wins.
 
 
-_DEEPEST = 100  # messages and groups in one another that protobuf reads
+_FIELDS = {  # of each message, from number 1 on: the type of a value, or of many
+    "BytesList": {"value": "*bytes"},
+    "FloatList": {"value": "*float"},
+    "Int64List": {"value": "*int64"},
+    "Feature": {"bytes": "BytesList", "float": "FloatList", "int64": "Int64List"},
+    "Features": {"entry": "*FeatureEntry"},
+    "FeatureEntry": {"key": "bytes", "value": "Feature"},
+    "FeatureList": {"feature": "*Feature"},
+    "FeatureLists": {"entry": "*ListEntry"},
+    "ListEntry": {"key": "bytes", "value": "FeatureList"},
+    "Example": {"features": "Features"},
+    "SequenceExample": {"features": "Features", "lists": "FeatureLists"},
+}
+_NUMBERS = {"*float": 2, "*int64": 3, "bytes": 12, "*bytes": 12}  # of types, as descriptors have them
+
+
+@cache
+def _message(name: str, form: Literal["open", "closed", "full"] = "open") -> Any:
+    """The class of a message, with the entries of maps as messages of their own: a map of protobuf forgets their order.
+
+    Args:
+        name: of the message.
+        form: of entries: `"closed"` are those whose values are pieces of bytes, which are not looked into, and `"full"` those
+            that cannot be written without a key and a value.
+    """
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # 13 ms that columns do without
+
+    file = descriptor_pb2.FileDescriptorProto(name="example.proto", package="tf", syntax="proto2")
+    for message_name, fields in _FIELDS.items():
+        message = file.message_type.add(name=message_name)
+        for number, (field_name, kind) in enumerate(fields.items(), 1):
+            is_entry = message_name.endswith("Entry")
+            if is_entry and number == 2 and form == "closed":
+                kind = "*bytes"
+            label = 3 if kind[0] == "*" else 2 if is_entry and form == "full" else 1
+            field = message.field.add(name=field_name, number=number, label=label, type=_NUMBERS.get(kind, 11))
+            if field.type == 11:
+                field.type_name = ".tf." + kind.strip("*")
+            field.options.packed = kind in ("*float", "*int64")
+            if message_name == "Feature":
+                field.oneof_index = 0
+        if message_name == "Feature":
+            message.oneof_decl.add(name="kind")
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(file.SerializeToString())
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"tf.{name}"))
+
+
+@cache
+def _rest_of_protobuf() -> tuple[Any, Any]:
+    """The class of protobuf's errors, and that of the unknown fields of a message."""
+    from google.protobuf import message, unknown_fields
+
+    return message.Error, unknown_fields.UnknownFieldSet
+
+
+def _parsed(name: str, data: bytes, form: Literal["open", "closed"] = "open") -> Any:
+    try:
+        return _message(name, form).FromString(data)
+    except _rest_of_protobuf()[0]:
+        raise Malformed("protobuf finds an error") from None
+
+
+def _parsed_for(name: str, data: bytes, is_whole: bool) -> tuple[Any, bool]:
+    """A message, and whether its entries are closed: of one that is broken where values may not be asked for."""
+    try:
+        return _parsed(name, data), False
+    except Malformed:
+        if is_whole:
+            raise
+        return _parsed(name, data, "closed"), True
+
+
+def _entries(entries: Any, keys: Collection[bytes] | None, closed: str | None) -> Iterator[tuple[bytes, Any]]:
+    """The keys and values of the entries that are wanted; protobuf sets one with unknown fields apart.
+
+    Args:
+        entries: all of a map.
+        keys: those that are wanted; None for all.
+        closed: of which message values are, if they are closed.
+    """
+    unknown_fields = _rest_of_protobuf()[1]
+    for entry in entries:
+        key = entry.key
+        try:
+            key.decode()
+        except UnicodeDecodeError:
+            raise Malformed(f"the key {key[:60]!r} is no UTF-8") from None
+        if keys is None or key in keys:
+            value = entry.value if closed is None else _parsed(closed, b"".join(entry.value))
+            if not len(unknown_fields(entry)):
+                yield key, value
+
+
+def _feature(feature: Any) -> RawFeature:
+    kind = feature.WhichOneof("kind")
+    if kind == "int64":
+        return kind, feature.int64.value[:]
+    if kind == "bytes":
+        return kind, feature.bytes.value[:]
+    if kind is None:
+        return NOTHING
+    floats = feature.float
+    count = 4 * len(floats.value)
+    floats.DiscardUnknownFields()
+    return kind, floats.SerializeToString()[-count:] if count else b""  # as Python's numbers some NaN would be other ones
 
 
 def protobuf_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatures:
@@ -40,11 +148,9 @@ def protobuf_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatures
     Raises:
         Malformed: the bytes are no Example.
     """
-    found: RawFeatures = {}
-    for tag, start, stop in _fields(data, 0, len(data), 0):
-        if tag == FIRST:
-            _read_features(data, start, stop, found, keys)
-    return found
+    message, is_closed = _parsed_for("Example", data, keys is None)
+    entries = _entries(message.features.entry, keys, "Feature" if is_closed else None)
+    return {key: _feature(value) for key, value in entries}
 
 
 def protobuf_sequence_example(
@@ -55,157 +161,44 @@ def protobuf_sequence_example(
     Raises:
         Malformed: the bytes are no SequenceExample.
     """
-    context: RawFeatures = {}
-    lists: RawLists = {}
-    for tag, start, stop in _fields(data, 0, len(data), 0):
-        if tag == FIRST:
-            _read_features(data, start, stop, context, keys)
-        elif tag == SECOND:
-            _read_lists(data, start, stop, lists, list_keys)
-    return context, lists
+    message, is_closed = _parsed_for("SequenceExample", data, keys is None and list_keys is None)
+    context = _entries(message.features.entry, keys, "Feature" if is_closed else None)
+    lists = _entries(message.lists.entry, list_keys, "FeatureList" if is_closed else None)
+    return (
+        {key: _feature(value) for key, value in context},
+        {key: [_feature(step) for step in value.feature] for key, value in lists},
+    )
 
 
-def _fields(data: bytes, at: int, end: int, depth: int, group: int | None = None) -> Iterator[tuple[int, int, int]]:
-    """The tag of each field between two places, and where its value begins and ends.
+def plain_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
+    """The features of an Example that is written as programs write it, which TensorFlow and protobuf read alike; else None.
 
     Args:
-        data: the message.
-        at: where to begin.
-        end: where to stop.
-        depth: how many messages and groups stand around.
-        group: the number of the group that ends the fields; the last one given is its end then.
+        data: the bytes of the message.
+        keys: the features that are wanted.
+
+    >>> from datasets_core.records import encode_example
+    >>> plain_example(encode_example({"a": [1, 300], "b": 0.5}), {b"a"})
+    {b'a': ('int64', [1, 300])}
     """
-    while at < end:
-        begin = at
-        tag = data[at]
-        if tag < 0x80:  # here and below a call for a single byte would take most of the time
-            at += 1
-        else:
-            tag, at = read_varint(data, at, end, 5)
-        number, wire = tag >> 3, tag & 7
-        if (
-            not number and group is None
-        ) or tag >= 1 << 32:  # protobuf does not look at numbers in groups that it does not know
-            raise Malformed(f"there is no field {number} at byte {begin:,}")
-        if wire == 2:
-            if at < end and data[at] < 0x80:
-                at += 1
-                stop = at + data[at - 1]
-            else:
-                size, at = read_varint(data, at, end, 5)
-                stop = at + size
-        elif wire == 0:
-            stop = read_varint(data, at, end)[1]
-        elif wire == 5:
-            stop = at + 4
-        elif wire == 1:
-            stop = at + 8
-        elif wire == 3:
-            if depth >= _DEEPEST:
-                raise Malformed(f"messages and groups stand more than {_DEEPEST} deep at byte {begin:,}")
-            stop = at
-            for inner in _fields(data, at, end, depth + 1, number):
-                stop = inner[2]
-        elif wire == 4 and number == group:
-            yield tag, at, at
-            return
-        else:
-            raise Malformed(f"field {number} at byte {begin:,} has wire type {wire}, which nothing begins with")
-        if stop > end:
-            raise Malformed(f"field {number} at byte {begin:,} ends at byte {stop:,}, behind the {end:,} that there are")
-        yield tag, at, stop
-        at = stop
-    if group is not None:
-        raise Malformed(f"group {group} does not end before byte {end:,}")
+    try:
+        message = _message("Example", "full").FromString(data)
+        message.DiscardUnknownFields()
+        if message.SerializeToString() != data:
+            return None
+    except _rest_of_protobuf()[0]:  # also of an entry without a key or a value
+        return None
+    found: RawFeatures = {}
+    for entry in message.features.entry:
+        key = entry.key
+        if key in keys:
+            if key in found:
+                return None
+            found[key] = _feature(entry.value)
+    return found
 
 
-def _protobuf_entry(data: bytes, at: int, end: int) -> tuple[bytes, bool, list[tuple[int, int]]]:
-    """The key of an entry of a map, whether it counts (protobuf sets one with unknown fields apart), and where values stand."""
-    key, is_known = b"", True
-    values: list[tuple[int, int]] = []
-    for tag, start, stop in _fields(data, at, end, 2):
-        if tag == FIRST:
-            key = data[start:stop]
-            try:
-                key.decode()
-            except UnicodeDecodeError:
-                raise Malformed(f"the key {key[:60]!r} at byte {start:,} is no UTF-8") from None
-        elif tag == SECOND:
-            values.append((start, stop))
-        else:
-            is_known = False
-    return key, is_known, values
-
-
-def _read_features(data: bytes, at: int, end: int, found: RawFeatures, keys: Collection[bytes] | None) -> None:
-    for tag, start, stop in _fields(data, at, end, 1):
-        if tag == FIRST:
-            key, is_known, values = _protobuf_entry(data, start, stop)
-            if keys is None or key in keys:
-                feature = RawFeature()
-                for value in values:
-                    _protobuf_feature(data, *value, 3, feature)
-                if is_known:
-                    found[key] = feature
-
-
-def _read_lists(data: bytes, at: int, end: int, found: RawLists, keys: Collection[bytes] | None) -> None:
-    for tag, start, stop in _fields(data, at, end, 1):
-        if tag == FIRST:
-            key, is_known, values = _protobuf_entry(data, start, stop)
-            if keys is None or key in keys:
-                steps: list[RawFeature] = []
-                for value in values:
-                    _protobuf_steps(data, *value, steps)
-                if is_known:
-                    found[key] = steps
-
-
-def _protobuf_steps(data: bytes, at: int, end: int, steps: list[RawFeature]) -> None:
-    for tag, start, stop in _fields(data, at, end, 3):
-        if tag == FIRST:
-            feature = RawFeature()
-            _protobuf_feature(data, start, stop, 4, feature)
-            steps.append(feature)
-
-
-def _protobuf_feature(data: bytes, at: int, end: int, depth: int, feature: RawFeature) -> None:
-    for tag, start, stop in _fields(data, at, end, depth):
-        kind = KINDS.get(tag)
-        if kind is not None:
-            _READ_LIST[kind](data, start, stop, depth + 1, feature.of(kind))
-
-
-def _read_strings(data: bytes, at: int, end: int, depth: int, feature: RawFeature) -> None:
-    feature.strings += [data[start:stop] for tag, start, stop in _fields(data, at, end, depth) if tag == FIRST]
-
-
-def _read_floats(data: bytes, at: int, end: int, depth: int, feature: RawFeature) -> None:
-    for tag, start, stop in _fields(data, at, end, depth):
-        if tag == FIRST and (stop - start) % 4:
-            raise Malformed(f"{stop - start:,} bytes of floats at byte {start:,} are no multiple of 4")
-        if tag in (FIRST, FIRST_FIXED):
-            feature.floats += data[start:stop]
-
-
-def _read_ints(data: bytes, at: int, end: int, depth: int, feature: RawFeature) -> None:
-    for tag, start, stop in _fields(data, at, end, depth):
-        if tag in (FIRST, FIRST_VARINT):
-            while start < stop:
-                value = data[start]
-                if value < 0x80:
-                    start += 1
-                else:
-                    value, start = read_varint(data, start, stop)
-                    value = signed(value)
-                feature.ints.append(value)
-
-
-_READ_LIST: dict[Kind, Callable[[bytes, int, int, int, RawFeature], None]] = {
-    "bytes": _read_strings,
-    "float": _read_floats,
-    "int64": _read_ints,
-}
+# Messages of `tf.train` as TensorFlow's own parsers read them: an entry is a key and a value, and a feature its first list.
 
 
 _LONGEST = (1 << 31) - 1
@@ -250,13 +243,13 @@ def tensorflow_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatur
                 entries.append(entry)
         else:
             at = _behind_unknown(data, at, end)
-    found: RawFeatures = {key: RawFeature() for key, _, _ in entries if keys is None or key in keys}
+    found: RawFeatures = {key: NOTHING for key, _, _ in entries if keys is None or key in keys}
     for key, start, stop in reversed(entries):
         if key in found and start < stop:
             if data[start] not in KINDS:
                 raise Malformed(f"the feature at byte {start:,} begins with {data[start]}, which is no list")
-            if found[key].kind is None:
-                _read_values(data, start, stop, found[key])
+            if found[key] is NOTHING:
+                found[key] = _read_values(data, start, stop)[0]
     return found
 
 
@@ -330,10 +323,7 @@ def tensorflow_sequence_example(
 
 def _tensorflow_feature(data: bytes) -> RawFeature:
     """The feature of a context."""
-    feature = RawFeature()
-    if data:
-        _read_values(data, 0, len(data), feature, is_step=True)
-    return feature
+    return _read_values(data, 0, len(data), is_step=True)[0] if data else NOTHING
 
 
 def _tensorflow_steps(data: bytes) -> list[RawFeature]:
@@ -343,72 +333,70 @@ def _tensorflow_steps(data: bytes) -> list[RawFeature]:
     while at < end:
         size, at = read_varint(data, _expected(data, at, end, FIRST), end)
         size &= 0xFFFFFFFF
-        feature = RawFeature()
+        feature = NOTHING
         if size:
             stop = at + size if size <= _LONGEST and at + size < end else end
             # Where TensorFlow leaves bytes of a step unread, it takes them for the next one.
-            at = _read_values(data, at, stop, feature, is_step=True)
+            feature, at = _read_values(data, at, stop, is_step=True)
         steps.append(feature)
-    if len({step.kind for step in steps if step.kind is not None}) > 1:
+    if len({kind for kind, _ in steps if kind is not None}) > 1:
         raise Malformed("the steps of a feature list are of several kinds")
     return steps
 
 
-def _read_values(data: bytes, at: int, end: int, feature: RawFeature, *, is_step: bool = False) -> int:
-    """Reads the list with which a feature begins, and tells where it stopped.
+def _read_values(data: bytes, at: int, end: int, *, is_step: bool = False) -> tuple[RawFeature, int]:
+    """The list with which a feature begins, and where reading it stopped.
 
     Args:
         data: the message.
         at: where the feature begins.
         end: where it ends.
-        feature: what takes the values.
         is_step: whether TensorFlow's parser of SequenceExamples reads it, which takes no floats that are cut, nor a list.
     """
     kind = KINDS.get(data[at]) if at < end else None
     if kind is None:
         raise Malformed(f"the feature at byte {at:,} begins with what is no list")
-    values = feature.of(kind)
+    values: Any = bytearray() if kind == "float" else []
     size = read_varint(data, at + 1, end)[0] & 0xFFFFFFFF
     at, stop = _limit(data, at + 1, end)
     if kind == "bytes":
         while at < stop:
             start, at = _piece(data, _expected(data, at, stop, FIRST), stop)
-            values.strings.append(data[start:at])
-        return at
-    if not size:
-        return at
-    single = FIRST_FIXED if kind == "float" else FIRST_VARINT
-    if at < stop and data[at] == FIRST:
-        return _read_packed(data, at + 1, stop, values, is_step)
-    if is_step and at >= stop:
-        raise Malformed(f"the list at byte {at:,} is cut")
-    while at < stop:
-        at = _read_number(data, _expected(data, at, stop, single), stop, values)
-    return at
+            values.append(data[start:at])
+    elif size:
+        single = FIRST_FIXED if kind == "float" else FIRST_VARINT
+        if at < stop and data[at] == FIRST:
+            at = _read_packed(data, at + 1, stop, values, is_step)
+        elif is_step and at >= stop:
+            raise Malformed(f"the list at byte {at:,} is cut")
+        else:
+            while at < stop:
+                at = _read_number(data, _expected(data, at, stop, single), stop, values)
+    return (kind, values), at
 
 
-def _read_number(data: bytes, at: int, end: int, feature: RawFeature) -> int:
-    if feature.kind == "int64":
+def _read_number(data: bytes, at: int, end: int, values: Any) -> int:
+    if isinstance(values, list):
         value, at = read_varint(data, at, end)
-        feature.ints.append(signed(value))
+        values.append(signed(value))
         return at
     if at + 4 > end:
         raise Malformed(f"the float at byte {at:,} is cut")
-    feature.floats += data[at : at + 4]
+    values += data[at : at + 4]
     return at + 4
 
 
-def _read_packed(data: bytes, at: int, end: int, feature: RawFeature, is_step: bool) -> int:
-    if feature.kind == "int64" or is_step:
+def _read_packed(data: bytes, at: int, end: int, values: Any, is_step: bool) -> int:
+    if isinstance(values, list) or is_step:
         at, stop = _limit(data, at, end)
         while at < stop:
-            at = _read_number(data, at, stop, feature)
+            at = _read_number(data, at, stop, values)
         return at
     size, at = read_varint(data, at, end)
     size &= 0xFFFFFFFC  # what does not fill a float is not looked for
     if at + size > end:
         raise Malformed(f"{size:,} bytes of floats at byte {at:,} end behind the {end:,} that there are")
-    feature.floats += data[at : at + size]
+    values += data[at : at + size]
     return at + size
 
 
@@ -417,16 +405,6 @@ def _read_packed(data: bytes, at: int, end: int, feature: RawFeature, is_step: b
 
 
 Rules: TypeAlias = Literal["protobuf", "tensorflow"]
-Walked: TypeAlias = dict[bytes, tuple[Kind | None, Values]]
-WalkedLists: TypeAlias = dict[bytes, list[tuple[Kind | None, Values]]]
-
-_EXAMPLES: dict[Rules, Callable[[bytes, Collection[bytes] | None], RawFeatures]] = {
-    "protobuf": protobuf_example,
-    "tensorflow": tensorflow_example,
-}
-_SEQUENCE_EXAMPLES: dict[
-    Rules, Callable[[bytes, Collection[bytes] | None, Collection[bytes] | None], tuple[RawFeatures, RawLists]]
-] = {"protobuf": protobuf_sequence_example, "tensorflow": tensorflow_sequence_example}
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,8 +437,7 @@ def decode_example(data: bytes, *, rules: Rules = "protobuf") -> dict[str, Featu
     >>> decode_example(bytes.fromhex("0a0e0a0c0a0361676512051a030a012a"))
     {'age': Feature(kind='int64', values=[42])}
     """
-    found = walk_example(data, rules=rules)
-    return {_name(key): Feature(*feature) for key, feature in found.items()}
+    return {_name(key): Feature(*told_values(feature)) for key, feature in raw_example(data, rules=rules).items()}
 
 
 def decode_sequence_example(data: bytes, *, rules: Rules = "protobuf") -> tuple[dict[str, Feature], dict[str, list[Feature]]]:
@@ -476,21 +453,21 @@ def decode_sequence_example(data: bytes, *, rules: Rules = "protobuf") -> tuple[
     >>> decode_sequence_example(b"")
     ({}, {})
     """
-    context, lists = walk_sequence_example(data, rules=rules)
+    context, lists = raw_sequence_example(data, rules=rules)
     return (
-        {_name(key): Feature(*feature) for key, feature in context.items()},
-        {_name(key): [Feature(*step) for step in steps] for key, steps in lists.items()},
+        {_name(key): Feature(*told_values(feature)) for key, feature in context.items()},
+        {_name(key): [Feature(*told_values(step)) for step in steps] for key, steps in lists.items()},
     )
 
 
-def walk_example(
+def raw_example(
     data: bytes,
     *,
     rules: Rules = "protobuf",
     keys: Collection[bytes] | None = None,
     name: str = "Example",
     record: int | None = None,
-) -> Walked:
+) -> RawFeatures:
     """The features of a serialized `tf.train.Example` by their keys as they stand there, in order of first sight.
 
     Args:
@@ -503,50 +480,9 @@ def walk_example(
     Raises:
         ExampleError: the bytes are no such message.
     """
-    found = raw_example(data, rules=rules, keys=keys, name=name, record=record)
-    return {key: feature.told() for key, feature in found.items()}
-
-
-def walk_sequence_example(
-    data: bytes,
-    *,
-    rules: Rules = "protobuf",
-    keys: Collection[bytes] | None = None,
-    list_keys: Collection[bytes] | None = None,
-    name: str = "SequenceExample",
-    record: int | None = None,
-) -> tuple[Walked, WalkedLists]:
-    """The context of a serialized `tf.train.SequenceExample`, and its feature lists: a feature for each step.
-
-    Args:
-        data: the bytes of one message.
-        rules: how odd messages are read.
-        keys: the keys of the context that are wanted; None for all.
-        list_keys: the keys of the feature lists that are wanted; None for all.
-        name: the file that messages of errors name.
-        record: the number of the record there.
-
-    Raises:
-        ExampleError: the bytes are no such message.
-    """
-    context, lists = raw_sequence_example(data, rules=rules, keys=keys, list_keys=list_keys, name=name, record=record)
-    return (
-        {key: feature.told() for key, feature in context.items()},
-        {key: [step.told() for step in steps] for key, steps in lists.items()},
-    )
-
-
-def raw_example(
-    data: bytes,
-    *,
-    rules: Rules = "protobuf",
-    keys: Collection[bytes] | None = None,
-    name: str = "Example",
-    record: int | None = None,
-) -> RawFeatures:
-    """As `walk_example`, with floats as the bytes that they were."""
     try:
-        return _EXAMPLES[checked_rules(rules)](_octets(data), keys)
+        read = protobuf_example if checked_rules(rules) == "protobuf" else tensorflow_example
+        return read(_octets(data), keys)
     except Malformed as error:
         raise ExampleError(name, f"no tf.train.Example: in its own bytes, {error}", record=record) from None
 
@@ -560,9 +496,19 @@ def raw_sequence_example(
     name: str = "SequenceExample",
     record: int | None = None,
 ) -> tuple[RawFeatures, RawLists]:
-    """As `walk_sequence_example`, with floats as the bytes that they were."""
+    """The context of a serialized `tf.train.SequenceExample`, and its feature lists: a feature for each step.
+
+    Args:
+        data, rules, name, record: as `raw_example` takes them.
+        keys: the keys of the context that are wanted; None for all.
+        list_keys: the keys of the feature lists that are wanted; None for all.
+
+    Raises:
+        ExampleError: the bytes are no such message.
+    """
     try:
-        return _SEQUENCE_EXAMPLES[checked_rules(rules)](_octets(data), keys, list_keys)
+        read = protobuf_sequence_example if checked_rules(rules) == "protobuf" else tensorflow_sequence_example
+        return read(_octets(data), keys, list_keys)
     except Malformed as error:
         raise ExampleError(name, f"no tf.train.SequenceExample: in its own bytes, {error}", record=record) from None
 
@@ -573,8 +519,8 @@ def checked_rules(rules: Rules) -> Rules:
     Raises:
         ConfigurationError: there are none of this name.
     """
-    if rules not in _EXAMPLES:
-        raise ConfigurationError(f"rules={rules!r} is unknown. Choose one of {', '.join(map(repr, _EXAMPLES))}.")
+    if rules not in get_args(Rules):
+        raise ConfigurationError(f"rules={rules!r} is unknown. Choose one of {', '.join(map(repr, get_args(Rules)))}.")
     return rules
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from sys import byteorder
 from typing import Any, Literal, TypeAlias
 
@@ -174,30 +174,19 @@ class Malformed(ValueError):
     """Bytes that are no such message."""
 
 
-@dataclass(slots=True)
-class RawFeature:
-    """A feature as it is being read: floats are still the bytes that they were."""
+RawFeature: TypeAlias = tuple[Kind | None, Any]
+"""A feature as it was read: a list of bytes or of whole numbers; floats are still the bytes that they were."""
+NOTHING: RawFeature = (None, [])
 
-    kind: Kind | None = None
-    strings: list[bytes] = field(default_factory=list)
-    floats: bytearray = field(default_factory=bytearray)
-    ints: list[int] = field(default_factory=list)
 
-    def of(self, kind: Kind) -> RawFeature:
-        """This feature, emptied if it was of another kind."""
-        if self.kind != kind:
-            self.kind = kind
-            self.strings, self.floats, self.ints = [], bytearray(), []
-        return self
+def told_values(feature: RawFeature) -> tuple[Kind | None, Values]:
+    """The kind of a feature, and its values as Python has them.
 
-    @property
-    def values(self) -> Values:
-        if self.kind == "float":
-            return as_floats(self.floats)
-        return self.strings if self.kind == "bytes" else self.ints
-
-    def told(self) -> tuple[Kind | None, Values]:
-        return self.kind, self.values
+    >>> told_values(("float", bytes(4)))
+    ('float', [0.0])
+    """
+    kind, values = feature
+    return kind, as_floats(values) if kind == "float" else list(values)
 
 
 RawFeatures: TypeAlias = dict[bytes, RawFeature]
@@ -298,8 +287,6 @@ class SequenceColumn:
 WireColumns: TypeAlias = dict[bytes, dict[Kind | None, WireColumn]]
 SequenceColumns: TypeAlias = dict[bytes, dict[Kind | None, SequenceColumn]]
 
-_NOTHING = RawFeature()
-
 
 def _lists(offsets: Ints, values: pa.Array, present: Bools | None) -> pa.LargeListArray:
     mask = None if present is None or present.all() else pa.array(~present)
@@ -338,15 +325,12 @@ def walked_values(kind: Kind | None, features: Sequence[RawFeature | None]) -> t
     """The values of features of one kind, and how many each has: none where it is of another kind, or None."""
     if kind is None:
         return pa.nulls(0), np.zeros(len(features), np.int64)
-    own = [feature if feature is not None and feature.kind == kind else _NOTHING for feature in features]
+    own = [feature[1] if feature is not None and feature[0] == kind else b"" for feature in features]
+    counts = np.fromiter(map(len, own), np.int64, len(own))
     if kind == "float":
-        floats = np.frombuffer(b"".join(feature.floats for feature in own), "<f4").astype(np.float32, copy=False)
-        return arrow_numbers(floats), np.fromiter((len(feature.floats) // 4 for feature in own), np.int64, len(own))
-    if kind == "int64":
-        ints = [value for feature in own for value in feature.ints]
-        return arrow_numbers(np.array(ints, np.int64)), np.fromiter((len(feature.ints) for feature in own), np.int64, len(own))
-    strings = [value for feature in own for value in feature.strings]
-    return arrow_strings(strings), np.fromiter((len(feature.strings) for feature in own), np.int64, len(own))
+        return arrow_numbers(np.frombuffer(b"".join(own), "<f4").astype(np.float32, copy=False)), counts // 4
+    values: list[Any] = [value for each in own for value in each]
+    return arrow_numbers(np.array(values, np.int64)) if kind == "int64" else arrow_strings(values), counts
 
 
 def spliced(values: pa.Array, counts: Ints, others: pa.Array, of_others: Ints) -> pa.Array:

@@ -3,13 +3,13 @@
 import pytest
 
 from datasets_core.records.wire.messages import protobuf_example, protobuf_sequence_example
-from datasets_core.records.wire.values import Malformed
+from datasets_core.records.wire.values import Malformed, told_values
 from tests.records import wire_forms as forms
 
 
 def test_the_last_entry_of_a_key_counts() -> None:
     found = protobuf_example(forms.example([(b"a", forms.ints(1)), (b"b", b""), (b"a", forms.floats(2.0))]), None)
-    assert {key: feature.told() for key, feature in found.items()} == {b"a": ("float", [2.0]), b"b": (None, [])}
+    assert {key: told_values(feature) for key, feature in found.items()} == {b"a": ("float", [2.0]), b"b": (None, [])}
 
 
 def test_an_entry_with_unknown_fields_is_set_apart() -> None:
@@ -20,7 +20,7 @@ def test_an_entry_with_unknown_fields_is_set_apart() -> None:
 def test_pieces_of_a_feature_list_are_joined() -> None:
     entry = forms.field(1, b"a") + forms.field(2, forms.steps([forms.ints(1)])) * 2
     lists = protobuf_sequence_example(forms.field(2, forms.field(1, entry)), None, None)[1]
-    assert [step.told() for step in lists[b"a"]] == [("int64", [1])] * 2
+    assert lists[b"a"] == [("int64", [1])] * 2
 
 
 @pytest.mark.parametrize("junk", forms.BROKEN.values(), ids=forms.BROKEN)
@@ -47,5 +47,5 @@ PLACES = {
 def test_messages_and_groups_nest_as_deep_as_protobuf_reads_them(place: str) -> None:
     _, deepest = PLACES[place](b"")
     protobuf_sequence_example(PLACES[place](b"\x3b" * deepest + b"\x3c" * deepest)[0], None, None)
-    with pytest.raises(Malformed, match="more than 100 deep"):
+    with pytest.raises(Malformed, match="protobuf"):
         protobuf_sequence_example(PLACES[place](b"\x3b" * (deepest + 1) + b"\x3c" * (deepest + 1))[0], None, None)

@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
 from datasets_core.records.wire.columns import decode_sequence_examples
-from datasets_core.records.wire.messages import Rules, walk_sequence_example
+from datasets_core.records.wire.messages import Rules
 from datasets_core.records.wire.values import RecordBlock
 from tests.records import wire_forms as forms
-from tests.records.wire_tables import FILL, decoded_sequences, walked_sequences
+from tests.records.wire_tables import FILL, decoded_sequences, walk_sequence_example, walked_sequences
 
 RULES = st.sampled_from(["protobuf", "tensorflow"])
 KEYS = st.one_of(st.none(), st.sets(st.sampled_from([b"a", b"ab", b"c", b"abcdefgh", b""])))

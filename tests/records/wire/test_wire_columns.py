@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
 from datasets_core.records.wire.columns import decode_examples
-from datasets_core.records.wire.messages import Rules, walk_example
+from datasets_core.records.wire.messages import Rules
 from datasets_core.records.wire.values import RecordBlock
 from tests.records import wire_forms as forms
-from tests.records.wire_tables import FILL, decoded, walked
+from tests.records.wire_tables import FILL, decoded, walk_example, walked
 
 RULES = st.sampled_from(["protobuf", "tensorflow"])
 KEYS = st.one_of(st.none(), st.sets(st.sampled_from([b"a", b"ab", b"c", b"abcdefgh", b""])))

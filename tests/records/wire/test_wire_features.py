@@ -1,14 +1,6 @@
 import pytest
 
-from datasets_core.records.wire.values import Malformed, RawFeature, as_floats, read_varint, signed
-
-
-def test_a_feature_is_emptied_when_it_becomes_another_kind() -> None:
-    feature = RawFeature().of("int64")
-    feature.ints.append(5)
-    assert feature.of("int64").told() == ("int64", [5])
-    assert feature.of("bytes").told() == ("bytes", [])
-    assert feature.of("int64").told() == ("int64", [])
+from datasets_core.records.wire.values import Malformed, as_floats, read_varint, signed
 
 
 def test_floats_are_those_that_a_float32_holds() -> None:

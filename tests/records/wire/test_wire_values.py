@@ -49,10 +49,8 @@ def test_values_of_two_widths_become_large() -> None:
 
 @pytest.mark.parametrize(("kind", "values"), [("bytes", [b"a", b""]), ("float", [0.5]), ("int64", [-1, 1 << 62]), (None, [])])
 def test_values_of_walked_features_are_those_of_one_kind(kind: Kind | None, values: list[Any]) -> None:
-    own = RawFeature(kind, strings=values if kind == "bytes" else [])
-    own.floats += np.array(values if kind == "float" else [], "<f4").tobytes()
-    own.ints += values if kind == "int64" else []
-    other = RawFeature("int64" if kind != "int64" else "float", ints=[5] if kind != "int64" else [])
+    own: RawFeature = (kind, np.array(values, "<f4").tobytes() if kind == "float" else values)
+    other: RawFeature = ("int64", [5]) if kind != "int64" else ("float", bytes(4))
     found, counts = walked_values(kind, [own, None, other, own])
     assert (found.to_pylist(), counts.tolist()) == (values * 2, [len(values), 0, 0, len(values)])
 

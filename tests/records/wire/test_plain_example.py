@@ -1,4 +1,4 @@
-"""Examples of the form that programs write, read without detours as the walker reads them."""
+"""Examples of the form that programs write, read by protobuf as the walker reads them."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ExampleError
 from datasets_core.records.encoding import encode_example
-from datasets_core.records.specs.parsing import quick_example
-from datasets_core.records.wire.messages import raw_example
+from datasets_core.records.wire.messages import plain_example
+from datasets_core.records.wire.values import told_values
+from tests.records.wire_tables import walk_example
 
 KEYS = {b"a", b"bb", b"\xc3\xa9", b""}
 values = (
@@ -21,15 +22,17 @@ examples = st.dictionaries(st.sampled_from(["a", "bb", "é", "", "unwanted"]), v
 
 
 def told(found):
-    return {key: (feature.kind, list(map(repr, feature.values))) for key, feature in found.items()}
+    return {key: (kind, list(map(repr, values))) for key, (kind, values) in found.items()}
 
 
 @given(row=examples)
 def test_messages_that_programs_write_are_read_as_the_walker_reads_them(row):
     data = encode_example(row)
-    found = quick_example(data, KEYS)
+    found = plain_example(data, KEYS)
     assert found is not None
-    assert told(found) == told(raw_example(data, rules="tensorflow", keys=KEYS))
+    assert told({key: told_values(feature) for key, feature in found.items()}) == told(
+        walk_example(data, rules="tensorflow", keys=KEYS)
+    )
 
 
 @given(
@@ -43,24 +46,26 @@ def test_damaged_messages_are_left_to_the_walker_or_read_as_it_reads_them(row, p
         if data:
             data[place % len(data)] = byte
     data = bytes(data[: len(data) - cut] if cut < 4 else data)
-    found = quick_example(data, KEYS)
+    found = plain_example(data, KEYS)
     if found is not None:
-        assert told(found) == told(raw_example(data, rules="tensorflow", keys=KEYS))
+        assert told({key: told_values(feature) for key, feature in found.items()}) == told(
+            walk_example(data, rules="tensorflow", keys=KEYS)
+        )
 
 
 @pytest.mark.parametrize("size", [1, 127, 128, 20_000, 300_000])
 def test_values_of_any_length_are_read(size):
     data = encode_example({"a": [b"x" * size, b"y"], "bb": np.arange(size)})
-    found = quick_example(data, KEYS)
-    assert found[b"a"].strings == [b"x" * size, b"y"]
-    assert found[b"bb"].ints == list(range(size))
+    found = plain_example(data, KEYS)
+    assert found[b"a"][1] == [b"x" * size, b"y"]
+    assert found[b"bb"][1] == list(range(size))
 
 
 def test_features_that_are_not_wanted_are_not_looked_into():
     data = encode_example({"a": 1}) + b""
     broken = data.replace(b"\x1a\x03\n\x01\x01", b"\x1a\x03\n\x01\xff")
     assert broken != data
-    assert quick_example(broken, {b"bb"}) == {}
-    assert quick_example(broken, {b"a"}) is None
+    assert plain_example(broken, {b"bb"}) is None
+    assert walk_example(broken, rules="tensorflow", keys={b"bb"}) == {}
     with pytest.raises(ExampleError):
-        raw_example(broken, rules="tensorflow", keys={b"a"})
+        walk_example(broken, rules="tensorflow", keys={b"a"})
