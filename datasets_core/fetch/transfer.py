@@ -38,6 +38,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _FOREIGN_PROTOCOLS = {"hf", "http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "ftp", "sftp", "file", "memory"}
 _LOCAL_PROTOCOLS = {"memory", "file", "local"}
 _PLAIN = {"", "identity"}
+_ONE_BYTE = "bytes=0-0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,21 +122,20 @@ class HttpSource:
             return True
         same_tag = etag is not None and response.header("etag") == etag
         same_date = etag is None and response.header("last-modified") == last_modified
-        return (same_tag or same_date) and response.header("content-length") in (None, str(num_bytes))
+        return (same_tag or same_date) and _whole_size(response) in (None, num_bytes)
 
     def version(self) -> str:
-        """See `Source`; asked by a GET whose body is not read."""
+        """See `Source`; asked by a GET of one byte, so that no server sends a body that nobody reads."""
         response = self._asked({}, tries=self.policy.tries)
         return response.header("etag") or response.header("last-modified") or ""
 
     def _asked(self, conditions: Mapping[str, str], *, tries: int) -> HttpResponse:
-        """The head of an answer; its body stays where it is."""
+        """The head of an answer; of its body one byte comes, where the server gives parts."""
         failures = 0
         while True:
             try:
-                with self.client.get(
-                    self.url, headers={**self.headers, **conditions}, credentials=self.credentials, judge=self.judge
-                ) as response:
+                asked = {**self.headers, "Range": _ONE_BYTE, **conditions}
+                with self.client.get(self.url, headers=asked, credentials=self.credentials, judge=self.judge) as response:
                     return response
             except TransientError as error:
                 failures += 1
@@ -187,6 +187,15 @@ class HttpSource:
             return Fetched(
                 body.digest.record(), response.header("etag") or body.etag, response.header("last-modified"), encoding
             )
+
+
+def _whole_size(response: HttpResponse) -> int | None:
+    """Bytes of the whole file, where an answer with all or a part of it says so; a 416 is that of an empty file."""
+    if response.status in (206, 416):
+        told = (response.header("content-range") or "").rpartition("/")[2]
+    else:
+        told = response.header("content-length") or ""
+    return int(told) if told.isascii() and told.isdigit() else None
 
 
 def can_continue(path: str) -> bool:
