@@ -418,13 +418,24 @@ def disk_errors(path: str, *, needed: int | None = None) -> Iterator[None]:
 
 def free_bytes(path: str) -> int | None:
     """Bytes free for us on the disk of `path` (or of its nearest existing parent); None where the system does not say."""
+    found = _usage(path)
+    return None if found is None else found[2]
+
+
+def disk_bytes(path: str) -> int:
+    """Bytes of the whole disk of `path`; 0 where the system does not say."""
+    found = _usage(path)
+    return 0 if found is None else found[0]
+
+
+def _usage(path: str) -> tuple[int, int, int] | None:
     import shutil  # 2 ms with its archives; only a full disk asks
 
     here = os.path.abspath(path)
     while not os.path.exists(here) and os.path.dirname(here) != here:
         here = os.path.dirname(here)
     try:
-        return shutil.disk_usage(here).free
+        return shutil.disk_usage(here)
     except OSError:
         return None
 

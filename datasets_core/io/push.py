@@ -293,7 +293,7 @@ class _Commit:
         policy = self._policy
         if missed.retry_after is None:
             policy = replace(policy, longest_pause_seconds=min(policy.longest_pause_seconds, _LONGEST_PAUSE_SECONDS))
-        policy.pause(failures, missed.retry_after)
+        policy.wait(policy.seconds(failures, missed.retry_after))
 
     def _after(self, change: Change, before: HubCommit, missed: MissedCommitError) -> CommitInfo | HubCommit:
         """What became of a commit: its `CommitInfo` where it was made and only the answer was lost, else the branch now."""

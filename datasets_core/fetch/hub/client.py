@@ -36,7 +36,7 @@ from datasets_core.fetch.http import (
     Credentials,
     RetryPolicy,
     TransientError,
-    next_hop,
+    followed,
     origin_of,
     pause_asked,
     proxied,
@@ -126,8 +126,6 @@ def _shown(code: str | None, said: str, token: str | None) -> str:
 
 logger = logging.getLogger(__name__)
 
-_REDIRECTS = {301, 302, 303, 307, 308}
-_MOST_REDIRECTS = 10
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
 _MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
@@ -224,7 +222,7 @@ class HubRequests:
             files.check()
             most, pause, is_waited_for = self.policy.tries, None, False
             try:
-                answer = self._followed(url, end)
+                answer = followed(url, self.credentials, lambda here: self._sent(here, end))
             except TransientError as error:
                 failed = UnansweredError(error.reason)
                 most = _MOST_REFUSED if error.is_unreachable else most
@@ -248,15 +246,6 @@ class HubRequests:
             if is_waited_for:
                 end = time.monotonic() + seconds
                 end = end if given is None else min(end, begun + given + seconds)
-
-    def _followed(self, url: str, end: float) -> HubAnswer:
-        here = url
-        for _ in range(_MOST_REDIRECTS + 1):
-            answer = self._sent(here, end)
-            if answer.status not in _REDIRECTS:
-                return answer
-            here = next_hop(url, here, answer.headers.get("location"), self.credentials)
-        raise DownloadError(redact(url), f"the server leads over more than {_MOST_REDIRECTS} redirects")
 
     def _sent(self, url: str, end: float) -> HubAnswer:
         headers = {"User-Agent": self.agent}

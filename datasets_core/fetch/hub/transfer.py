@@ -22,7 +22,7 @@ from datasets_core.engines.threads import Watch
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, redact
 from datasets_core.fetch.checksums import FileRecord
 from datasets_core.fetch.disk_cache import discard
-from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, RetryPolicy, TransientError, next_hop, origin_of
+from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, RetryPolicy, TransientError, origin_of
 from datasets_core.fetch.hub.repository import HubFile
 from datasets_core.files import is_lfs_pointer, looks_like_html
 
@@ -359,7 +359,7 @@ class _Tries:
             source.heard.set()
             judge(answer)
 
-        with source.client.get(place.url, headers=ranged, credentials=place.credentials, judge=noted) as response:
+        with source.client.send("GET", place.url, headers=ranged, credentials=place.credentials, judge=noted) as response:
             chunks = part.begin(response, is_rest=bool(ranged))
             self._check_disk()
             part.receive(chunks)
@@ -410,8 +410,6 @@ class _Tries:
 _OBJECTS = 256  # of one request; their URLs are good for a while only, so the next are asked for when they are needed
 _FEWEST = 3  # files for which the request pays
 _MOST_BYTES = 16 << 20  # of an answer
-_HOPS = 3
-_MOVED = {307, 308}
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 _MEDIA_TYPE = "application/vnd.git-lfs+json"
 
@@ -476,15 +474,9 @@ class StorageUrls:
 
     def _answer(self, body: bytes, headers: Mapping[str, str]) -> bytes:
         """What the Hub answers, and nothing where it refuses; a repository that was renamed is asked for by its new name."""
-        for _ in range(_HOPS):
-            with self._client.post(self._url, body, headers=headers, credentials=self._credentials) as response:
-                following = response.header("location") if response.status in _MOVED else None
-                if following is None:
-                    return _read(response) if response.status == 200 else b""
-            self._url = next_hop(self._url, self._url, following, self._credentials)
-            if origin_of(self._url) != self._credentials.origin:
-                break
-        return b""
+        with self._client.send("POST", self._url, content=body, headers=headers, credentials=self._credentials) as response:
+            self._url = response.place
+            return _read(response) if response.status == 200 else b""
 
     def _places(self, answer: Any, group: Mapping[str, HubFile]) -> dict[str, Place]:
         listed = answer.get("objects") if isinstance(answer, dict) else None

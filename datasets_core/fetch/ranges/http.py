@@ -122,7 +122,7 @@ class HttpTransport:
         patience.told(0)
         try:
             response = stack.enter_context(
-                source.client.get(place, headers=headers, credentials=source.credentials, judge=source.judge)
+                source.client.send("GET", place, headers=headers, credentials=source.credentials, judge=source.judge)
             )
         except (DownloadError, TransientError) as error:
             if error.status == _FAILED_MATCH and self._matches:  # some compare ETags wrongly: the next answer tells its own
@@ -327,14 +327,15 @@ class OneResponse:
         transport: asks.
         response: the first answer.
         stack: holds it open.
+        most: bytes that may come where the server does not say how many do; None for any number.
 
     Attributes:
         size: of the file, where the server says it, or its end has come.
         digest: of what has come.
     """
 
-    def __init__(self, transport: HttpTransport, response: HttpResponse, stack: ExitStack) -> None:
-        self._transport, self._stack = transport, stack
+    def __init__(self, transport: HttpTransport, response: HttpResponse, stack: ExitStack, *, most: int | None = None) -> None:
+        self._transport, self._stack, self._most = transport, stack, most
         self._tags = _tags(response)
         self.size = size_declared(response)
         self.digest = Digest()
@@ -375,6 +376,9 @@ class OneResponse:
         came = self.digest.num_bytes + len(found)
         if self.size is not None and (came > self.size or (not found and came < self.size)):
             raise TransientError(f"{came:,} bytes came, {self.size:,} were declared")
+        if self.size is None and self._most is not None and came > self._most:
+            reason = f"the server sends more than {self._most:,} bytes, and did not say how many"
+            raise DownloadError(self._transport.name, reason, advice="Check the address, or raise max_download_bytes")
         return found
 
     def _again(self) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
 
+from datasets_core.config import settings
 from datasets_core.engines.threads import SHARED, Patience
 from datasets_core.errors import FileChangedError, redact
 from datasets_core.fetch.checksums import Digest, FileRecord
@@ -327,7 +328,9 @@ class RemoteBytes(PartedBytes):
                     if is_encoded(response):
                         return None
                     if response.status == 200:
-                        return OneResponse(self._http, response, stack.pop_all())
+                        most = self._wanted.expected.num_bytes
+                        most = settings().max_download_bytes if most is None else most
+                        return OneResponse(self._http, response, stack.pop_all(), most=most)
                     if response.status == 416:
                         size = size_without(response)
                         if size is not None or not place:
