@@ -32,23 +32,18 @@ from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError, 
 if TYPE_CHECKING:
     import ssl
 
-
-# When to try again, and how long to wait before.
-
+logger = logging.getLogger(__name__)
 
 _FIRST_PAUSE_SECONDS = 0.5
+_SPREAD = 0.1  # of a pause that a server asked for: after it not all of them come at once
 
 
 class Clock(Protocol):
-    """The time, and the passing of it."""
+    """The time in seconds since the epoch, and the passing of it; see `SystemClock`."""
 
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        ...
+    def now(self) -> float: ...
 
-    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
-        """Let the time pass, or less of it where `stop` is set."""
-        ...
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None: ...
 
 
 class SystemClock:
@@ -94,12 +89,7 @@ class RetryPolicy:
         return min(asked, longest)
 
     def wait(self, seconds: float, stop: threading.Event | None = None) -> None:
-        """Let so many seconds pass, or what is left of the time of the work.
-
-        Args:
-            seconds: how many.
-            stop: ends the pause.
-        """
+        """Let so many seconds pass, or what is left of the time of the work; `stop` ends the pause."""
         self.clock.sleep(files.at_most(seconds), stop)
         files.check()
 
@@ -139,16 +129,8 @@ def retry_after_seconds(header: str | None, now: float) -> float | None:
     return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
 
 
-# `HostPauses`: what busy servers ask for, kept by all who use the same connections.
-
-
-logger = logging.getLogger(__name__)
-
-_SPREAD = 0.1  # of a pause: after it not all of them come at once
-
-
 class HostPauses:
-    """Until when each server is to be left alone.
+    """Until when each server is to be left alone, kept by all who use the same connections.
 
     >>> pauses = HostPauses()
     >>> pauses.seconds("https://example.org", RetryPolicy())
@@ -262,8 +244,8 @@ class Attempts:
         name: of what is asked for, in errors and in the log.
         progress: counts bytes that came; a failure behind a mebibyte more is counted as the first again.
         stop: ends a pause.
-        given_up: makes the error of the last failure; called after each, with how many there were, it may give up sooner.
-        waits: lets the pause pass; by default the policy does.
+        given_up: the error that ends the tries, called with each failure and how many there were; None: try again.
+        waits: lets the pause pass, given the same; by default as long as the policy says.
 
     Attributes:
         failures: in a row, so far.
@@ -280,10 +262,10 @@ class Attempts:
         progress: Callable[[], int] = lambda: 0,
         stop: threading.Event | None = None,
         given_up: Callable[[TransientError, int], Exception | None] | None = None,
-        waits: Callable[[TransientError, float], object] | None = None,
+        waits: Callable[[TransientError, int], object] | None = None,
     ) -> None:
         self._policy, self._name, self._progress, self._stop = policy, name, progress, stop
-        self._given_up, self._waits = given_up or self._after_all, waits
+        self._given_up, self._waits = given_up or self._after_all, waits or self._wait
         self.failures = self._reached = 0
 
     def call(self, request: Callable[[], T]) -> T:
@@ -303,11 +285,10 @@ class Attempts:
                 if failed is not None:
                     raise failed from error
                 logger.info("%s: %s; try %d failed, and the next follows.", self._name, error.reason, self.failures)
-                waits = self._waits or self._wait
-                waits(error, self._policy.seconds(self.failures, error.retry_after))
+                self._waits(error, self.failures)
 
-    def _wait(self, error: TransientError, seconds: float) -> None:
-        self._policy.wait(seconds, self._stop)
+    def _wait(self, error: TransientError, failures: int) -> None:
+        self._policy.wait(self._policy.seconds(failures, error.retry_after), self._stop)
 
     def _after_all(self, error: TransientError, failures: int) -> Exception | None:
         if failures < self._policy.tries:

@@ -179,10 +179,14 @@ class HttpSource:
 
     def _size_of_head(self) -> int | None:
         """The size that the server declares when it is asked for the head alone; None where it does not say one."""
-        try:
+
+        def ask() -> int | None:
             with self._sent("HEAD", {}) as response:
                 return _whole_size(response) or None
-        except (DownloadError, TransientError):  # many know no HEAD
+
+        try:
+            return Attempts(replace(self.policy, tries=1), redact(self.url)).call(ask)
+        except DownloadError:  # many know no HEAD
             return None
 
 

@@ -33,6 +33,7 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.fetch.http import (
+    Attempts,
     Credentials,
     RetryPolicy,
     TransientError,
@@ -215,37 +216,39 @@ class HubRequests:
             UnansweredError: there is none.
             DownloadError: it redirects where we do not follow, or sends without end.
         """
-        seconds = settings().hub_timeout_seconds
-        failures, waited, begun = 0, 0.0, time.monotonic()
+        seconds, begun, waited = settings().hub_timeout_seconds, time.monotonic(), 0.0
         end = begun + seconds
-        while True:
+
+        def ask() -> HubAnswer:
             files.check()
-            most, pause, is_waited_for = self.policy.tries, None, False
-            try:
-                answer = followed(url, self.credentials, lambda here: self._sent(here, end))
-            except TransientError as error:
-                failed = UnansweredError(error.reason)
-                most = _MOST_REFUSED if error.is_unreachable else most
-            else:
-                if answer.status not in _TRY_AGAIN:
-                    return answer
-                failed = UnansweredError(f"it answers {answer.status}", status=answer.status)
-                pause = pause_asked(answer.headers)
-                is_waited_for = pause is not None or answer.status == 429  # it is there, and has a reason
-            failures += 1
-            left = end - time.monotonic()
-            if failures >= most or (left <= 0 and not is_waited_for):
-                raise failed
-            length = self.policy.seconds(failures, pause, within=None if is_waited_for else left / 2)
-            if is_waited_for:
-                given, waited = patience(), waited + length
-                if waited > (2 * self.policy.longest_pause_seconds if given is None else given):
-                    raise failed
-            logger.info("%s: %s, try %d of %d", redact(url), failed.reason, failures, most)
+            answer = followed(url, self.credentials, lambda here: self._sent(here, end))
+            if answer.status in _TRY_AGAIN:
+                reason = f"it answers {answer.status}"
+                raise TransientError(reason, status=answer.status, retry_after=pause_asked(answer.headers))
+            return answer
+
+        def is_waited_for(error: TransientError) -> bool:
+            return error.retry_after is not None or error.status == 429  # it is there, and has a reason
+
+        def given_up(error: TransientError, failures: int) -> UnansweredError | None:
+            most = _MOST_REFUSED if error.is_unreachable else self.policy.tries
+            is_over = time.monotonic() >= end and not is_waited_for(error)
+            return UnansweredError(error.reason, status=error.status) if failures >= most or is_over else None
+
+        def waits(error: TransientError, failures: int) -> None:
+            nonlocal waited, end
+            if not is_waited_for(error):
+                self.policy.wait(self.policy.seconds(failures, within=(end - time.monotonic()) / 2))
+                return
+            length, given = self.policy.seconds(failures, error.retry_after), patience()
+            waited += length
+            if waited > (2 * self.policy.longest_pause_seconds if given is None else given):
+                raise UnansweredError(error.reason, status=error.status) from error
             self.policy.wait(length)
-            if is_waited_for:
-                end = time.monotonic() + seconds
-                end = end if given is None else min(end, begun + given + seconds)
+            end = time.monotonic() + seconds
+            end = end if given is None else min(end, begun + given + seconds)
+
+        return Attempts(self.policy, redact(url), given_up=given_up, waits=waits).call(ask)
 
     def _sent(self, url: str, end: float) -> HubAnswer:
         headers = {"User-Agent": self.agent}

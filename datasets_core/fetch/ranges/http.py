@@ -10,14 +10,14 @@ import logging
 import re
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from datasets_core.engines.threads import SHARED, Patience, renewed_after_fork
 from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.checksums import Digest
-from datasets_core.fetch.http import HttpResponse, TransientError, origin_of, retry_after_seconds
+from datasets_core.fetch.http import Attempts, HttpResponse, TransientError, origin_of
 from datasets_core.fetch.ranges.file import WITNESS_BYTES, Bytes, FileVersion, NoRangesError, Range, check_ranges, check_same
 from datasets_core.fetch.transfer import HttpSource, is_strong
 
@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 _NO_SUCH_RANGE = re.compile(r"bytes \*/(\d+)")
 _PLAIN = {"", "identity"}
-_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
 _FAILED_MATCH = 412
 _LOG_SECONDS = 5.0
 
@@ -157,22 +156,22 @@ class HttpTransport:
             patience.pauses(seconds, "its server asked for pauses")
             policy.wait(seconds, patience.stop)
 
-    def failed(self, error: TransientError, failures: int, patience: Patience) -> None:
-        """Wait before the next try; where there have been enough, that is the end.
+    def attempts(self, patience: Patience, progress: Callable[[], int] = lambda: 0) -> Attempts:
+        """The tries of one part; who waits for it is told of the pauses.
 
-        Raises:
-            DownloadError: there were.
+        Args:
+            patience: waits.
+            progress: counts bytes that came.
         """
         policy = self._source.policy
-        if failures >= policy.tries:
-            asked = retry_after_seconds(error.retry_after, policy.clock.now())
-            pause = f", and asks for a pause of {asked:,.0f} seconds" if asked else ""
-            raise DownloadError(self._name, f"{error.reason}{pause}, {failures} tries in a row", status=error.status) from error
-        logger.info("%s: %s; trying again (%d of %d).", self._name, error.reason, failures + 1, policy.tries)
-        if error.status != _FAILED_MATCH and not error.retry_after:
-            seconds = policy.seconds(failures)
-            patience.pauses(seconds, error.reason)
-            policy.wait(seconds, patience.stop)
+
+        def waits(error: TransientError, failures: int) -> None:
+            if error.status != _FAILED_MATCH and not error.retry_after:  # which `opened` keeps to
+                seconds = policy.seconds(failures)
+                patience.pauses(seconds, error.reason)
+                policy.wait(seconds, patience.stop)
+
+        return Attempts(policy, self._name, progress=progress, waits=waits)
 
 
 class _Reading:
@@ -187,16 +186,9 @@ class _Reading:
         """The bytes from `start` to `stop`, or the last `-start` ones, and their version."""
         self._is_suffix, self._start, self._stop = start < 0, start, stop
         self._is_whole_needed = is_whole_needed
-        failures = reached = 0
-        while True:
-            try:
-                self._receive()
-                assert self._held is not None
-                return memoryview(self._out).toreadonly(), self._held
-            except TransientError as error:
-                failures = 1 if self._came >= reached + _PROGRESS else failures + 1
-                reached = max(reached, self._came)
-                self._transport.failed(error, failures, self._patience)
+        self._transport.attempts(self._patience, lambda: self._came).call(self._receive)
+        assert self._held is not None
+        return memoryview(self._out).toreadonly(), self._held
 
     def _receive(self) -> None:
         if self._came and self._held is not None and not self._held.tag:
@@ -342,21 +334,23 @@ class OneResponse:
         self._chunks: Iterator[bytes] | None = response.chunks()
         self._patience = Patience(transport.name, self.size or 0)
         self._patience.on_stop(response.abort)
-        self._failures = self._reached = 0
+        self._attempts = transport.attempts(self._patience, lambda: self.digest.num_bytes)
 
     def chunk(self) -> bytes:
         """The bytes that come next; none at the end."""
-        while True:
-            try:
-                found = self._patience.waited_for(SHARED.submit(self._next), SHARED)
-            except TransientError as error:
-                self._failed(error)
-                continue
-            if not found:
-                self.size = self.digest.num_bytes
-                self.close()
-            self.digest.update(found)
-            return found
+        found = self._attempts.call(self._waited_for)
+        if not found:
+            self.size = self.digest.num_bytes
+            self.close()
+        self.digest.update(found)
+        return found
+
+    def _waited_for(self) -> bytes:
+        try:
+            return self._patience.waited_for(SHARED.submit(self._next), SHARED)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def tag(self) -> str:
@@ -406,13 +400,6 @@ class OneResponse:
             if start:
                 raise TransientError(f"{again.num_bytes:,} bytes came where {start:,} came before")
         yield from chunks
-
-    def _failed(self, error: TransientError) -> None:
-        self.close()
-        came = self.digest.num_bytes
-        self._failures = 1 if came >= self._reached + _PROGRESS else self._failures + 1
-        self._reached = max(self._reached, came)
-        self._transport.failed(error, self._failures, self._patience)
 
 
 def _tags(response: HttpResponse) -> tuple[str | None, str | None]:

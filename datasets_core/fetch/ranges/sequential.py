@@ -319,32 +319,30 @@ class RemoteBytes(PartedBytes):
             place: where they begin, if there are any there.
             patience: waits.
         """
-        failures = 0
-        while True:
-            try:
-                with ExitStack() as stack:
-                    stop = place + self._first_bytes
-                    response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, patience)
-                    if is_encoded(response):
-                        return None
-                    if response.status == 200:
-                        most = self._wanted.expected.num_bytes
-                        most = settings().max_download_bytes if most is None else most
-                        return OneResponse(self._http, response, stack.pop_all(), most=most)
-                    if response.status == 416:
-                        size = size_without(response)
-                        if size is not None or not place:
-                            return Pieces(self._transport, version_in(response, size or 0))
-                        place = 0  # it does not say how much there is
-                        continue
+        most = self._wanted.expected.num_bytes
+        most = settings().max_download_bytes if most is None else most
+
+        def begin(place: int) -> Pieces | OneResponse | None:
+            with ExitStack() as stack:
+                stop = place + self._first_bytes
+                response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, patience)
+                if is_encoded(response):
+                    return None
+                if response.status == 200:
+                    return OneResponse(self._http, response, stack.pop_all(), most=most)
+                if response.status == 416:
+                    size = size_without(response)
+                    if size is not None or not place:
+                        return Pieces(self._transport, version_in(response, size or 0))
+                else:
                     start, last, size = part_of(response)
                     if start != place or last >= min(stop, size):
                         raise TransientError("the server answers with another part than the one asked for")
                     data = _all_of(response.chunks(), last + 1 - start, patience)
                     return Pieces(self._transport, version_in(response, size), data, start)
-            except TransientError as error:
-                failures += 1
-                self._http.failed(error, failures, patience)
+            return begin(0)  # it does not say how much there is
+
+        return self._http.attempts(patience).call(lambda: begin(place))
 
     def _go_to(self, place: int) -> None:
         if self._answer is None:
