@@ -418,17 +418,11 @@ def disk_errors(path: str, *, needed: int | None = None) -> Iterator[None]:
 
 def free_bytes(path: str) -> int | None:
     """Bytes free for us on the disk of `path` (or of its nearest existing parent); None where the system does not say."""
-    found = _usage(path)
-    return None if found is None else found[2]
+    return (disk_usage(path) or (0, 0, None))[2]
 
 
-def disk_bytes(path: str) -> int:
-    """Bytes of the whole disk of `path`; 0 where the system does not say."""
-    found = _usage(path)
-    return 0 if found is None else found[0]
-
-
-def _usage(path: str) -> tuple[int, int, int] | None:
+def disk_usage(path: str) -> tuple[int, int, int] | None:
+    """Bytes of the disk of `path`, used and free ones of them; None where the system does not say."""
     import shutil  # 2 ms with its archives; only a full disk asks
 
     here = os.path.abspath(path)
@@ -618,15 +612,47 @@ def locked_and_swept(path: str) -> Iterator[None]:
         raise
 
 
-def is_alive(pid: int) -> bool:
-    """Whether a process of this machine has the number `pid`, whoever's it is."""
+def ownership() -> dict[str, Any]:
+    """What tells this process from any other, for the note beside something that it makes (see `owner_is_alive`)."""
+    import socket
+
+    return {"pid": os.getpid(), "host": socket.gethostname(), "started": _started(os.getpid())}
+
+
+def owner_is_alive(path: str) -> bool | None:
+    """Whether the process lives that makes an unfinished file or folder; None where no process of this machine is named.
+
+    The note at `path` + ".json" has number, host and start of the process, else the name has its number
+    (`….incomplete-<pid>-…`, `….tmp-<pid>-…`, `datasets_core-<pid>-…`).
+    """
+    import json
+    import re
+    import socket
+
+    note: Any = None
+    with contextlib.suppress(OSError, ValueError), open(f"{path}.json", "rb") as source:
+        note = json.load(source)
+    if not isinstance(note, dict):
+        found = re.fullmatch(r"(?:.*\.(?:incomplete|tmp)|datasets_core)-(\d+)-.+", os.path.basename(path), re.DOTALL)
+        note = {"pid": int(found[1])} if found else {}
+    pid, host = note.get("pid"), socket.gethostname()
+    if not isinstance(pid, int) or note.get("host", host) != host:
+        return None
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # it lives, as another user
-        return True
-    return True
+    except PermissionError:
+        return True  # as another user
+    started = note.get("started")
+    return started is None or _started(pid) in (None, started)  # else another process has the number by now
+
+
+def _started(pid: int) -> int | None:
+    """When a process was started, in ticks since this machine was; None where the system does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as source:
+        return int(source.read().rpartition(b")")[2].split()[19])
+    return None
 
 
 def lease_path(path: str) -> str:

@@ -248,6 +248,16 @@ def test_few_places_catch_what_may_pass_and_one_follows_redirects() -> None:
     assert followers == [("datasets_core.fetch.http", "followed")]
 
 
+def test_one_place_asks_whether_an_owner_lives() -> None:
+    asking = [
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.kill" and ast.unparse(node.args[1]) == "0"
+    ]
+    assert asking == ["datasets_core.files"]
+
+
 def test_the_library_names_no_format() -> None:
     users = {name for name, others in INNER.items() for other in others if _room(other) == "builders" != _room(name)}
     assert users == set()

@@ -196,8 +196,7 @@ def plain_of(temporary: str) -> str:
 
 def claim(temporary: str, **facts: Any) -> None:
     """Say that this process makes `temporary`, and what it knows of it."""
-    owner = {"pid": os.getpid(), "host": socket.gethostname(), **facts}
-    files.write_atomically(temporary + ".json", json.dumps(owner).encode())
+    files.write_atomically(temporary + ".json", json.dumps({**files.ownership(), **facts}).encode())
 
 
 def facts_of(temporary: str) -> dict[str, Any]:
@@ -279,11 +278,10 @@ def _is_litter(temporary: str) -> bool:
         age = time.time() - max(os.stat(path).st_mtime for path in (temporary, temporary + ".json") if os.path.exists(path))
     except (FileNotFoundError, ValueError):
         return False
-    owner = facts_of(temporary)
-    if owner.get("host", socket.gethostname()) != socket.gethostname():
-        return age > _FOREIGN_LITTER_AFTER_SECONDS
-    pid = owner.get("pid")
-    return age > _LITTER_AFTER_SECONDS and not (isinstance(pid, int) and files.is_alive(pid))
+    if files.owner_is_alive(temporary):
+        return False
+    is_foreign = facts_of(temporary).get("host", socket.gethostname()) != socket.gethostname()
+    return age > (_FOREIGN_LITTER_AFTER_SECONDS if is_foreign else _LITTER_AFTER_SECONDS)
 
 
 # `IndexCache`: what was learned of how rows lie in files elsewhere, kept on the disk for the next process.

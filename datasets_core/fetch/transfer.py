@@ -293,7 +293,8 @@ class Limit:
             return
         allowed = settings().max_download_bytes
         if allowed is None and free is not None:
-            allowed = held + max(0, free - int(files.disk_bytes(self._path) * _KEPT_FREE))
+            disk = files.disk_usage(self._path) or (0, 0, 0)
+            allowed = held + max(0, free - int(disk[0] * _KEPT_FREE))
         self._allowed = allowed
         self._most = _UNDECLARED_BYTES if allowed is None else min(allowed, _UNDECLARED_BYTES)
 

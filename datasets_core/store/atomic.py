@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DatasetDiskError
-from datasets_core.store.manifest import parse_staging, staging_folders, staging_path, temporary_path
+from datasets_core.store.manifest import staging_folders, staging_path, temporary_path
 
 logger = logging.getLogger(__name__)
 
@@ -167,8 +167,7 @@ def _locked(folder: str) -> int | None:
 def _dead(base: str) -> Iterator[str]:
     """The folders for `base` that nobody fills any more."""
     for name in staging_folders(base):
-        found = parse_staging(name.path)
-        if found is None or files.is_alive(found.pid):
+        if files.owner_is_alive(name.path) is not False:
             continue
         with contextlib.suppress(OSError):
             lock = _locked(name.path)

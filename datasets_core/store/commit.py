@@ -32,6 +32,7 @@ from datasets_core.store.manifest import (
     Manifest,
     ShardRecord,
     is_shard_name,
+    is_temporary,
     located,
     manifest_bytes,
     parse_staging,
@@ -39,7 +40,6 @@ from datasets_core.store.manifest import (
     staging_base,
     staging_folders,
     staging_path,
-    temporary_owner,
     temporary_path,
 )
 from datasets_core.store.source import with_schema
@@ -230,7 +230,7 @@ class Staging:
             if found:
                 os.rename(found[-1], mine)
                 for name in os.listdir(mine):
-                    if temporary_owner(name) is not None:
+                    if is_temporary(name):
                         os.unlink(os.path.join(mine, name))
             else:
                 os.mkdir(mine)
@@ -419,7 +419,7 @@ def _sweep(target: str) -> None:
         return
     for name in os.listdir(target):
         owned = name.rpartition(".tmp-")[0]
-        if temporary_owner(name) is not None and (owned == MANIFEST_NAME or is_shard_name(owned)):
+        if is_temporary(name) and (owned == MANIFEST_NAME or is_shard_name(owned)):
             os.unlink(os.path.join(target, name))
 
 
@@ -587,16 +587,17 @@ def _dead_work(folder: str, latest: float) -> Iterator[Garbage]:
 
 def _temporaries(folder: str, names: Iterable[str], latest: float) -> Iterator[Garbage]:
     for name in names:
-        owner = temporary_owner(name)
-        if owner is not None and not files.is_alive(owner):
-            yield from _aged(os.path.join(folder, name), latest, "temporary")
+        path = os.path.join(folder, name)
+        if is_temporary(name) and files.owner_is_alive(path) is False:
+            yield from _aged(path, latest, "temporary")
 
 
 def _staging(path: str, latest: float) -> Iterator[Garbage]:
     staging = parse_staging(path)
     with contextlib.suppress(FileNotFoundError):
         size, changed = _size_and_change(path)
-        if staging and changed < latest and not files.is_alive(staging.pid) and not _is_locked(f"{staging.target}.lock"):
+        is_dead = staging is not None and changed < latest and files.owner_is_alive(path) is False
+        if staging is not None and is_dead and not _is_locked(f"{staging.target}.lock"):
             yield Garbage(path, size, "staging")
 
 

@@ -62,7 +62,7 @@ def dead_folders() -> list[str]:
     root = tempfile.gettempdir()
     with os.scandir(root) as entries:
         found = [(entry.path, _NAME.fullmatch(entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted(path for path, name in found if name and not files.is_alive(int(name["pid"])) and _is_abandoned(path))
+    return sorted(path for path, name in found if name and files.owner_is_alive(path) is False and _is_abandoned(path))
 
 
 def _is_abandoned(path: str) -> bool:
@@ -163,14 +163,13 @@ def parse_staging(path: str) -> StagingName | None:
     return StagingName(path, found["folder"], int(found["pid"])) if found else None
 
 
-def temporary_owner(path: str) -> int | None:
-    """The process that a temporary file belongs to; None if `path` is no name of a temporary.
+def is_temporary(path: str) -> bool:
+    """Whether a path is the name of a temporary file.
 
-    >>> temporary_owner("a.arrow.tmp-12-ab"), temporary_owner("a.arrow")
-    (12, None)
+    >>> is_temporary("a.arrow.tmp-12-ab"), is_temporary("a.arrow")
+    (True, False)
     """
-    found = _TEMPORARY.fullmatch(os.path.basename(path))
-    return int(found["pid"]) if found else None
+    return _TEMPORARY.fullmatch(os.path.basename(path)) is not None
 
 
 def is_shard_name(name: str) -> bool:

@@ -154,7 +154,7 @@ def test_a_body_that_never_ends_is_stopped_and_its_file_named(site, manager, fau
         manager.expected = {url: {"num_bytes": 1000, "checksum": None}}
     if "disk" in told:
         free = (7 << 20) if told == "disk" else (1 << 20)
-        monkeypatch.setattr(files, "_usage", lambda path: (100 << 20, 0, free))
+        monkeypatch.setattr(files, "disk_usage", lambda path: (100 << 20, 0, free))
     with config.using(max_download_bytes=2 << 20 if told in ("head", "setting") else None), pytest.raises(expected) as caught:
         manager.download(url)
     said = {
