@@ -268,23 +268,25 @@ class ExpiredError(TransientError):
     """A storage URL that was good for a while: the endpoint gives another one."""
 
 
-def judge_of(place: Place, refused: Callable[[HttpResponse], Exception]) -> Callable[[HttpResponse], None]:
+@dataclass(frozen=True, slots=True)
+class RefusalJudge:
     """Who says what a refusal means: of the endpoint, that the user may not; of a storage host, that its URL has expired.
 
-    Args:
+    Attributes:
         place: what is asked for.
         refused: makes an error of an answer of the endpoint.
     """
 
-    def judge(answer: HttpResponse) -> None:
+    place: Place
+    refused: Callable[[HttpResponse], Exception]
+
+    def __call__(self, answer: HttpResponse) -> None:
         if answer.status < 400 or answer.status in _PASSING or answer.status >= 500:
             return
-        is_redirected = answer.url != redact(place.url) and answer.header("x-error-code") is None
-        if place.is_storage or is_redirected:
+        is_redirected = answer.url != redact(self.place.url) and answer.header("x-error-code") is None
+        if self.place.is_storage or is_redirected:
             raise ExpiredError(f"the storage host answers {answer.status}", status=answer.status)
-        raise refused(answer)
-
-    return judge
+        raise self.refused(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +359,7 @@ class _Tries:
     def _receive(self) -> None:
         part, source = self._part, self._source
         place = (None if self._is_failed else source.stored()) or source.resolved
-        judge, ranged = judge_of(place, source.refused), part.ranged()
+        judge, ranged = RefusalJudge(place, source.refused), part.ranged()
 
         def noted(answer: HttpResponse) -> None:
             source.heard.set()
