@@ -151,7 +151,7 @@ class TransportRanges:
         if cache is None:
             return self._fetched(parts)
         keys = [cache.key(self._transport.url, version.tag, *part) for part in parts]
-        found: list[Bytes | None] = [cache.get(key, stop - start) for key, (start, stop) in zip(keys, parts, strict=True)]
+        found: list[Bytes | None] = [cache.get(key) for key in keys]
         missing = [number for number, data in enumerate(found) if data is None]
         for number, data in zip(missing, self._fetched([parts[number] for number in missing]), strict=True):
             cache.put(keys[number], data)
@@ -485,7 +485,7 @@ class Pieces:
         def work() -> Bytes:
             cache = RangeCache.of_settings() if self.version.tag else None
             key = RangeCache.key(self._transport.url, self.version.tag, start, stop)
-            if cache is not None and (kept := cache.get(key, stop - start)) is not None:
+            if cache is not None and (kept := cache.get(key)) is not None:
                 return kept
             (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, patience)
             if data[: len(witness)] != witness:
