@@ -612,6 +612,17 @@ def locked_and_swept(path: str) -> Iterator[None]:
         raise
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine has the number `pid`, whoever's it is."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it lives, as another user
+        return True
+    return True
+
+
 def ownership() -> dict[str, Any]:
     """What tells this process from any other, for the note beside something that it makes (see `owner_is_alive`)."""
     import socket
@@ -638,14 +649,8 @@ def owner_is_alive(path: str) -> bool | None:
     pid, host = note.get("pid"), socket.gethostname()
     if not isinstance(pid, int) or note.get("host", host) != host:
         return None
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # as another user
     started = note.get("started")
-    return started is None or _started(pid) in (None, started)  # else another process has the number by now
+    return is_alive(pid) and (started is None or _started(pid) in (None, started))  # else its number is another's by now
 
 
 def _started(pid: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+import weakref
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -311,6 +312,7 @@ class StreamedAccess(Access):
     def __init__(self, downloads: Downloads) -> None:
         self._downloads = downloads
         self._zips: dict[str, ZipMembers] = {}
+        weakref.finalize(self, _close_all, self._zips)
 
     def __reduce__(self) -> tuple[type[StreamedAccess], tuple[Downloads]]:
         return StreamedAccess, (self._downloads,)  # what is open stays in its process
@@ -471,6 +473,11 @@ class StreamedAccess(Access):
 
             found = self._downloads.known.members[url, inner] = self._downloads.keep(f"{url}\n{version}", inner, write)
             return found
+
+
+def _close_all(zips: dict[str, ZipMembers]) -> None:
+    for members in zips.values():
+        members.close()
 
 
 def _below(url: str, place: str, inner: str) -> str:
