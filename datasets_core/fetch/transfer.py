@@ -130,11 +130,13 @@ class HttpSource:
     def _asked(self, conditions: Mapping[str, str], *, tries: int) -> HttpResponse:
         """The head of an answer; of its body one byte comes, where the server gives parts."""
 
-        def ask() -> HttpResponse:
-            with self._sent("GET", {"Range": _ONE_BYTE, **conditions}) as response:
+        def ask(ranged: Mapping[str, str]) -> HttpResponse:
+            with self._sent("GET", {**ranged, **conditions}) as response:
                 return response
 
-        return Attempts(replace(self.policy, tries=tries), redact(self.url)).call(ask)
+        attempts = Attempts(replace(self.policy, tries=tries), redact(self.url))
+        response = attempts.call(lambda: ask({"Range": _ONE_BYTE}))
+        return response if response.status != 416 else attempts.call(lambda: ask({}))  # it is empty; 416 need tell no version
 
     def _sent(self, method: Literal["GET", "HEAD"], headers: Mapping[str, str]) -> AbstractContextManager[HttpResponse]:
         asked = {**self.headers, **headers}
@@ -191,8 +193,8 @@ class HttpSource:
 
 
 def _whole_size(response: HttpResponse) -> int | None:
-    """Bytes of the whole file, where an answer with all or a part of it says so; a 416 is that of an empty file."""
-    if response.status in (206, 416):
+    """Bytes of the whole file, where an answer with all or a part of it says so."""
+    if response.status == 206:
         told = (response.header("content-range") or "").rpartition("/")[2]
     else:
         told = response.header("content-length") or ""
