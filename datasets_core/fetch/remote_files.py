@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import threading
-import weakref
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -312,7 +311,6 @@ class StreamedAccess(Access):
     def __init__(self, downloads: Downloads) -> None:
         self._downloads = downloads
         self._zips: dict[str, ZipMembers] = {}
-        weakref.finalize(self, _close_all, self._zips)
 
     def __reduce__(self) -> tuple[type[StreamedAccess], tuple[Downloads]]:
         return StreamedAccess, (self._downloads,)  # what is open stays in its process
@@ -406,7 +404,7 @@ class StreamedAccess(Access):
             return members.opened(inner), members.version
         if self._downloads.is_enforced(url):
             return None, ""
-        data = self.opened(url)
+        data = self._self_closing(url)
         try:
             kind = kind_of_archive(data, redact(url))
             if kind == "zip":
@@ -426,7 +424,7 @@ class StreamedAccess(Access):
         """The members of a zip, which its name says that it is; None of anything else, or where only the whole may be read."""
         if url in self._zips or not path_of(url).lower().endswith(".zip") or self._downloads.is_enforced(url):
             return self._zips.get(url)
-        data = self.opened(url)
+        data = self._self_closing(url)
         raw = getattr(data, "raw", None)
         if isinstance(raw, PartedBytes):
             raw.expect_tail()
@@ -438,6 +436,11 @@ class StreamedAccess(Access):
             raise
         data.close()
         return None
+
+    def _self_closing(self, url: str) -> BinaryIO:
+        data = self.opened(url)
+        is_local = isinstance(data, io.BufferedReader) and isinstance(data.raw, io.FileIO)
+        return cast(BinaryIO, _SelfClosing(cast(io.BufferedReader, data).detach())) if is_local else data
 
     def _kept_zip(self, url: str, data: BinaryIO) -> ZipMembers:
         members = self._zips[url] = ZipMembers(url, data)
@@ -475,9 +478,11 @@ class StreamedAccess(Access):
             return found
 
 
-def _close_all(zips: dict[str, ZipMembers]) -> None:
-    for members in zips.values():
-        members.close()
+class _SelfClosing(io.BufferedReader):
+    """A local file that is closed with the last of those who read it."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def _below(url: str, place: str, inner: str) -> str:
