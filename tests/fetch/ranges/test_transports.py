@@ -11,7 +11,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from datasets_core.engines.threads import Patience
+from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, UrlNotFoundError
 from datasets_core.fetch.http import Credentials, HttpClient, RetryPolicy
 from datasets_core.fetch.ranges.file import FileVersion, NoRangesError, Transport
@@ -100,8 +100,8 @@ def way(request: pytest.FixtureRequest, range_server: Any, hub: Any, policy: Ret
     yield from made[request.param]()
 
 
-def _patience() -> Patience:
-    return Patience("a", 0)
+def _stall_timeout() -> StallTimeout:
+    return StallTimeout("a", 0)
 
 
 def test_any_bytes_are_read(way: Way) -> None:
@@ -114,10 +114,10 @@ def test_any_bytes_are_read(way: Way) -> None:
 
 def test_the_version_is_told_alike_with_bytes_and_without(way: Way) -> None:
     transport = way.file(BODY, "a.bin")
-    version = transport.stat(_patience())
-    (data, end), with_bytes = transport.get_ranges([(7, 19), (-5, 0)], None, _patience())
+    version = transport.stat(_stall_timeout())
+    (data, end), with_bytes = transport.get_ranges([(7, 19), (-5, 0)], None, _stall_timeout())
     assert (bytes(data), bytes(end)) == (BODY[7:19], BODY[-5:])
-    assert with_bytes == version == transport.get_ranges([(0, 1)], version, _patience())[1]
+    assert with_bytes == version == transport.get_ranges([(0, 1)], version, _stall_timeout())[1]
     assert version.size == len(BODY)
 
 
@@ -133,24 +133,24 @@ def test_bytes_that_it_has_not_are_told(way: Way) -> None:
 
 def test_another_version_is_never_read(way: Way) -> None:
     transport = way.file(BODY, "a.bin")
-    version = transport.stat(_patience())
+    version = transport.stat(_stall_timeout())
     if way.change is None:
         version = FileVersion(version.size + 1, version.tag)
     else:
         way.change(BODY[::-1], "a.bin")
     with pytest.raises(FileChangedError, match=r"a\.bin"):
-        transport.get_ranges([(5, 9)], version, _patience())
+        transport.get_ranges([(5, 9)], version, _stall_timeout())
 
 
 def test_what_is_not_there_is_told(way: Way) -> None:
     with pytest.raises((DataFilesNotFoundError, UrlNotFoundError)):
-        way.file(None, "none.bin").stat(_patience())
+        way.file(None, "none.bin").stat(_stall_timeout())
 
 
 def test_bytes_are_told_as_they_come(way: Way) -> None:
     told = []
 
-    class Told(Patience):
+    class Told(StallTimeout):
         def told(self, count: int) -> None:
             told.append(count)
             super().told(count)
@@ -161,9 +161,9 @@ def test_bytes_are_told_as_they_come(way: Way) -> None:
 
 def test_it_is_used_again_behind_its_close(way: Way) -> None:
     transport = way.file(BODY, "a.bin")
-    transport.stat(_patience())
+    transport.stat(_stall_timeout())
     transport.close()
-    assert bytes(transport.get_ranges([(3, 8)], None, _patience())[0][0]) == BODY[3:8]
+    assert bytes(transport.get_ranges([(3, 8)], None, _stall_timeout())[0][0]) == BODY[3:8]
 
 
 def test_it_goes_to_another_process(way: Way) -> None:
@@ -180,7 +180,7 @@ def test_what_is_put_is_there_or_it_is_said_that_it_cannot_be(way: Way) -> None:
             transport.put(b"new")
         return
     transport.put(b"new")
-    assert bytes(way.file(None, "a.bin").get_ranges([(0, 3)], None, _patience())[0][0]) == b"new"
+    assert bytes(way.file(None, "a.bin").get_ranges([(0, 3)], None, _stall_timeout())[0][0]) == b"new"
 
 
 def test_a_server_without_parts_tells_the_version_that_it_has() -> None:
