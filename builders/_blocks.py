@@ -33,7 +33,7 @@ Footer = TypeVar("Footer")
 
 ADVICE = "Write or fetch the file again"
 TAIL_BYTES = 64 << 10  # what a footer mostly fits in
-_SMALL_BYTES = 1 << 20
+_SMALL_BYTES = 2 * TAIL_BYTES
 
 
 class BlockSource(Generic[Footer]):

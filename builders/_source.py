@@ -23,7 +23,7 @@ from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_o
 
 _FIRST_BYTES = 1 << 16
 _PASSED_BYTES = 1 << 20
-_PACKED = 3  # times as many bytes come of compressed text, or more
+_PACKED = 4 / 9  # of its bytes a text takes when it is compressed, or less
 _MOST_AHEAD_BYTES = 4 << 20
 _BINARY = {
     b"PAR1": "a Parquet file",
@@ -75,6 +75,11 @@ class Source:
             return cls("", name, path)
         return cls(os.fspath(path), name, is_copy=isinstance(path, RemoteFile))
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether its name says that it is compressed."""
+        return os.path.splitext(self.name.lower())[1][1:] in COMPRESSIONS
+
     def fault(
         self, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
     ) -> FileFormatError:
@@ -91,8 +96,7 @@ class Source:
         Args:
             first_bytes: so many are wanted in any case, when it is not compressed.
         """
-        is_packed = os.path.splitext(self.name.lower())[1][1:] in COMPRESSIONS
-        handle, file = self.raw(first_bytes // _PACKED if is_packed else first_bytes)
+        handle, file = self.raw(first_bytes)
         try:
             kind = kind_of(handle.read(HEAD_BYTES))
             handle.seek(0)
@@ -117,7 +121,7 @@ class Source:
         handle = cast(BinaryIO, self.remote.open("rb"))
         try:
             if first_bytes and isinstance(parted := getattr(handle, "raw", None), PartedBytes):
-                parted.expect(first_bytes)
+                parted.expect(int(first_bytes * _PACKED) if self.is_packed else first_bytes, quiet=first_bytes)
             handle.read(1)
             handle.seek(0)
             return handle, TextFile(*_remote_version(handle))

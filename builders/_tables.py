@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pyarrow as pa
 
@@ -25,6 +25,7 @@ from datasets_core.meta.info import DatasetInfo
 
 if TYPE_CHECKING:
     from datasets_core.building.marks import Mark
+    from datasets_core.fetch.remote import RemoteFile
     from datasets_core.meta.row_blocks import RowBlocks
     from datasets_core.stream.sources.block_reader import BlockFile
     from datasets_core.stream.steps import Step
@@ -199,6 +200,11 @@ class FileBuilder(ArrowBasedBuilder):
             yield Source.of(path, name, streams=self.streams)
             return
         if _is_elsewhere(path):
+            folder = cast("RemoteFile", path).unpacked()
+            if self.streams and not self.seeks and (members := cast("RemoteFile", path).members()) is not None:
+                for inner in self._chosen(members, name):
+                    yield Source("", f"{inner} in {name}", folder / inner)
+                return
             self._say_that_fetched(name)
         for local, inner in self._unpacked(name, os.fspath(path), dl_manager):
             yield Source(os.fspath(local), inner)

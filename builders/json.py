@@ -45,6 +45,7 @@ from ._tables import FileBuilder
 EXTENSIONS: dict[str, dict[str, Any]] = {".json": {}, ".jsonl": {}, ".ndjson": {}}
 
 _HEAD_BYTES = 1 << 20  # of a stream, that tell the types
+_PACKED_HEAD_BYTES = 3 << 18  # of one that is compressed, of which more bytes may come than are needed
 _SMALL_FILE_BYTES = 64 << 10
 _GROUP_BYTES = 1 << 20
 
@@ -111,7 +112,8 @@ class Json(FileBuilder):
         """See `FileBuilder.read_live`."""
         reader = JsonReader(self.config, schema, as_json=self._as_json())
         known = self.wanted is not None
-        return reader.marked_batches(source, mark, first_bytes=0 if known else _HEAD_BYTES, has_features=known)
+        first_bytes = 0 if known else _PACKED_HEAD_BYTES if source.is_packed else _HEAD_BYTES
+        return reader.marked_batches(source, mark, first_bytes=first_bytes, has_features=known)
 
     def _generate_tables(
         self, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None

@@ -33,6 +33,7 @@ EXTENSIONS: dict[str, dict[str, Any]] = {".tar": {}}
 
 _FIELD = re.compile(r"((?:.*/)?[^./][^./]*)\.([^/]*)", re.DOTALL)
 _BATCH_ROWS = 4096
+_FIRST_BYTES, _FIRST_ROWS = 1 << 20, 5  # of the first batch of what comes from elsewhere, which tells the types
 _MOST_BYTES = (1 << 31) - (1 << 16)
 _TABLES = frozenset(("csv", "tsv", "json", "jsonl", "ndjson", "parquet", "arrow", "txt"))
 _ADVICE = "Pack the files of each row one after the other, named alike up to the first dot"
@@ -95,12 +96,15 @@ def read_webdataset(source: Source) -> Iterator[pa.RecordBatch]:
     held: list[dict[str, Any]] = []
     held_bytes = 0
     empty = True
+    most_bytes = limits.batch_bytes if source.remote is None else min(_FIRST_BYTES, limits.batch_bytes)
     for row, size in _rows(source):
         held.append(row)
         held_bytes += size
-        if held_bytes >= limits.batch_bytes or len(held) >= min(_BATCH_ROWS, limits.batch_rows):
+        is_enough = held_bytes >= most_bytes and (not empty or len(held) >= _FIRST_ROWS or source.remote is None)
+        if is_enough or held_bytes >= limits.batch_bytes or len(held) >= min(_BATCH_ROWS, limits.batch_rows):
             yield encode(held)
             held, held_bytes, empty = [], 0, False
+            most_bytes = min(2 * most_bytes, limits.batch_bytes)
     if held:
         yield encode(held)
     elif empty:

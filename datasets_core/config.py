@@ -74,7 +74,8 @@ class Config:
         max_retries: tries of one request, the first included.
         connect_timeout_seconds, read_timeout_seconds: limits on connecting, and on silence while reading.
         max_retry_wait_seconds: longest pause between two tries, `Retry-After` included.
-        max_download_bytes: limit for a body of undeclared size; None means free disk less 1 GiB.
+        max_download_bytes: limit for a file of which neither a record nor its server says the size; None means what leaves 5%
+            of the disk free.
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
         download_threads: files fetched at the same time.

@@ -418,13 +418,18 @@ def disk_errors(path: str, *, needed: int | None = None) -> Iterator[None]:
 
 def free_bytes(path: str) -> int | None:
     """Bytes free for us on the disk of `path` (or of its nearest existing parent); None where the system does not say."""
+    return (disk_usage(path) or (0, 0, None))[2]
+
+
+def disk_usage(path: str) -> tuple[int, int, int] | None:
+    """Bytes of the disk of `path`, used and free ones of them; None where the system does not say."""
     import shutil  # 2 ms with its archives; only a full disk asks
 
     here = os.path.abspath(path)
     while not os.path.exists(here) and os.path.dirname(here) != here:
         here = os.path.dirname(here)
     try:
-        return shutil.disk_usage(here).free
+        return shutil.disk_usage(here)
     except OSError:
         return None
 
@@ -616,6 +621,43 @@ def is_alive(pid: int) -> bool:
     except PermissionError:  # it lives, as another user
         return True
     return True
+
+
+def ownership() -> dict[str, Any]:
+    """What tells this process from any other, for the note beside something that it makes (see `owner_is_alive`)."""
+    import socket
+
+    return {"pid": os.getpid(), "host": socket.gethostname(), "started": _started(os.getpid())}
+
+
+def owner_is_alive(path: str) -> bool | None:
+    """Whether the process lives that makes an unfinished file or folder; None where no process of this machine is named.
+
+    The note at `path` + ".json" has number, host and start of the process, else the name has its number
+    (`….incomplete-<pid>-…`, `….tmp-<pid>-…`, `datasets_core-<pid>-…`).
+    """
+    import json
+    import re
+    import socket
+
+    note: Any = None
+    with contextlib.suppress(OSError, ValueError), open(f"{path}.json", "rb") as source:
+        note = json.load(source)
+    if not isinstance(note, dict):
+        found = re.fullmatch(r"(?:.*\.(?:incomplete|tmp)|datasets_core)-(\d+)-.+", os.path.basename(path), re.DOTALL)
+        note = {"pid": int(found[1])} if found else {}
+    pid, host = note.get("pid"), socket.gethostname()
+    if not isinstance(pid, int) or note.get("host", host) != host:
+        return None
+    started = note.get("started")
+    return is_alive(pid) and (started is None or _started(pid) in (None, started))  # else its number is another's by now
+
+
+def _started(pid: int) -> int | None:
+    """When a process was started, in ticks since this machine was; None where the system does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as source:
+        return int(source.read().rpartition(b")")[2].split()[19])
+    return None
 
 
 def lease_path(path: str) -> str:

@@ -63,4 +63,4 @@ def test_a_lock_is_not_waited_for_beyond_the_time(tmp_path: Path) -> None:
 
 def test_a_pause_before_the_next_try_ends_with_the_time() -> None:
     with pytest.raises(Overdue):
-        done_by(time.monotonic() + 0.1, lambda: RetryPolicy().pause(1, "1000"))
+        done_by(time.monotonic() + 0.1, lambda: RetryPolicy().wait(60))

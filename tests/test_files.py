@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import json
 import os
 import select
 import subprocess
@@ -44,12 +45,25 @@ def test_a_listing_goes_as_deep_as_asked_and_leaves_hidden_folders_out(tmp_path:
     assert names(max_depth=2, skip_hidden=True) == ["a.txt", "b/c.txt"]
 
 
-def test_a_process_is_alive_until_it_is_gone() -> None:
+@pytest.mark.parametrize("name", ["a.incomplete-{}-ab", "a.arrow.tmp-{}-ab", "datasets_core-{}-x", "noted.part"])
+def test_an_owner_is_alive_until_it_is_gone(name: str, tmp_path: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    assert files.is_alive(child.pid)
+    path = tmp_path / name.format(child.pid)
+    if name == "noted.part":
+        Path(f"{path}.json").write_text(json.dumps({**files.ownership(), "pid": child.pid, "started": None}))
+    assert files.owner_is_alive(str(path)) is True
     child.communicate()
-    assert not files.is_alive(child.pid)
-    assert files.is_alive(1)
+    assert files.owner_is_alive(str(path)) is False
+
+
+def test_a_process_that_has_the_number_of_the_owner_by_now_is_not_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.part"
+    for changes, expected in [({}, True), ({"started": 1}, False), ({"host": "another"}, None), ({"pid": "x"}, None)]:
+        Path(f"{path}.json").write_text(json.dumps({**files.ownership(), **changes}))
+        assert files.owner_is_alive(str(path)) is expected
+    Path(f"{path}.json").write_text("half of a no")
+    assert files.owner_is_alive(str(path)) is None
+    assert files.owner_is_alive(str(tmp_path / "a.incomplete-1-ab")) is True  # another user's, or ours
 
 
 def test_a_circle_of_links_ends(tmp_path: Path) -> None:

@@ -229,6 +229,36 @@ def test_optional_packages_are_imported_in_the_function_that_needs_them(name: st
     assert top & OPTIONAL == set()
 
 
+def test_few_places_catch_what_may_pass_and_one_follows_redirects() -> None:
+    handlers = [
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler) and node.type is not None and "TransientError" in ast.unparse(node.type)
+    ]
+    assert sorted(handlers) == ["datasets_core.fetch.http", "datasets_core.fetch.ranges.http"]
+    followers = [
+        (name, function.name)
+        for name, tree in TREES.items()
+        if name.startswith("datasets_core.fetch.")
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Constant) and node.value == "location"
+    ]
+    assert followers == [("datasets_core.fetch.http", "followed")]
+
+
+def test_one_place_asks_whether_an_owner_lives() -> None:
+    asking = [
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.kill" and ast.unparse(node.args[1]) == "0"
+    ]
+    assert asking == ["datasets_core.files"]
+
+
 def test_the_library_names_no_format() -> None:
     users = {name for name, others in INNER.items() for other in others if _room(other) == "builders" != _room(name)}
     assert users == set()

@@ -34,7 +34,7 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.fetch.disk_cache import IndexCache
+from datasets_core.fetch.disk_cache import INDEX_BYTES, IndexCache
 from datasets_core.fetch.streaming import StreamingDownloadManager
 from datasets_core.files import is_url, join
 from datasets_core.meta.info import DatasetInfo
@@ -479,7 +479,7 @@ def _told(builder: Builder) -> str:
 def _cache_of(builder: Builder) -> IndexCache:
     """Where it is kept how rows lie in files: in the cache of the builder, if that is on this disk."""
     root = builder.cache_root
-    return IndexCache.of_settings() if is_url(root) else IndexCache(join(root, "row_indexes"))
+    return IndexCache.of_settings() if is_url(root) else IndexCache.at(join(root, "row_indexes"), INDEX_BYTES)
 
 
 def _signed(builder: Builder, split: str, count: int) -> list[Any]:

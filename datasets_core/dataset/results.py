@@ -36,12 +36,12 @@ from datasets_core.store.manifest import (
     MANIFEST_NAME,
     Manifest,
     ShardRecord,
+    is_temporary,
     lock_path,
     parse_staging,
     read_manifest,
     temporary_folder,
     temporary_folder_or_none,
-    temporary_owner,
 )
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.rows.rows import Lineage
@@ -684,9 +684,7 @@ _RESULT = re.compile(r"\w[\w-]*(\+columns|\.arrow)?")
 
 def _is_dead_staging(path: str) -> bool:
     """True if a folder or file is what a dead process left unfinished."""
-    staging = parse_staging(path)
-    owner = staging.pid if staging is not None else temporary_owner(path)
-    return owner is not None and not files.is_alive(owner)
+    return (is_temporary(path) or parse_staging(path) is not None) and files.owner_is_alive(path) is False
 
 
 def _removed(path: str) -> bool:

@@ -116,6 +116,9 @@ def zip_members(source: BinaryIO, *, known_as: str) -> dict[str, tuple[Member, C
         raise _damage(name, None, error) from error
     members = [(info, _zip_member(opened, info, name, budget)) for info in opened.infolist()]
     _check_twice(members, name)
+    bound = getattr(getattr(source, "raw", None), "bound", None)
+    if bound is not None:  # of what comes in parts, the last of a member ends with it
+        bound([*(info.header_offset for info in opened.infolist()), opened.start_dir])
     return {member.path: (member, _ZipOpener(opened, info, name)) for info, member in members}
 
 

@@ -1,25 +1,24 @@
-"""`RangeCache`: what streams fetched, on the disk, as files of their own that are never changed.
+"""`DiskCache`: values by key on the disk, for ranges that streams fetched and for indexes of rows; and unfinished downloads.
 
-The name of a file tells the version and the place of its bytes.  Files come by a rename and go by being unlinked, the one least
-lately used first, so that no process waits for another; a reader keeps what it has open.  Where the disk refuses, there is no
-cache.
+Files come by a rename and go by being unlinked, the one least lately used first, so that no process waits for another; a reader
+keeps what it has open.  Where the disk refuses, there is no cache.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import logging
+import math
 import os
+import re
 import shutil
 import socket
 import threading
 import time
 import zlib
-from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from datasets_core import files
 from datasets_core.config import settings
@@ -34,39 +33,165 @@ _LITTER_SECONDS = 3600.0
 _FULL = 0.95  # of the ceiling: so many bytes are too many, since others write meanwhile
 _SHARE = 0.9  # of the ceiling that is left after the oldest files went
 _OTHERS = 8  # processes that may write at the same time
-_MOST_UNSEEN = 320  # a process writes this part of the ceiling at most before it looks what others wrote
 _CHECK = 16  # bytes of the digest that stands before the data
-_PART = ".part"
+_HALVES = re.compile(r".*(\.part|\.tmp-\d+-[0-9a-f]+)")
+INDEX_BYTES = 256 << 20
 
 
-class RangeCache:
-    """Bytes by keys, in a folder of at most so many bytes.
+class DiskCache:
+    """Values by key, each in a file of its own that is whole or missing, in a folder of at most so many bytes.
 
     Args:
-        folder: where.
+        folder: where; made with the first value.
         most_bytes: how many there may be.
+
+    Attributes:
+        form: what each file begins with; a digest follows.
+        is_packed: values are compressed.
+        unused_seconds: what was not used for so long may go.
+        unseen: the part of the ceiling that a process writes at most before it looks what others wrote.
+        level: of the message, said once, that the disk refuses.
+    """
+
+    form: ClassVar[bytes] = b""
+    is_packed: ClassVar[bool] = False
+    unused_seconds: ClassVar[float] = math.inf
+    unseen: ClassVar[int] = 320
+    level: ClassVar[int] = logging.WARNING
+    _made: ClassVar[dict[tuple[type, str, int], Any]] = {}  # one for each folder, whose bytes it counts
+
+    def __init__(self, folder: str, most_bytes: int) -> None:
+        self.folder, self.most_bytes = folder, most_bytes
+        self._left = 0  # how many bytes this process may write before it looks again how many there are
+        self._is_told = False
+        self.forked()
+        renewed_after_fork(self)
+
+    @classmethod
+    def at(cls, folder: str, most_bytes: int) -> Self:
+        """That of a folder, which all of this process share."""
+        key = cls, folder, most_bytes
+        made: Self = cls._made.get(key) or cls._made.setdefault(key, cls(folder, most_bytes))
+        return made
+
+    def forked(self) -> None:
+        """Have locks of this process: those who held them are in the one that it was forked from."""
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).at, (self.folder, self.most_bytes)
+
+    def get(self, key: str) -> bytes | None:
+        """The value of a key; None where there is none, or none that is whole."""
+        path, head = self._path(key), len(self.form) + _CHECK
+        try:
+            with open(path, "rb") as source:
+                is_touched = time.time() - os.fstat(source.fileno()).st_mtime < _TOUCHED_SECONDS
+                known, value = source.read(head), source.read()
+        except OSError:
+            return None
+        if known != self.form + _digest(value):
+            self._drop(path)
+            return None
+        if not is_touched:
+            with contextlib.suppress(OSError):  # gone, or not ours
+                os.utime(path)
+        return zlib.decompress(value) if self.is_packed else value
+
+    def put(self, key: str, value: Bytes) -> None:
+        """Keep a value in place of the one before; where the disk does not take it, nothing is kept."""
+        packed = zlib.compress(value, 1) if self.is_packed else value
+        size = len(self.form) + _CHECK + len(packed)
+        if size > self.most_bytes:
+            return
+        path = self._path(key)
+        temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            self._make_room(size)
+            with open(temporary, "xb") as out:
+                out.write(self.form + _digest(packed))
+                out.write(packed)
+            os.replace(temporary, path)
+        except OSError as error:
+            self._drop(temporary)
+            if not self._is_told:
+                self._is_told = True
+                free = files.free_bytes(self.folder)
+                told = f"{free:,}" if free is not None else "?"
+                reason = error.strerror or error
+                message = "%s cannot keep what streams fetch (%s; %s bytes are free there): it is fetched again."
+                logger.log(self.level, message, self.folder, reason, told)
+
+    def drop(self, key: str) -> None:
+        """Keep nothing under a key."""
+        self._drop(self._path(key))
+
+    def stale(self) -> dict[str, int]:
+        """The files that may go, and the bytes of each: halves, what nobody used for long, the oldest of too many."""
+        return self._stale(0)[0]
+
+    def _stale(self, added: int) -> tuple[dict[str, int], int]:
+        """See `stale`, before so many bytes are added; and the bytes of all other files."""
+        found, stale, total = self._listed()
+        is_full, now = total + added > self.most_bytes * _FULL, time.time()
+        for used, size, path in sorted(found):
+            if not (is_full and total + added > self.most_bytes * _SHARE) and now - used <= self.unused_seconds:
+                break
+            stale[path] = size
+            total -= size
+        return stale, total
+
+    def _listed(self) -> tuple[list[tuple[float, int, str]], dict[str, int], int]:
+        """Time, size and path of each file, the halves that were left long ago, and the bytes of all others."""
+        found, left, total = [], {}, 0
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                path = os.path.join(folder, name)
+                try:
+                    status = os.stat(path)
+                except OSError:  # another process removed it
+                    continue
+                is_half = _HALVES.fullmatch(name) is not None
+                if is_half and time.time() - status.st_mtime > _LITTER_SECONDS:
+                    left[path] = status.st_size
+                    continue
+                total += status.st_size
+                if not is_half:  # that is being written
+                    found.append((status.st_mtime, status.st_size, path))
+        return found, left, total
+
+    def _make_room(self, added: int) -> None:
+        """Have no more bytes than may be; the folder is walked when this process has written its share of what is free."""
+        with self._lock:
+            if added <= self._left:
+                self._left -= added
+                return
+            stale, total = self._stale(added)
+            for path in stale:
+                self._drop(path)
+            self._left = max(0, min((self.most_bytes - total - added) // _OTHERS, self.most_bytes // self.unseen))
+
+    def _path(self, key: str) -> str:
+        raise NotImplementedError
+
+    @staticmethod
+    def _drop(path: str) -> None:
+        with contextlib.suppress(OSError):  # another process was faster
+            os.unlink(path)
+
+
+class RangeCache(DiskCache):
+    """What streams fetched, by version and place: never changed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     cache = RangeCache(folder, 1_000)
     ...     key = cache.key("https://example.org/a", '"v1"', 0, 5)
     ...     cache.put(key, b"bytes")
-    ...     cache.get(key, 5), cache.get(cache.key("https://example.org/a", '"v2"', 0, 5), 5)
+    ...     cache.get(key), cache.get(cache.key("https://example.org/a", '"v2"', 0, 5))
     (b'bytes', None)
     """
-
-    _of_settings: dict[tuple[str, int], RangeCache] = {}  # noqa: RUF012 - one for each folder, whose bytes it counts
-
-    def __init__(self, folder: str, most_bytes: int) -> None:
-        self._folder, self._most_bytes = folder, most_bytes
-        self._unseen = 0  # how many bytes this process may write before it looks again how many there are
-        self._is_told = False
-        self.forked()
-        renewed_after_fork(self)
-
-    def forked(self) -> None:
-        """Have locks of this process: those who held them are in the one that it was forked from."""
-        self._lock = threading.Lock()
 
     @classmethod
     def of_settings(cls) -> RangeCache | None:
@@ -74,99 +199,45 @@ class RangeCache:
         now = settings()
         if not now.stream_cache_bytes:
             return None
-        folder = os.path.expanduser(now.stream_cache_dir) or os.path.join(now.cache_dir, "ranges")
-        key = folder, now.stream_cache_bytes
-        return cls._of_settings.setdefault(key, cls(*key))
+        return cls.at(os.path.expanduser(now.stream_cache_dir) or os.path.join(now.cache_dir, "ranges"), now.stream_cache_bytes)
 
     @staticmethod
     def key(url: str, tag: str, start: int, stop: int) -> str:
         """The name of the bytes of a range."""
         return blake2b(f"{tag}\n{url}\n{start}\n{stop}".encode(), digest_size=20).hexdigest()
 
-    def get(self, key: str, num_bytes: int) -> bytes | None:
-        """The bytes by that name, where they are here and sound."""
-        path = self._path(key)
-        try:
-            with open(path, "rb") as data:
-                status = os.fstat(data.fileno())
-                if status.st_size != num_bytes + _CHECK:
-                    return None
-                check, found = data.read(_CHECK), data.read()
-        except OSError:
-            return None
-        if _digest(found) != check:
-            self._drop(path)
-            return None
-        if time.time() - status.st_mtime > _TOUCHED_SECONDS:
-            with contextlib.suppress(OSError):  # gone, or not ours
-                os.utime(path)
-        return found
+    def _path(self, key: str) -> str:
+        return os.path.join(self.folder, key[:2], key)
 
-    def put(self, key: str, data: Bytes) -> None:
-        """Keep some bytes."""
-        if len(data) + _CHECK > self._most_bytes:
-            return
-        path = self._path(key)
-        temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}{_PART}"
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            self._make_room(len(data) + _CHECK)
-            with open(temporary, "xb") as out:
-                out.write(_digest(data))
-                out.write(data)
-            os.replace(temporary, path)
-        except OSError as error:
-            self._drop(temporary)
-            if not self._is_told:
-                self._is_told = True
-                free = files.free_bytes(self._folder)
-                logger.warning(
-                    "%s cannot keep what streams fetch (%s; %s bytes are free there): it is fetched again.",
-                    self._folder,
-                    error.strerror or error,
-                    f"{free:,}" if free is not None else "?",
-                )
+
+class IndexCache(DiskCache):
+    """What was learned of how rows lie in files elsewhere, for the next process; keys are texts that are not written down.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cache = IndexCache(folder)
+    ...     cache.put("footer of https://example.org/a", b"...")
+    ...     cache.get("footer of https://example.org/a"), cache.get("another")
+    (b'...', None)
+    """
+
+    form = b"rows1\n"
+    is_packed = True
+    unused_seconds = 90 * 86_400.0
+    unseen = 64
+    level = logging.DEBUG
+
+    def __init__(self, folder: str, most_bytes: int = INDEX_BYTES) -> None:
+        super().__init__(folder, most_bytes)
+
+    @classmethod
+    def of_settings(cls) -> IndexCache:
+        """That in the folder of finished datasets."""
+        return cls.at(os.path.join(settings().cache_dir, "row_indexes"), INDEX_BYTES)
 
     def _path(self, key: str) -> str:
-        return os.path.join(self._folder, key[:2], key)
-
-    def _make_room(self, added: int) -> None:
-        """Have no more bytes than may be; the folder is walked when this process has written its share of what is free."""
-        with self._lock:
-            if added <= self._unseen:
-                self._unseen -= added
-                return
-            listed, total = self._listed()
-            if total + added > self._most_bytes * _FULL:
-                for _, size, path in sorted(listed):
-                    if total + added <= self._most_bytes * _SHARE:
-                        break
-                    self._drop(path)
-                    total -= size
-            self._unseen = max(0, min((self._most_bytes - total - added) // _OTHERS, self._most_bytes // _MOST_UNSEEN))
-
-    def _listed(self) -> tuple[list[tuple[float, int, str]], int]:
-        """Time, size and path of each file, and the bytes of all; what others left half-written long ago is removed."""
-        found, total = [], 0
-        for folder, _, names in os.walk(self._folder):
-            for name in names:
-                path = os.path.join(folder, name)
-                try:
-                    status = os.stat(path)
-                except OSError:  # another process removed it
-                    continue
-                if name.endswith(_PART) and time.time() - status.st_mtime > _LITTER_SECONDS:
-                    self._drop(path)
-                    continue
-                total += status.st_size
-                if not name.endswith(_PART):  # that is being written
-                    found.append((status.st_mtime, status.st_size, path))
-        return found, total
-
-    @staticmethod
-    def _drop(path: str) -> None:
-        with contextlib.suppress(OSError):  # another process was faster
-            os.unlink(path)
+        name = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+        return os.path.join(self.folder, name[:2], name[2:])
 
 
 def _digest(data: Bytes) -> bytes:
@@ -196,8 +267,7 @@ def plain_of(temporary: str) -> str:
 
 def claim(temporary: str, **facts: Any) -> None:
     """Say that this process makes `temporary`, and what it knows of it."""
-    owner = {"pid": os.getpid(), "host": socket.gethostname(), **facts}
-    files.write_atomically(temporary + ".json", json.dumps(owner).encode())
+    files.write_atomically(temporary + ".json", json.dumps({**files.ownership(), **facts}).encode())
 
 
 def facts_of(temporary: str) -> dict[str, Any]:
@@ -279,132 +349,7 @@ def _is_litter(temporary: str) -> bool:
         age = time.time() - max(os.stat(path).st_mtime for path in (temporary, temporary + ".json") if os.path.exists(path))
     except (FileNotFoundError, ValueError):
         return False
-    owner = facts_of(temporary)
-    if owner.get("host", socket.gethostname()) != socket.gethostname():
-        return age > _FOREIGN_LITTER_AFTER_SECONDS
-    pid = owner.get("pid")
-    return age > _LITTER_AFTER_SECONDS and not (isinstance(pid, int) and files.is_alive(pid))
-
-
-# `IndexCache`: what was learned of how rows lie in files elsewhere, kept on the disk for the next process.
-
-
-_FORM = b"rows1\n"
-_DIGEST = 16
-_MOST_BYTES = 256 << 20
-_WALKED_SHARE = 64  # the folder is walked again after this part of the ceiling was written
-_INDEX_TOUCHED_SECONDS = 3600.0  # a file that was used since then is not marked again
-_UNUSED_SECONDS = 90 * 86_400.0
-_HALF = ".tmp-"
-
-_unseen: dict[str, int] = {}  # folder -> bytes that this process may write before it is walked again
-
-
-@dataclass(frozen=True, slots=True)
-class IndexCache:
-    """Small values by key, each in a file of its own; what is damaged is missing, and a disk that is full keeps nothing.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cache = IndexCache(folder)
-    ...     cache.put("footer of https://example.org/a", b"...")
-    ...     cache.get("footer of https://example.org/a"), cache.get("another")
-    (b'...', None)
-
-    Args:
-        folder: where they are kept.
-        most_bytes: how many there may be.
-    """
-
-    folder: str
-    most_bytes: int = _MOST_BYTES
-
-    @classmethod
-    def of_settings(cls) -> IndexCache:
-        """That in the folder of finished datasets."""
-        return cls(os.path.join(settings().cache_dir, "row_indexes"))
-
-    def get(self, key: str) -> bytes | None:
-        """What was kept under a key; None where there is nothing, or nothing whole."""
-        try:
-            with open(path := self._path(key), "rb") as source:
-                is_touched = time.time() - os.fstat(source.fileno()).st_mtime < _INDEX_TOUCHED_SECONDS
-                kept = source.read()
-        except OSError:
-            return None
-        head = len(_FORM) + _DIGEST
-        if not kept.startswith(_FORM) or _index_digest(kept[head:]) != kept[len(_FORM) : head]:
-            return None
-        if not is_touched:
-            with contextlib.suppress(OSError):  # gone, or not ours
-                os.utime(path)
-        try:
-            return zlib.decompress(kept[head:])
-        except zlib.error:
-            return None
-
-    def put(self, key: str, value: bytes) -> None:
-        """Keep a value in place of the one before; where the disk does not take it, nothing is kept.
-
-        Args:
-            key: a text of any length; it is not written down.
-            value: some bytes.
-        """
-        packed = zlib.compress(value, 1)
-        path = self._path(key)
-        temporary = f"{path}{_HALF}{os.getpid()}-{os.urandom(4).hex()}"
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(temporary, "xb") as out:
-                out.write(_FORM + _index_digest(packed) + packed)
-            os.replace(temporary, path)
-            self._sweep(len(packed))
-        except OSError as error:
-            logger.debug("An index of rows is not kept (%s).", error)
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-
-    def drop(self, key: str) -> None:
-        """Keep nothing under a key."""
-        with contextlib.suppress(OSError):
-            os.unlink(self._path(key))
-
-    def stale(self) -> dict[str, int]:
-        """The files that may go, and the bytes of each: halves, what nobody used for months, the oldest of too many."""
-        now, found, stale = time.time(), [], {}
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                path = os.path.join(folder, name)
-                try:
-                    status = os.stat(path)
-                except OSError:  # another process removed it
-                    continue
-                if _HALF not in name:
-                    found.append((status.st_mtime, status.st_size, path))
-                elif now - status.st_mtime > _LITTER_SECONDS:
-                    stale[path] = status.st_size
-        total = sum(size for _, size, _ in found)
-        limit = self.most_bytes if total <= self.most_bytes else int(self.most_bytes * _SHARE)
-        for used, size, path in sorted(found):
-            if total <= limit and now - used <= _UNUSED_SECONDS:
-                break
-            stale[path] = size
-            total -= size
-        return stale
-
-    def _sweep(self, added: int) -> None:
-        left = _unseen.get(self.folder, 0) - added
-        if left < 0:
-            for path in self.stale():
-                with contextlib.suppress(OSError):  # another process was faster
-                    os.unlink(path)
-            left = self.most_bytes // _WALKED_SHARE
-        _unseen[self.folder] = left
-
-    def _path(self, key: str) -> str:
-        name = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
-        return os.path.join(self.folder, name[:2], name[2:])
-
-
-def _index_digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=_DIGEST).digest()
+    if files.owner_is_alive(temporary):
+        return False
+    is_foreign = facts_of(temporary).get("host", socket.gethostname()) != socket.gethostname()
+    return age > (_FOREIGN_LITTER_AFTER_SECONDS if is_foreign else _LITTER_AFTER_SECONDS)

@@ -14,13 +14,13 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
 from functools import lru_cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from datasets_core import files
@@ -32,23 +32,18 @@ from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError, 
 if TYPE_CHECKING:
     import ssl
 
-
-# When to try again, and how long to wait before.
-
+logger = logging.getLogger(__name__)
 
 _FIRST_PAUSE_SECONDS = 0.5
+_SPREAD = 0.1  # of a pause that a server asked for: after it not all of them come at once
 
 
 class Clock(Protocol):
-    """The time, and the passing of it."""
+    """The time in seconds since the epoch, and the passing of it; see `SystemClock`."""
 
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        ...
+    def now(self) -> float: ...
 
-    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
-        """Let the time pass, or less of it where `stop` is set."""
-        ...
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None: ...
 
 
 class SystemClock:
@@ -79,26 +74,14 @@ class RetryPolicy:
     clock: Clock = field(default_factory=SystemClock)
     jitter: random.Random = field(default_factory=random.Random)
 
-    def pause(
-        self,
-        failures: int,
-        retry_after: str | None = None,
-        stop: threading.Event | None = None,
-        *,
-        within: float | None = None,
-    ) -> None:
-        """Wait after the `failures`-th failure: what the server asked for, else twice as long each time, with jitter.
+    def seconds(self, failures: int, retry_after: str | None = None, *, within: float | None = None) -> float:
+        """How long to wait after the `failures`-th failure: as the server asked, else twice as long each time, with jitter.
 
         Args:
             failures: how many there were.
             retry_after: what the server asked for.
-            stop: ends the pause.
             within: no longer than these seconds.
         """
-        self.wait(self.seconds(failures, retry_after, within=within), stop)
-
-    def seconds(self, failures: int, retry_after: str | None = None, *, within: float | None = None) -> float:
-        """How long `pause` would wait."""
         asked = retry_after_seconds(retry_after, self.clock.now())
         if asked is None:
             asked = _FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * self.jitter.uniform(0.5, 1.5)
@@ -106,12 +89,7 @@ class RetryPolicy:
         return min(asked, longest)
 
     def wait(self, seconds: float, stop: threading.Event | None = None) -> None:
-        """Let so many seconds pass, or what is left of the time of the work.
-
-        Args:
-            seconds: how many.
-            stop: ends the pause.
-        """
+        """Let so many seconds pass, or what is left of the time of the work; `stop` ends the pause."""
         self.clock.sleep(files.at_most(seconds), stop)
         files.check()
 
@@ -151,17 +129,8 @@ def retry_after_seconds(header: str | None, now: float) -> float | None:
     return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
 
 
-# `HostPauses`: what busy servers ask for, kept by all who use the same connections.
-
-
-logger = logging.getLogger(__name__)
-
-_SPREAD = 0.1  # of a pause: after it not all of them come at once
-_LOG_SECONDS = 5.0
-
-
 class HostPauses:
-    """Until when each server is to be left alone.
+    """Until when each server is to be left alone, kept by all who use the same connections.
 
     >>> pauses = HostPauses()
     >>> pauses.seconds("https://example.org", RetryPolicy())
@@ -209,12 +178,14 @@ class HostPauses:
         return left * (1 + policy.jitter.uniform(0.0, _SPREAD)) if left > 0 else 0.0
 
 
-_REDIRECTS = {301, 302, 303, 307, 308}
+_MOVED = {307, 308}  # behind which the method and the body stay
+_REDIRECTS = {301, 302, 303, *_MOVED}
 _MOST_REDIRECTS = 10
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _PORTS = {"http": 80, "https": 443}
 _HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
 _OK = {200, 206, 304, 416}
+_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
 _MOST_DRAINED = 1 << 16
 _OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
 
@@ -241,18 +212,90 @@ class TransientError(Exception):
 
 
 @contextmanager
-def transport_failures() -> Iterator[None]:
-    """Failures on the way, of whatever is built upon `httpx2`, as `TransientError`."""
+def transport_failures(origin: Origin | None = None) -> Iterator[None]:
+    """Failures on the way to `origin`, of whatever is built upon `httpx2`, as `TransientError`."""
     import httpx2
 
     try:
         yield
-    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
-        raise TransientError(f"no connection ({_why(error)})", is_unreachable=True) from error
-    except httpx2.TimeoutException as error:
-        raise TransientError("the server is silent") from error
-    except (httpx2.TransportError, httpx2.DecodingError) as error:
+    except httpx2.TransportError as error:
+        is_unreachable = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError))
+        if is_unreachable:
+            reason = f"no connection ({_why(error)})"
+        elif isinstance(error, httpx2.TimeoutException):
+            reason = "the server is silent"
+        else:
+            reason = f"the connection broke off ({_why(error)})"
+        failure = TransientError(reason, is_unreachable=is_unreachable)
+        failure.origin = origin
+        raise failure from error
+    except httpx2.DecodingError as error:
         raise TransientError(f"the connection broke off ({_why(error)})") from error
+
+
+T = TypeVar("T")
+
+
+class Attempts:
+    """The tries of one request: the loop that catches a failure which may pass, waits, and tries again.
+
+    Args:
+        policy: how often, the pauses between, and the clock.
+        name: of what is asked for, in errors and in the log.
+        progress: counts bytes that came; a failure behind a mebibyte more is counted as the first again.
+        stop: ends a pause.
+        given_up: the error that ends the tries, called with each failure and how many there were; None: try again.
+        waits: lets the pause pass, given the same; by default as long as the policy says.
+
+    Attributes:
+        failures: in a row, so far.
+
+    >>> Attempts(RetryPolicy(), "https://example.org/a").call(lambda: "the answer")
+    'the answer'
+    """
+
+    def __init__(
+        self,
+        policy: RetryPolicy,
+        name: str,
+        *,
+        progress: Callable[[], int] = lambda: 0,
+        stop: threading.Event | None = None,
+        given_up: Callable[[TransientError, int], Exception | None] | None = None,
+        waits: Callable[[TransientError, int], object] | None = None,
+    ) -> None:
+        self._policy, self._name, self._progress, self._stop = policy, name, progress, stop
+        self._given_up, self._waits = given_up or self._after_all, waits or self._wait
+        self.failures = self._reached = 0
+
+    def call(self, request: Callable[[], T]) -> T:
+        """What `request` returns; called again where it raises `TransientError`.
+
+        Raises:
+            DownloadError: it did so in all tries, and nothing else was told to be raised.
+        """
+        while True:
+            try:
+                return request()
+            except TransientError as error:
+                came = self._progress()
+                self.failures = 1 if came >= self._reached + _PROGRESS else self.failures + 1
+                self._reached = max(self._reached, came)
+                failed = self._given_up(error, self.failures)
+                if failed is not None:
+                    raise failed from error
+                logger.info("%s: %s; try %d failed, and the next follows.", self._name, error.reason, self.failures)
+                self._waits(error, self.failures)
+
+    def _wait(self, error: TransientError, failures: int) -> None:
+        self._policy.wait(self._policy.seconds(failures, error.retry_after), self._stop)
+
+    def _after_all(self, error: TransientError, failures: int) -> Exception | None:
+        if failures < self._policy.tries:
+            return None
+        asked = retry_after_seconds(error.retry_after, self._policy.clock.now())
+        pause = f", and asks for a pause of {asked:,.0f} seconds" if asked else ""
+        return DownloadError(self._name, f"{error.reason}{pause}, {failures} tries in a row", status=error.status)
 
 
 Origin = tuple[str, str, int]
@@ -340,6 +383,21 @@ class HttpResponse:
         """The header of that name, if the server sent it."""
         return self.headers.get(name)
 
+    def close(self) -> None:
+        """Give the connection back, or end it where more of the body would come."""
+        self._response.close()
+
+    def drop(self) -> None:
+        """Want nothing of the body; the short text of a redirect or a refusal is taken, behind which the connection is kept."""
+        import httpx2
+
+        length = self.headers.get("content-length") or ""
+        if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
+            with contextlib.suppress(httpx2.TransportError):  # the connection ends here, and nothing else is lost
+                for _ in self._response.iter_raw():
+                    pass
+        self.close()
+
     def abort(self) -> None:
         """End the connection from another thread than the one that waits for the body, which fails there."""
         stream = self._response.extensions.get("network_stream")
@@ -354,12 +412,8 @@ class HttpResponse:
         Raises:
             TransientError: the connection broke, or the body is shorter than it should be.
         """
-        import httpx2
-
-        try:
+        with transport_failures():
             yield from self._response.iter_raw()
-        except httpx2.TransportError as error:
-            raise TransientError(f"the connection broke off ({_why(error)})") from error
 
 
 Judge = Callable[[HttpResponse], object]
@@ -424,19 +478,25 @@ class HttpClient:
         self._client, self._lock = None, threading.Lock()
 
     @contextmanager
-    def get(
+    def send(
         self,
+        method: Literal["GET", "HEAD", "POST"],
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
         credentials: Credentials | None = None,
         judge: Judge | None = None,
     ) -> Iterator[HttpResponse]:
-        """Send one GET and follow its redirects by hand.
+        """Send a request once, and follow its redirects; of a POST, a refusal is an answer as any other.
+
+        A POST is sent to its own origin alone, and its redirects 307 and 308 are followed, behind which it stays a POST.
 
         Args:
+            method: of HTTP.
             url: http or https.
             headers: harmless ones, for every hop.
+            content: the body that is sent.
             credentials: secret ones, for every hop to their own origin and no other.
             judge: is given the answer at the end of the redirects first, and raises what a refusal means there.
 
@@ -446,86 +506,64 @@ class HttpClient:
             DownloadError: it refuses for another reason, or redirects where we do not follow.
             TransientError: it may work the next time.
         """
-        _check_online(url)
-        here = _without_user_info(url)
-        for _ in range(_MOST_REDIRECTS + 1):
-            response = self._send(here, headers or {}, credentials)
-            try:
-                if response.status_code not in _OK:
-                    _drain(response)
-                if response.status_code not in _REDIRECTS:
-                    answer = _answer(here, response)
-                    if judge is not None:
-                        judge(answer)
-                    _check_status(redact(url), response)
-                    yield answer
-                    return
-                here = next_hop(url, here, response.headers.get("location"), credentials)
-            finally:
-                response.close()
-        reason = f"the server leads in a circle, or over more than {_MOST_REDIRECTS} redirects"
-        raise DownloadError(redact(url), reason, advice="Check the address")
+        if settings().offline:
+            raise OfflineError(redact(url), "offline mode is on", advice=_OFFLINE_ADVICE)
 
-    @contextmanager
-    def post(
-        self, url: str, body: bytes, *, headers: Mapping[str, str] | None = None, credentials: Credentials | None = None
-    ) -> Iterator[HttpResponse]:
-        """Send one POST, once; whatever the server answers is the answer, a redirect or a refusal too.
+        is_post, origin = method == "POST", origin_of(url)
 
-        Args:
-            url: http or https.
-            body: what is sent.
-            headers: harmless ones.
-            credentials: secret ones, where the URL is of their own origin.
+        def hop(here: str) -> HttpResponse:
+            if is_post and origin_of(here) != origin:
+                raise DownloadError(redact(url), f"the server redirects what is sent to {redact(here)!r}, of another origin")
+            answer = self._sent(method, here, headers or {}, credentials, content)
+            if answer.status in _MOVED or (not is_post and answer.status not in _OK):
+                answer.drop()
+            return answer
 
-        Raises:
-            OfflineError: offline mode is on.
-            TransientError: there is no connection.
-        """
-        _check_online(url)
-        here = _without_user_info(url)
-        response = self._send(here, headers or {}, credentials, body)
+        answer = followed(url, credentials, hop, _MOVED if is_post else _REDIRECTS)
         try:
-            yield _answer(here, response)
+            if not is_post:
+                if judge is not None:
+                    judge(answer)
+                _check_status(redact(url), answer)
+            yield answer
         finally:
-            response.close()
+            answer.close()
 
-    def _send(self, url: str, headers: Mapping[str, str], credentials: Credentials | None, body: bytes | None = None) -> Any:
+    def _sent(
+        self, method: str, url: str, headers: Mapping[str, str], credentials: Credentials | None, content: bytes | None
+    ) -> HttpResponse:
         import httpx2
 
         sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": self._agent, **headers}
         if credentials is not None and credentials.origin == origin_of(url):
             sent.update(credentials.headers)
-        # The client logs the URL: the query, which may be signed, goes beside it.
         parts = urlsplit(url)
-        try:
-            extensions: dict[str, Any] = {}
-            if parts.query:
-                extensions["target"] = httpx2.URL(url).raw_path
-            hosts = [parts.netloc]
-            addresses = () if self.guard is None else self.guard(url)
-            if addresses and not self._has_proxies():
-                # The name is not looked up again, which could lead elsewhere than the guard was told.
-                sent["Host"], extensions["sni_hostname"] = parts.netloc, parts.hostname or ""
-                port = f":{parts.port}" if parts.port else ""
-                hosts = [(f"[{address}]" if ":" in address else address) + port for address in addresses]
-            client = self._opened()
-            for host in hosts:
-                plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
-                method = "GET" if body is None else "POST"
-                request = client.build_request(method, plain, content=body, headers=sent, extensions=extensions)
-                try:
-                    return client.send(request, stream=True, follow_redirects=False)
-                except httpx2.ConnectError:
-                    if host == hosts[-1]:
-                        raise
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
-            raise DownloadError(redact(url), f"is no valid URL ({_why(error)})", advice="Mend the address") from error
-        except httpx2.TransportError as error:
-            is_unreachable = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError))
-            failure = TransientError(f"no connection ({_why(error)})", is_unreachable=is_unreachable)
-            failure.origin = origin_of(url)
-            raise failure from error
+        hosts = [parts.netloc]
+        extensions: dict[str, Any] = {}
+        addresses = () if self.guard is None else self.guard(url)
+        if addresses and not self._has_proxies():
+            # The name is not looked up again, which could lead elsewhere than the guard was told.
+            sent["Host"], extensions["sni_hostname"] = parts.netloc, parts.hostname or ""
+            port = f":{parts.port}" if parts.port else ""
+            hosts = [(f"[{address}]" if ":" in address else address) + port for address in addresses]
+        client = self._opened()
+        with transport_failures(origin_of(url)):
+            try:
+                if parts.query:  # the client logs the URL: the query, which may be signed, goes beside it
+                    extensions["target"] = httpx2.URL(url).raw_path
+                for host in hosts:
+                    plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
+                    request = client.build_request(method, plain, content=content, headers=sent, extensions=extensions)
+                    try:
+                        response = client.send(request, stream=True, follow_redirects=False)
+                        break
+                    except httpx2.ConnectError:
+                        if host == hosts[-1]:
+                            raise
+            except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
+                raise DownloadError(redact(url), f"is no valid URL ({_why(error)})", advice="Mend the address") from error
+        named = {name.lower(): value for name, value in response.headers.items()}
+        return HttpResponse(redact(url), int(response.status_code), named, response, url)
 
     def _has_proxies(self) -> bool:
         from urllib.request import getproxies  # 50 ms that only scripts which nobody trusts need
@@ -575,33 +613,47 @@ def proxied(proxies: Mapping[str, str]) -> Any:
     return httpx2.Client(mounts=_mounts(proxies))
 
 
-def _check_online(url: str) -> None:
-    if settings().offline:
-        raise OfflineError(redact(url), "offline mode is on", advice=_OFFLINE_ADVICE)
-
-
-def _drain(response: Any) -> None:
-    """Take the short text that goes with a redirect or a refusal, since a connection is kept only behind the end of a body."""
-    import httpx2
-
-    length = response.headers.get("content-length") or ""
-    if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
-        with contextlib.suppress(httpx2.TransportError):  # the connection ends here, and nothing else is lost
-            for _ in response.iter_raw():
-                pass
-
-
-def _answer(url: str, response: Any) -> HttpResponse:
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    return HttpResponse(redact(url), int(response.status_code), headers, response, url)
-
-
 def _without_user_info(url: str) -> str:
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
 
 
-def next_hop(url: str, here: str, location: str | None, credentials: Credentials | None) -> str:
+class _Answer(Protocol):
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
+A = TypeVar("A", bound=_Answer)
+
+
+def followed(
+    url: str, credentials: Credentials | None, hop: Callable[[str], A], statuses: Collection[int] = frozenset(_REDIRECTS)
+) -> A:
+    """The answer at the end of the redirects of a URL: the one place that follows them.
+
+    Args:
+        url: where it begins.
+        credentials: what the user sends, to see that no redirect has it sent without encryption.
+        hop: asks one address, with the credentials where that is of their own origin; it closes an answer that redirects.
+        statuses: those that are redirects.
+
+    Raises:
+        DownloadError: it redirects where we do not follow.
+    """
+    here = _without_user_info(url)
+    for _ in range(_MOST_REDIRECTS + 1):
+        answer = hop(here)
+        if answer.status not in statuses:
+            return answer
+        here = _next_hop(url, here, answer.headers.get("location"), credentials)
+    reason = f"the server leads in a circle, or over more than {_MOST_REDIRECTS} redirects"
+    raise DownloadError(redact(url), reason, advice="Check the address")
+
+
+def _next_hop(url: str, here: str, location: str | None, credentials: Credentials | None) -> str:
     """Where a redirect leads, without the user-info that it may carry.
 
     Raises:
@@ -624,8 +676,8 @@ def next_hop(url: str, here: str, location: str | None, credentials: Credentials
     return _without_user_info(following)
 
 
-def _check_status(shown: str, response: Any) -> None:
-    status = int(response.status_code)
+def _check_status(shown: str, response: HttpResponse) -> None:
+    status = response.status
     if status in _OK:
         return
     if status in _TRY_AGAIN:

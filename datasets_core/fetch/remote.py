@@ -57,6 +57,10 @@ class Access:
         place = self.unpacked(url)
         return os.path.join(place, inner) if inner else place
 
+    def members(self, url: str) -> list[str] | None:
+        """The files of an archive that can be opened one by one, folder by folder; None where it has to be had whole."""
+        return None
+
     def opened_member(self, url: str, inner: str) -> BinaryIO:
         """The bytes of one file of what a URL unpacks to; `inner` is "" where that is one file."""
         return open(self.member(url, inner), "rb")
@@ -111,6 +115,10 @@ class RemoteFile(os.PathLike[str]):
     def unpacked(self) -> RemoteFile:
         """What the file unpacks to."""
         return RemoteFile(self._url, self._access, is_unpacked=True)
+
+    def members(self) -> list[str] | None:
+        """The files that it unpacks to, folder by folder without hidden ones; None where that takes all of it."""
+        return self._access.members(self._url) if self.is_plain else None
 
     def _with(self, inner: str) -> RemoteFile:
         return RemoteFile(self._url, self._access, is_unpacked=True, inner=inner)
@@ -265,13 +273,13 @@ class RemoteFile(os.PathLike[str]):
         below = os.fspath(other).strip("/")
         if self._is_unpacked:
             return self._with(posixpath.join(self._inner, below))
-        path = _path_of(self._url)
+        path = path_of(self._url)
         return RemoteFile(f"{path.rstrip('/')}/{below}{self._url[len(path) :]}", self._access)
 
     @property
     def _path(self) -> str:
         """The text without what follows the path of a URL."""
-        return str(self) if self._is_unpacked else _path_of(self._url)
+        return str(self) if self._is_unpacked else path_of(self._url)
 
     # -- a text --------------------------------------------------------------------------------------------------------
 
@@ -280,7 +288,7 @@ class RemoteFile(os.PathLike[str]):
             return self._url
         if self._inner:
             return f"{self._url}/{self._inner}"
-        path = _path_of(self._url)
+        path = path_of(self._url)
         return f"{self._url}/{plain_name(path)}" if _COMPRESSED.search(path) else self._url
 
     def __repr__(self) -> str:
@@ -292,7 +300,7 @@ class RemoteFile(os.PathLike[str]):
 
     @property
     def _is_archive(self) -> bool:
-        return self._is_unpacked and not _COMPRESSED.search(_path_of(self._url))
+        return self._is_unpacked and not _COMPRESSED.search(path_of(self._url))
 
     def __add__(self, text: str) -> RemoteFile | str:
         """What has a longer name: of an archive, a file below."""
@@ -354,7 +362,7 @@ class RemoteFile(os.PathLike[str]):
         return _remote, (self._url, self._access, self._is_unpacked, self._inner)
 
 
-def _path_of(url: str) -> str:
+def path_of(url: str) -> str:
     """A URL without its query and fragment; one of the Hub has neither, but files with any name."""
     return url if url.startswith("hf://") else re.split(r"[?#]", url, maxsplit=1)[0]
 

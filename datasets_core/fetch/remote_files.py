@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol, cast
@@ -12,11 +13,11 @@ from typing import BinaryIO, Protocol, cast
 from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, redact
 from datasets_core.fetch.archive import walk, zip_members
-from datasets_core.fetch.extract import ArchiveIterable
+from datasets_core.fetch.extract import ArchiveIterable, is_hidden
 from datasets_core.fetch.members import Budget, decompressed
 from datasets_core.fetch.ranges.file import LocalRanges, RangeFile
 from datasets_core.fetch.ranges.sequential import PartedBytes
-from datasets_core.fetch.remote import Access, RemoteFile
+from datasets_core.fetch.remote import Access, RemoteFile, path_of
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
 
 # Archives behind URLs, read without fetching all of them: member after member, or one member alone.
@@ -122,6 +123,14 @@ class ZipMembers:
     def version(self) -> str:
         """What tells this version of the archive from others; "" where its server did not say."""
         return version_of(self._data)
+
+    def files(self) -> list[str] | None:
+        """The paths of its files, sorted folder by folder, without hidden ones; None where some are links."""
+        if any(member.kind == "symlink" for member, _ in self._members.values()):
+            return None
+        paths = [path.split("/") for path, (member, _) in self._members.items() if member.kind == "file"]
+        shown = [path for path in paths if not any(map(is_hidden, path))]
+        return ["/".join(path) for path in sorted(shown, key=lambda path: [*((1, name) for name in path[:-1]), (0, path[-1])])]
 
     def is_folder(self, inner: str) -> bool:
         """Whether there is a folder of that path."""
@@ -358,6 +367,11 @@ class StreamedAccess(Access):
             known = self._downloads.held(url)
         return self._downloads.ranges(url) if known is None else LocalRanges(known, name=redact(url))
 
+    def members(self, url: str) -> list[str] | None:
+        """See `Access.members`: a zip has a list of them at its end."""
+        members = None if url in self._downloads.known.unpacked else self._zip(url)
+        return None if members is None else members.files()
+
     def opened_member(self, url: str, inner: str) -> BinaryIO:
         """See `Access.opened_member`."""
         known = self._downloads.known.unpacked.get(url)
@@ -386,17 +400,15 @@ class StreamedAccess(Access):
         Raises:
             DataFilesNotFoundError: there is no such member.
         """
-        if (members := self._zips.get(url)) is not None:
+        if (members := self._zip(url)) is not None:
             return members.opened(inner), members.version
         if self._downloads.is_enforced(url):
             return None, ""
-        data = self.opened(url)
+        data = self._self_closing(url)
         try:
             kind = kind_of_archive(data, redact(url))
             if kind == "zip":
-                members = self._zips[url] = ZipMembers(url, data)
-                if len(self._zips) > _KEPT_ZIPS:
-                    self._zips.pop(next(iter(self._zips))).close()
+                members = self._kept_zip(url, data)
                 return members.opened(inner), members.version
             if kind is None:
                 raise no_member(url, inner)
@@ -407,6 +419,34 @@ class StreamedAccess(Access):
             data.close()
             return None, ""
         return opened_tar_member(url, data, inner), version_of(data)
+
+    def _zip(self, url: str) -> ZipMembers | None:
+        """The members of a zip, which its name says that it is; None of anything else, or where only the whole may be read."""
+        if url in self._zips or not path_of(url).lower().endswith(".zip") or self._downloads.is_enforced(url):
+            return self._zips.get(url)
+        data = self._self_closing(url)
+        raw = getattr(data, "raw", None)
+        if isinstance(raw, PartedBytes):
+            raw.expect_tail()
+        try:
+            if zipfile.is_zipfile(data):
+                return self._kept_zip(url, data)
+        except BaseException:
+            data.close()
+            raise
+        data.close()
+        return None
+
+    def _self_closing(self, url: str) -> BinaryIO:
+        data = self.opened(url)
+        is_local = isinstance(data, io.BufferedReader) and isinstance(data.raw, io.FileIO)
+        return cast(BinaryIO, _SelfClosing(cast(io.BufferedReader, data).detach())) if is_local else data
+
+    def _kept_zip(self, url: str, data: BinaryIO) -> ZipMembers:
+        members = self._zips[url] = ZipMembers(url, data)
+        if len(self._zips) > _KEPT_ZIPS:
+            self._zips.pop(next(iter(self._zips))).close()
+        return members
 
     def member(self, url: str, inner: str) -> str:
         """See `Access.member`: one file of an archive is fetched alone where that can be; after some, all of them are."""
@@ -436,6 +476,13 @@ class StreamedAccess(Access):
 
             found = self._downloads.known.members[url, inner] = self._downloads.keep(f"{url}\n{version}", inner, write)
             return found
+
+
+class _SelfClosing(io.BufferedReader):
+    """A local file that is closed with the last of those who read it."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def _below(url: str, place: str, inner: str) -> str:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FETCHED_BYTES = 16 << 20  # smaller files are had at once, and kept for the next time
+_FETCHED_BYTES = 1 << 20  # smaller files are had at once, and kept for the next time
+_ZIP_SCHEME = "zip://"
 _AGAIN = "Load it again later, or tell the owner of the repository"
 
 
@@ -123,6 +124,9 @@ class StreamingDownloadManager(DownloadManager):
 
     def _remote(self, url: str) -> RemoteFile:
         self.given_urls.add(url)
+        inner, mark, outer = url.partition("::")
+        if mark and inner.startswith(_ZIP_SCHEME) and "::" not in outer and (files.is_http(outer) or is_hub_url(outer)):
+            return RemoteFile(outer, self._access, is_unpacked=True, inner=inner.removeprefix(_ZIP_SCHEME))
         return RemoteFile(url, self._access)
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:

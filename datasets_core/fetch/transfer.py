@@ -5,12 +5,12 @@ A body that broke off is continued only where a strong ETag says that it is stil
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, Protocol, cast
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, Literal, NoReturn, Protocol, cast
 
 from datasets_core import files
 from datasets_core.config import settings
@@ -26,18 +26,17 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksums import Digest, FileRecord, digest_of
 from datasets_core.fetch.disk_cache import claim, discard, facts_of
-from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, Judge, RetryPolicy, TransientError
-
-logger = logging.getLogger(__name__)
+from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, Judge, RetryPolicy, TransientError
 
 _CHUNK = 1 << 20
-_KEPT_FREE = 1 << 30  # bytes left on the disk by a body of unknown size
-_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
+_KEPT_FREE = 0.05  # of the disk, by a body of which nobody says how long it is
+_UNDECLARED_BYTES = 1 << 20  # of such a body come before the server is asked in another way
 _REVALIDATION_TRIES = 2
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _FOREIGN_PROTOCOLS = {"hf", "http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "ftp", "sftp", "file", "memory"}
 _LOCAL_PROTOCOLS = {"memory", "file", "local"}
 _PLAIN = {"", "identity"}
+_ONE_BYTE = "bytes=0-0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,72 +120,85 @@ class HttpSource:
             return True
         same_tag = etag is not None and response.header("etag") == etag
         same_date = etag is None and response.header("last-modified") == last_modified
-        return (same_tag or same_date) and response.header("content-length") in (None, str(num_bytes))
+        return (same_tag or same_date) and _whole_size(response) in (None, num_bytes)
 
     def version(self) -> str:
-        """See `Source`; asked by a GET whose body is not read."""
+        """See `Source`; asked by a GET of one byte, so that no server sends a body that nobody reads."""
         response = self._asked({}, tries=self.policy.tries)
         return response.header("etag") or response.header("last-modified") or ""
 
     def _asked(self, conditions: Mapping[str, str], *, tries: int) -> HttpResponse:
-        """The head of an answer; its body stays where it is."""
-        failures = 0
-        while True:
-            try:
-                with self.client.get(
-                    self.url, headers={**self.headers, **conditions}, credentials=self.credentials, judge=self.judge
-                ) as response:
-                    return response
-            except TransientError as error:
-                failures += 1
-                if failures >= tries:
-                    raise DownloadError(redact(self.url), error.reason, status=error.status) from error
-                self.policy.pause(failures, error.retry_after)
+        """The head of an answer; of its body one byte comes, where the server gives parts."""
+
+        def ask(ranged: Mapping[str, str]) -> HttpResponse:
+            with self._sent("GET", {**ranged, **conditions}) as response:
+                return response
+
+        attempts = Attempts(replace(self.policy, tries=tries), redact(self.url))
+        response = attempts.call(lambda: ask({"Range": _ONE_BYTE}))
+        return response if response.status != 416 else attempts.call(lambda: ask({}))  # it is empty; 416 need tell no version
+
+    def _sent(self, method: Literal["GET", "HEAD"], headers: Mapping[str, str]) -> AbstractContextManager[HttpResponse]:
+        asked = {**self.headers, **headers}
+        return self.client.send(method, self.url, headers=asked, credentials=self.credentials, judge=self.judge)
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
         """Fetch it, trying again and continuing where that is safe.
 
         Raises:
-            DownloadError: the server refuses, or all tries failed.
+            DownloadError: the server refuses, or all tries failed; or what it sends does not end.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         body = _Body(path, watch)
-        failures, reached = 0, 0
-        while True:
-            try:
-                return self._try(body, expected)
-            except TransientError as error:
-                failures = 1 if body.digest.num_bytes >= reached + _PROGRESS else failures + 1
-                reached = max(reached, body.digest.num_bytes)
-                if failures >= self.policy.tries:
-                    reason = f"{error.reason}, {failures} tries in a row"
-                    raise DownloadError(redact(self.url), reason, status=error.status) from error
-                logger.info("%s: %s; trying again (%d of %d).", redact(self.url), error.reason, failures + 1, self.policy.tries)
-                self.policy.pause(failures, error.retry_after, watch.stop)
-                watch.told(0)
+        attempts = Attempts(self.policy, redact(self.url), progress=lambda: body.digest.num_bytes, stop=watch.stop)
 
-    def _try(self, body: _Body, expected: FileRecord) -> Fetched:
+        def receive() -> Fetched:
+            watch.told(0)
+            return self._receive(body, expected)
+
+        return attempts.call(receive)
+
+    def _receive(self, body: _Body, expected: FileRecord) -> Fetched:
         ranged = body.continuation()
-        with self.client.get(
-            self.url, headers={**self.headers, **ranged}, credentials=self.credentials, judge=self.judge
-        ) as response:
+        with self._sent("GET", ranged) as response:
             total = body.begin(response, asked=bool(ranged))
             encoding = (response.header("content-encoding") or "").strip().lower()
             encoding = "" if encoding in _PLAIN else encoding
             wanted = None if encoding else expected.num_bytes
             if total is not None and wanted is not None and total != wanted:
                 _refuse_size(self.url, f"{total} bytes", wanted)
-            limit = _limit(self.url, body, total, wanted)
+            limit = Limit(self.url, body.path, total=total, expected=wanted, head=None if encoding else self._size_of_head)
+            limit.begin(body.digest.num_bytes)
             with body.opened() as out:
                 for chunk in response.chunks():
-                    if body.digest.num_bytes + len(chunk) > limit:
-                        _refuse_more(self.url, body, limit, total, wanted)
+                    limit.check(body.digest.num_bytes + len(chunk))
                     body.write(out, chunk)
             if total is not None and body.digest.num_bytes != total:
                 raise TransientError(f"{body.digest.num_bytes} bytes came, {total} were declared")
             return Fetched(
                 body.digest.record(), response.header("etag") or body.etag, response.header("last-modified"), encoding
             )
+
+    def _size_of_head(self) -> int | None:
+        """The size that the server declares when it is asked for the head alone; None where it does not say one."""
+
+        def ask() -> int | None:
+            with self._sent("HEAD", {}) as response:
+                return _whole_size(response) or None
+
+        try:
+            return Attempts(replace(self.policy, tries=1), redact(self.url)).call(ask)
+        except DownloadError:  # many know no HEAD
+            return None
+
+
+def _whole_size(response: HttpResponse) -> int | None:
+    """Bytes of the whole file, where an answer with all or a part of it says so."""
+    if response.status == 206:
+        told = (response.header("content-range") or "").rpartition("/")[2]
+    else:
+        told = response.header("content-length") or ""
+    return int(told) if told.isascii() and told.isdigit() else None
 
 
 def can_continue(path: str) -> bool:
@@ -248,40 +260,92 @@ class _Body:
         self._watch.told(len(chunk))
 
 
-def _limit(url: str, body: _Body, total: int | None, expected: int | None) -> int:
-    """The size at which to stop; and no beginning at all where the disk is too small."""
-    free = files.free_bytes(os.path.dirname(body.path) or ".")
-    if total is not None:
-        needed = total - body.digest.num_bytes
-        if free is not None and needed > free:
-            raise DatasetDiskError(body.path, f"the disk is too small for {redact(url)}", needed=needed, free=free)
-        return total
-    if expected is not None:
-        return expected
-    declared = settings().max_download_bytes
-    if declared is not None:
-        return declared
-    return 1 << 62 if free is None else max(0, body.digest.num_bytes + free - _KEPT_FREE)
+class Limit:
+    """How many bytes of a file may come: those on record, else those declared, else what a setting allows.
+
+    Args:
+        url: of the file, for messages.
+        path: where the bytes go; what lies there is removed where they do not end.
+        total: bytes that the server declares.
+        expected: bytes on record.
+        head: asks what the server declares in another way, where many bytes came and nothing else tells.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        path: str,
+        *,
+        total: int | None = None,
+        expected: int | None = None,
+        head: Callable[[], int | None] | None = None,
+    ) -> None:
+        self._url, self._path, self._total, self._expected, self._head = redact(url), path, total, expected, head
+        self._most = total if total is not None else expected
+        self._is_final, self._is_of_head = self._most is not None, False
+        self._allowed: int | None = None
+
+    def begin(self, held: int) -> None:
+        """Begin where `held` bytes are here already, and not at all where the disk is too small for what is declared."""
+        free = files.free_bytes(os.path.dirname(self._path) or ".")
+        if self._most is not None:
+            if free is not None and self._most - held > free:
+                reason = f"the disk is too small for {self._url}"
+                raise DatasetDiskError(self._path, reason, needed=self._most - held, free=free)
+            return
+        allowed = settings().max_download_bytes
+        if allowed is None and free is not None:
+            disk = files.disk_usage(self._path) or (0, 0, 0)
+            allowed = held + max(0, free - int(disk[0] * _KEPT_FREE))
+        self._allowed = allowed
+        self._most = _UNDECLARED_BYTES if allowed is None else min(allowed, _UNDECLARED_BYTES)
+
+    def check(self, count: int) -> None:
+        """See that `count` bytes are not too many.
+
+        Raises:
+            NonMatchingChecksumError: they are more than on record.
+            TransientError: they are more than declared.
+            DownloadError: they are more than allowed, and how many there are was not said.
+            DatasetDiskError: they would fill the disk.
+        """
+        while self._most is not None and count > self._most:
+            if self._is_final:
+                self._refuse(count)
+            self._is_final = True
+            self._most = self._declared()
+
+    def _declared(self) -> int | None:
+        """The bytes that a HEAD declares, else those that are allowed."""
+        head = self._head() if self._head is not None else None
+        free = files.free_bytes(os.path.dirname(self._path) or ".")
+        if head is None or (free is not None and head > free):
+            return self._allowed
+        self._is_of_head = True
+        return head
+
+    def _refuse(self, count: int) -> NoReturn:
+        if self._total is not None:
+            raise TransientError(f"more than the declared {self._total} bytes came")
+        if self._expected is not None:
+            _refuse_size(self._url, f"more than {self._expected} bytes", self._expected)
+        discard(self._path)  # there is nothing to go on with
+        if self._is_of_head:
+            reason = f"its server declares {self._most:,} bytes when it is asked by HEAD, and sends more without an end"
+            raise DownloadError(self._url, reason, advice="Check the address")
+        if settings().max_download_bytes is None:
+            free = files.free_bytes(os.path.dirname(self._path) or ".")
+            reason = (
+                f"{self._url} goes on behind {count:,} bytes, and less than {_KEPT_FREE:.0%} of the disk would be left free"
+            )
+            raise DatasetDiskError(self._path, reason, free=free)
+        reason = f"the server sends more than {self._most:,} bytes, and neither it nor a record says how many there are"
+        advice = "Check the address, or raise max_download_bytes with datasets_core.config.using"
+        raise DownloadError(self._url, reason, advice=advice)
 
 
 def _refuse_size(url: str, found: str, wanted: int) -> NoReturn:
     raise NonMatchingChecksumError(redact(url), expected=f"{wanted} bytes", found=found, what="size")
-
-
-def _refuse_more(url: str, body: _Body, limit: int, total: int | None, wanted: int | None) -> NoReturn:
-    """A body that goes on beyond its limit."""
-    if total is not None:
-        raise TransientError(f"more than the declared {total} bytes came")
-    if wanted is not None:
-        _refuse_size(url, f"more than {wanted} bytes", wanted)
-    if settings().max_download_bytes is None:
-        free = files.free_bytes(os.path.dirname(body.path) or ".")
-        raise DatasetDiskError(body.path, f"less than 1 GiB would be left free by {redact(url)}", free=free)
-    raise DownloadError(
-        redact(url),
-        f"the server sends more than {limit:,} bytes and did not say how many",
-        advice="Check the address, or raise max_download_bytes with datasets_core.config.using",
-    )
 
 
 def storage_options_of(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -337,6 +401,8 @@ class StoreSource:
         """
         entry = self._entry()
         digest = Digest()
+        limit = Limit(self.url, path, expected=entry.size if entry.size > 0 else expected.num_bytes)
+        limit.begin(0)
         with store_errors(self.url):
             source = files.open_binary(self.url, self.storage_options)
         with source, open(path, "wb", buffering=0) as out:
@@ -346,6 +412,7 @@ class StoreSource:
                     data = source.read(_CHUNK)
                 if not data:
                     break
+                limit.check(digest.num_bytes + len(data))
                 out.write(data)
                 digest.update(data)
                 watch.told(len(data))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import socket
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -125,8 +124,7 @@ def _sweep(parent: str) -> None:
     """Remove what the dead left; nobody goes on with it."""
     for name in os.listdir(parent):
         folder = os.path.join(parent, name)
-        owner = disk_cache.facts_of(folder) if name.endswith(disk_cache.SUFFIX) else {}
-        if owner.get("host") == socket.gethostname() and not files.is_alive(owner["pid"]):
+        if name.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
             disk_cache.discard(folder)
     disk_cache.sweep(parent)  # of other machines, and what nobody claimed
 
@@ -296,7 +294,7 @@ class _Commit:
         policy = self._policy
         if missed.retry_after is None:
             policy = replace(policy, longest_pause_seconds=min(policy.longest_pause_seconds, _LONGEST_PAUSE_SECONDS))
-        policy.pause(failures, missed.retry_after)
+        policy.wait(policy.seconds(failures, missed.retry_after))
 
     def _after(self, change: Change, before: HubCommit, missed: MissedCommitError) -> CommitInfo | HubCommit:
         """What became of a commit: its `CommitInfo` where it was made and only the answer was lost, else the branch now."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DatasetDiskError
-from datasets_core.store.manifest import parse_staging, staging_folders, staging_path, temporary_owner, temporary_path
+from datasets_core.store.manifest import is_temporary, staging_folders, staging_path, temporary_path
 
 logger = logging.getLogger(__name__)
 
@@ -186,8 +186,7 @@ def _locked(folder: str) -> int | None:
 def _dead(base: str) -> Iterator[str]:
     """Yield the staging folders for `base` whose owner is dead."""
     for name in staging_folders(base):
-        found = parse_staging(name.path)
-        if found is None or files.is_alive(found.pid):
+        if files.owner_is_alive(name.path) is not False:
             continue
         with contextlib.suppress(OSError):
             lock = _locked(name.path)
@@ -248,10 +247,10 @@ def _remove_dead_temporaries(path: str) -> None:
     """Remove the temporary files that processes which were killed left beside `path`."""
     folder, name = os.path.split(path)
     for found in os.listdir(folder or "."):
-        owner = temporary_owner(found) if found.startswith(f"{name}.tmp-") else None
-        if owner is not None and not files.is_alive(owner):
+        place = os.path.join(folder, found)
+        if found.startswith(f"{name}.tmp-") and is_temporary(found) and files.owner_is_alive(place) is False:
             with contextlib.suppress(FileNotFoundError):  # another process was faster
-                os.unlink(os.path.join(folder, found))
+                os.unlink(place)
 
 
 def write_whole(

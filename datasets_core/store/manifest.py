@@ -62,7 +62,7 @@ def dead_folders() -> list[str]:
     root = tempfile.gettempdir()
     with os.scandir(root) as entries:
         found = [(entry.path, re.fullmatch(_NAME, entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted(path for path, name in found if name and not files.is_alive(int(name["pid"])) and _is_abandoned(path))
+    return sorted(path for path, name in found if name and files.owner_is_alive(path) is False and _is_abandoned(path))
 
 
 def _is_abandoned(path: str) -> bool:
@@ -163,14 +163,13 @@ def parse_staging(path: str) -> StagingName | None:
     return StagingName(path, found["folder"], int(found["pid"])) if found else None
 
 
-def temporary_owner(path: str) -> int | None:
-    """Return the process of a temporary file; None for other names.
+def is_temporary(path: str) -> bool:
+    """True if a path is the name of a temporary file.
 
-    >>> temporary_owner("a.arrow.tmp-12-ab"), temporary_owner("a.arrow")
-    (12, None)
+    >>> is_temporary("a.arrow.tmp-12-ab"), is_temporary("a.arrow")
+    (True, False)
     """
-    found = re.fullmatch(_TEMPORARY, os.path.basename(path))
-    return int(found["pid"]) if found else None
+    return re.fullmatch(_TEMPORARY, os.path.basename(path)) is not None
 
 
 def is_shard_name(name: str) -> bool:

@@ -304,12 +304,13 @@ def test_what_must_be_had_whole_is_fetched_when_it_is_read_and_said_once(
     range_server: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     import io
-    import zipfile
+    import tarfile
 
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("a.csv", "a\n1\n2\n")
-    urls = [range_server.put(f"{number}.zip", made.getvalue()) for number in range(2)]
+    made, member = io.BytesIO(), tarfile.TarInfo("a.csv")
+    member.size = 6
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        archive.addfile(member, io.BytesIO(b"a\n1\n2\n"))
+    urls = [range_server.put(f"{number}.tar.gz", made.getvalue()) for number in range(2)]
     rows = load_dataset("csv", data_files=urls, split="train", streaming=True, cache_dir=str(tmp_path))
     assert not range_server.requests
     assert [row["a"] for row in rows] == [1, 2, 1, 2]

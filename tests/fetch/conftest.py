@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import random
 import socket
@@ -49,6 +50,7 @@ class Page:
         headers: more headers.
         is_ranged: whether the server knows `Range`.
         has_length: whether it says the length.
+        head_length: what it says to HEAD; None where it knows none.
     """
 
     body: bytes = b""
@@ -58,6 +60,7 @@ class Page:
     is_ranged: bool = True
     has_length: bool = True
     last_modified: str | None = None
+    head_length: int | None = None
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -77,6 +80,12 @@ class Handler(BaseHTTPRequestHandler):
             fault(self, page)
         else:
             self.serve(page)
+
+    def do_HEAD(self) -> None:
+        page = self.server.site.pages.get(self.path.partition("?")[0])
+        self.send_response(501 if page is None or page.head_length is None else 200)
+        self.send_header("Content-Length", str(0 if page is None or page.head_length is None else page.head_length))
+        self.end_headers()
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -244,6 +253,19 @@ def refusing(handler: Handler, page: Page) -> None:
     handler.reset()
 
 
+def endless(handler: Handler, page: Page) -> None:
+    """Send a body that never ends, and say nothing of its length."""
+    handler.send_response(200)
+    if page.etag is not None:
+        handler.send_header("ETag", page.etag)
+    handler.send_header("Connection", "close")
+    handler.end_headers()
+    with contextlib.suppress(OSError):  # the other side had enough
+        while True:
+            handler.wfile.write(b"0" * (1 << 16))
+    handler.close_connection = True
+
+
 def changing_to(body: bytes, etag: str | None, then: Callable[[Handler, Page], None]) -> Callable[[Handler, Page], None]:
     """Do `then`, and have another version ready for the next request."""
 
@@ -265,6 +287,7 @@ class Faults:
     short_by = staticmethod(short_by)
     answering = staticmethod(answering)
     refusing = staticmethod(refusing)
+    endless = staticmethod(endless)
     changing_to = staticmethod(changing_to)
     http_date = staticmethod(http_date)
     page = Page

@@ -255,3 +255,21 @@ def test_a_cut_content_encoding_names_the_url(site, manager, faults, cache_dir):
 
 def record_of_bytes(body):
     return {"num_bytes": len(body), "checksum": hashlib.sha256(body).hexdigest()}
+
+
+@pytest.mark.parametrize("body", [b"", b"a", b"body"])
+@pytest.mark.parametrize("ranged", [True, False])
+def test_the_version_is_that_of_the_file_and_costs_a_byte(range_server, cache_dir, policy, body, ranged):
+    range_server.ranged = ranged
+    url = range_server.put("a.txt", body, tag="v1")
+    manager = DownloadManager(retries=policy)
+    assert manager.versions([url]) == {url: '"v1"'}
+    assert range_server.num_bytes <= (1 if ranged else len(body))
+    path = manager.download(url)
+    range_server.reset()
+    assert manager.versions([url]) == {url: '"v1"'} and manager.download(url) == path
+    assert range_server.num_bytes <= 2 * (1 if ranged else len(body))
+    range_server.put("a.txt", b"another", tag="v2")
+    assert manager.versions([url]) == {url: '"v2"'}
+    with open(manager.download(url), "rb") as file:
+        assert file.read() == b"another"

@@ -9,7 +9,7 @@ import pytest
 
 from datasets_core import config
 from datasets_core.errors import DeniedAccessError, DownloadError, InvalidTokenError
-from datasets_core.fetch.http import Credentials, HttpClient, TransientError, next_hop
+from datasets_core.fetch.http import Credentials, HttpClient, TransientError, _next_hop
 
 
 def read(path):
@@ -78,19 +78,19 @@ def test_secrets_are_in_no_error_no_log_and_no_record(site, manager, faults, cac
 def test_credentials_are_not_carried_from_https_to_http():
     own = Credentials.of("https://me:pw@host/a")
     with pytest.raises(DownloadError, match="without encryption"):
-        next_hop("https://me:pw@host/a", "https://host/a", "http://host/b", own)
-    assert next_hop("https://host/a", "https://host/a", "http://host/b", None) == "http://host/b"
+        _next_hop("https://me:pw@host/a", "https://host/a", "http://host/b", own)
+    assert _next_hop("https://host/a", "https://host/a", "http://host/b", None) == "http://host/b"
 
 
 def test_a_redirect_to_no_url_shows_no_password():
     for location in ("http://me:secret@[bad/", "//me:secret@[bad/?sig=secret"):
         with pytest.raises(DownloadError, match="redirects to") as caught:
-            next_hop("http://host/a", "http://host/a", location, None)
+            _next_hop("http://host/a", "http://host/a", location, None)
         assert "secret" not in str(caught.value)
 
 
 def test_user_info_in_a_redirect_is_dropped():
-    assert next_hop("http://host/a", "http://host/a", "http://evil:pw@other/b?c#d", None) == "http://other/b?c"
+    assert _next_hop("http://host/a", "http://host/a", "http://evil:pw@other/b?c#d", None) == "http://other/b?c"
 
 
 @pytest.mark.parametrize("url", ["https://huggingface.co.evil/a", "http://huggingface.co/a", "https://huggingface.co:444/a"])
@@ -163,7 +163,7 @@ def test_a_guard_says_where_a_name_leads(site, manager, faults, monkeypatch):
 
 def test_what_a_post_is_answered_is_the_answer_also_a_refusal(site, faults):
     site.pages["/batch"] = faults.page(faults=[faults.answering(403, X_Reason="closed")])
-    with HttpClient() as client, client.post(site.at("/batch"), b"{}") as response:
+    with HttpClient() as client, client.send("POST", site.at("/batch"), content=b"{}") as response:
         answer = b"".join(response.chunks())
     assert (response.status, response.header("x-reason"), answer) == (403, "closed", b"try later")
 
@@ -174,13 +174,13 @@ def test_who_asks_may_say_what_a_refusal_means(site, faults):
             raise PermissionError(answer.header("x-reason"))
 
     site.pages["/a"] = faults.page(faults=[faults.answering(403, X_Reason="gated")])
-    with HttpClient() as client, pytest.raises(PermissionError, match="gated"), client.get(site.at("/a"), judge=judge):
+    with HttpClient() as client, pytest.raises(PermissionError, match="gated"), client.send("GET", site.at("/a"), judge=judge):
         pass
 
 
 def test_the_hubs_own_header_says_how_long_to_wait(site, faults):
     site.pages["/a"] = faults.page(faults=[faults.answering(429, ratelimit='"api";r=0;t=7')])
-    with HttpClient() as client, pytest.raises(TransientError) as caught, client.get(site.at("/a")):
+    with HttpClient() as client, pytest.raises(TransientError) as caught, client.send("GET", site.at("/a")):
         pass
     assert caught.value.retry_after == "7"
 
@@ -190,10 +190,10 @@ def test_connections_outlive_redirects_and_refusals(site, faults):
     site.pages["/b"] = faults.page(b"b")
     with HttpClient() as client:
         for _ in range(3):
-            with client.get(site.at("/a")) as response:
+            with client.send("GET", site.at("/a")) as response:
                 assert b"".join(response.chunks()) == b"b"
-        with pytest.raises(TransientError), client.get(site.at("/a")):
+        with pytest.raises(TransientError), client.send("GET", site.at("/a")):
             pass
-        with client.get(site.at("/b")) as response:
+        with client.send("GET", site.at("/b")) as response:
             assert b"".join(response.chunks()) == b"b"
     assert len(site.connections) == 1

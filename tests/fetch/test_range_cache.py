@@ -22,9 +22,9 @@ def cache(tmp_path):
 
 def test_bytes_are_found_by_file_version_and_place(cache):
     cache.put(cache.key("u", "v", 0, 3), b"abc")
-    assert cache.get(cache.key("u", "v", 0, 3), 3) == b"abc"
+    assert cache.get(cache.key("u", "v", 0, 3)) == b"abc"
     for key in (cache.key("u", "w", 0, 3), cache.key("t", "v", 0, 3), cache.key("u", "v", 1, 3)):
-        assert cache.get(key, 3) is None
+        assert cache.get(key) is None
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:-1] + b"!", lambda data: b""])
@@ -33,9 +33,9 @@ def test_damaged_bytes_are_none(cache, tmp_path, damage):
     cache.put(key, b"abc")
     (path,) = [path for path in (tmp_path / "ranges").rglob("*") if path.is_file()]
     path.write_bytes(damage(path.read_bytes()))
-    assert cache.get(key, 3) is None
+    assert cache.get(key) is None
     cache.put(key, b"abc")
-    assert cache.get(key, 3) == b"abc"
+    assert cache.get(key) == b"abc"
 
 
 def test_there_are_never_more_bytes_than_may_be_and_the_oldest_go(cache, tmp_path):
@@ -44,8 +44,8 @@ def test_there_are_never_more_bytes_than_may_be_and_the_oldest_go(cache, tmp_pat
         cache.put(key, bytes(900))
         os.utime(cache._path(key), (number, number))
         assert _size(tmp_path / "ranges") <= 10_000
-    assert cache.get(keys[-1], 900) is not None
-    assert cache.get(keys[0], 900) is None
+    assert cache.get(keys[-1]) is not None
+    assert cache.get(keys[0]) is None
 
 
 def test_what_was_used_stays(cache):
@@ -53,10 +53,10 @@ def test_what_was_used_stays(cache):
     for number, key in enumerate(keys[:-1]):
         cache.put(key, bytes(900))
         os.utime(cache._path(key), (number + 1, number + 1))
-    cache.get(keys[0], 900)
+    cache.get(keys[0])
     cache.put(keys[-1], bytes(900))
-    assert cache.get(keys[0], 900) is not None
-    assert cache.get(keys[1], 900) is None
+    assert cache.get(keys[0]) is not None
+    assert cache.get(keys[1]) is None
 
 
 def test_what_is_larger_than_all_of_it_is_not_kept(cache, tmp_path):
@@ -70,7 +70,7 @@ def test_a_disk_that_refuses_is_no_cache_and_said_once(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             cache.put("aa", b"abc")
-    assert cache.get("aa", 3) is None
+    assert cache.get("aa") is None
     assert caplog.text.count("cannot keep what streams fetch") == 1
 
 
@@ -80,7 +80,7 @@ def test_many_write_and_read_at_the_same_time(tmp_path):
         for n in range(60):
             place = (n * 7 + seed) % 40
             key, data = cache.key("u", "v", place, place + 900), bytes([place]) * 900
-            assert cache.get(key, 900) in (None, data)
+            assert cache.get(key) in (None, data)
             cache.put(key, data)
 
     with ThreadPoolExecutor(4) as pool:

@@ -147,6 +147,21 @@ def test_a_folder_can_be_sent(folder):
         assert file.read() == FILES["d/c.txt"]
 
 
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_broken_zip_is_told(site, faults, cache_dir, policy, is_here):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("a.txt", "text" * 100)
+    data = bytearray(made.getvalue())
+    data[data.rindex(b"PK\x01\x02")] = 0  # where the list of members begins
+    site.pages["/a.zip"] = faults.page(bytes(data))
+    manager = StreamingDownloadManager(retries=policy)
+    if is_here:
+        os.fspath(manager.download(site.at("/a.zip")))
+    with pytest.raises(ArchiveError, match=r"a\.zip"):
+        (manager.download_and_extract(site.at("/a.zip")) / "a.txt").open("rb")
+
+
 def test_a_file_that_is_no_archive_is_itself(site, faults, cache_dir, policy):
     site.pages["/a"] = faults.page(b"plain")
     path = StreamingDownloadManager(retries=policy).download_and_extract(site.at("/a"))

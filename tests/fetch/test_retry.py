@@ -15,7 +15,7 @@ from datasets_core.fetch.http import RetryPolicy, SystemClock, retry_after_secon
 def test_pauses_grow_with_chance_in_them_up_to_the_cap(clock):
     policy = RetryPolicy(9, 10.0, clock, random.Random(3))
     for failures in range(1, 9):
-        policy.pause(failures)
+        policy.wait(policy.seconds(failures))
     growing = [pause / (0.5 * 2**number) for number, pause in enumerate(clock.pauses)]
     assert all(0.5 <= factor <= 1.5 for factor in growing[:3])
     assert len(set(growing)) == 8

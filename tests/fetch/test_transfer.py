@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core import config
-from datasets_core.errors import DownloadError
+from datasets_core import config, files
+from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError
 from datasets_core.fetch.downloads import DownloadManager
+from datasets_core.fetch.streaming import StreamingDownloadManager
 
 BODY = bytes(range(256)) * 4000
 
@@ -142,6 +143,43 @@ def test_a_body_without_end_is_cut_off(site, manager, faults):
     site.pages["/a"] = faults.page(BODY, has_length=False)
     with config.using(max_download_bytes=1000), pytest.raises(DownloadError, match="more than 1,000 bytes"):
         manager.download(site.at("/a"))
+
+
+@pytest.mark.parametrize("told", ["record", "head", "setting", "disk", "small disk"])
+def test_a_body_that_never_ends_is_stopped_and_its_file_named(site, manager, faults, cache_dir, monkeypatch, told):
+    url = site.at("/endless.csv")
+    site.pages["/endless.csv"] = faults.page(faults=[faults.endless] * 9, head_length=3 << 20 if told == "head" else None)
+    expected = DatasetDiskError if "disk" in told else NonMatchingChecksumError if told == "record" else DownloadError
+    if told == "record":
+        manager.expected = {url: {"num_bytes": 1000, "checksum": None}}
+    if "disk" in told:
+        free = (7 << 20) if told == "disk" else (1 << 20)
+        monkeypatch.setattr(files, "disk_usage", lambda path: (100 << 20, 0, free))
+    with config.using(max_download_bytes=2 << 20 if told in ("head", "setting") else None), pytest.raises(expected) as caught:
+        manager.download(url)
+    said = {
+        "record": "1000 bytes",
+        "head": "3,145,728 bytes when",
+        "setting": "more than 2,097,152 bytes",
+        "disk": "5% of the disk",
+    }
+    assert url in str(caught.value) and said.get(told, "5% of the disk") in str(caught.value)
+    assert len(site.requests) == (2 if told == "record" else 1)
+    assert [name for name in os.listdir(cache_dir) if not name.endswith(".lock")] == []
+
+
+def test_a_stream_of_a_body_that_never_ends_is_stopped(site, cache_dir, faults, policy):
+    url = site.at("/endless.csv")
+    site.pages["/endless.csv"] = faults.page(faults=[faults.endless] * 9)
+    remote = StreamingDownloadManager(retries=policy).download(url)
+    with (
+        config.using(max_download_bytes=2 << 20),
+        remote.open("rb") as data,
+        pytest.raises(DownloadError, match="2,097,152") as caught,
+    ):
+        while data.read(1 << 16):
+            pass
+    assert url in str(caught.value)
 
 
 def test_an_unasked_for_compression_is_undone(site, manager, faults):

@@ -6,8 +6,10 @@ import ctypes
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +41,7 @@ class Counted(datasets.GeneratorBasedBuilder):
 
 _LOAD = """
 import sys
+import time
 from datasets_core import load_dataset
 print("ready", flush=True)
 sys.stdin.readline()
@@ -158,3 +161,67 @@ def test_a_cache_that_no_one_may_write_is_read(
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["5995", "5", "5999"]
     assert after == before
+
+
+_FETCH = """
+import sys
+import time
+from datasets_core import config, load_dataset
+from datasets_core.fetch.downloads import DownloadManager
+print("ready", flush=True)
+sys.stdin.readline()
+if sys.argv[1] == "load":
+    print(len(load_dataset("csv", data_files=sys.argv[2], split="train")))
+else:
+    print(open(DownloadManager().download(sys.argv[2])).read().count("\\n") - 1)
+"""
+
+
+def _fetching(how: str, url: str, home: Path) -> subprocess.Popen[str]:
+    """A process that fetches a URL into the caches of a home, once it is told to."""
+    command = [sys.executable, "-c", _FETCH, how, url]
+    folders = {"HF_DATASETS_CACHE": str(home), "HF_DATASETS_DOWNLOADED_DATASETS_PATH": str(home / "downloads")}
+    environment = {**os.environ, **folders, "PYTHONPATH": str(_ROOT), "HF_DATASETS_OFFLINE": "0"}
+    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    assert running.stdout is not None and running.stdout.readline() == "ready\n"
+    return running
+
+
+def _go(running: subprocess.Popen[str]) -> None:
+    assert running.stdin is not None
+    running.stdin.write("go\n")
+    running.stdin.flush()
+
+
+@pytest.mark.parametrize("how", ["load", "download"])
+def test_eight_processes_fetch_a_url_once(how: str, range_server: Any, tmp_path: Path) -> None:
+    content = b"n\n" + b"".join(b"%d\n" % number for number in range(200_000))
+    url = range_server.put("numbers.csv", content)
+    range_server.latency = 0.1
+    running = [_fetching(how, url, tmp_path / "home") for _ in range(8)]
+    for process in running:
+        _go(process)
+    assert [process.communicate(timeout=100)[0] for process in running] == ["200000\n"] * 8
+
+    assert len([asked for asked in range_server.requests if asked.num_bytes > 1]) == 1
+    assert len(content) <= range_server.num_bytes <= len(content) + 8  # each may ask for the version
+
+
+def test_a_waiting_process_goes_on_with_the_download_of_a_killed_one(range_server: Any, tmp_path: Path) -> None:
+    content = b"n\n" + b"".join(b"%d\n" % number for number in range(400_000))
+    url = range_server.put("numbers.csv", content)
+    range_server.fail("numbers.csv", "stall", after=1 << 20)
+    first, second = (_fetching("download", url, tmp_path / "home") for _ in range(2))
+    _go(first)
+    part = tmp_path / "home" / "downloads"
+    while not any(path.stat().st_size == 1 << 20 for path in part.glob("*.part")):
+        assert first.poll() is None
+        time.sleep(0.01)
+    _go(second)
+    time.sleep(0.5)
+    assert second.poll() is None and len(range_server.requests) == 1  # it waits, and asks for nothing
+    first.kill()
+    assert second.communicate(timeout=60)[0] == "400000\n"
+    first.communicate()
+
+    assert [asked.range for asked in range_server.requests] == [None, f"bytes={1 << 20}-"]

@@ -18,6 +18,7 @@ class Request:
         host: "hub", "storage" or "viewer".
         name: path in the repository, where the request is about a file.
         headers: with names in small letters.
+        num_bytes: of the body of its answer.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class Request:
     revision: str = ""
     name: str = ""
     status: int = 0
+    num_bytes: int = 0
     body: bytes = field(default=b"", repr=False)
 
     @property

@@ -180,7 +180,7 @@ class SmallHub:
             is_left = request.kind in _WRITING and not rule.done
             answer = rule.fault(Answer() if is_left else make())
         with self._lock:
-            self.requests.append(replace(request, status=0 if answer.is_silent else answer.status))
+            self.requests.append(replace(request, status=0 if answer.is_silent else answer.status, num_bytes=len(answer.body)))
         return answer
 
     def stop(self) -> None:

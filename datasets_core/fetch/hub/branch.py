@@ -19,7 +19,7 @@ from datasets_core.errors import (
     RevisionNotFoundError,
     redact_text,
 )
-from datasets_core.fetch.http import RetryPolicy, TransientError, pause_asked, transport_failures
+from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError, pause_asked, transport_failures
 from datasets_core.fetch.hub.client import Hub, UnansweredError, client_package, refusal
 from datasets_core.fetch.hub.files import read_small
 from datasets_core.fetch.hub.repository import (
@@ -420,22 +420,28 @@ class HubBranch:
         Raises:
             PushError: it is refused, or fails again and again.
         """
-        failures = 0
-        while True:
+
+        def ask() -> T:
             try:
                 return within(seconds or _CALL_SECONDS, call)
             except client_package().errors.HfHubHTTPError as error:
-                failures += 1
-                if status_of(error) not in PASSING or failures >= self.policy.tries:
+                if status_of(error) not in PASSING:
                     raise self.refused(error, doing) from error
-                asked = retry_after_of(error)
-            except (TransientError, ValueError) as error:
-                failures += 1
-                is_passing = isinstance(error, TransientError) or is_garbled(error)
-                if not is_passing or failures >= self.policy.tries:
+                raise TransientError(str(error), status=status_of(error), retry_after=retry_after_of(error)) from error
+            except ValueError as error:
+                if not is_garbled(error):
                     raise no_answer(error, repo_id=self.repo_id, doing=doing) from error
-                asked = None
-            self.policy.pause(failures, asked)
+                raise TransientError(str(error)) from error
+
+        def given_up(error: TransientError, failures: int) -> Exception | None:
+            if failures < self.policy.tries:
+                return None
+            if error.status is not None:
+                return self.refused(error.__cause__ or error, doing)
+            cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
+            return no_answer(cause, repo_id=self.repo_id, doing=doing)
+
+        return Attempts(self.policy, doing, given_up=given_up).call(ask)
 
     def refused(self, error: BaseException, doing: str) -> Exception:
         """The error of an answer of the Hub that is no success."""

@@ -33,10 +33,11 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.fetch.http import (
+    Attempts,
     Credentials,
     RetryPolicy,
     TransientError,
-    next_hop,
+    followed,
     origin_of,
     pause_asked,
     proxied,
@@ -126,8 +127,6 @@ def _shown(code: str | None, said: str, token: str | None) -> str:
 
 logger = logging.getLogger(__name__)
 
-_REDIRECTS = {301, 302, 303, 307, 308}
-_MOST_REDIRECTS = 10
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
 _MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
@@ -217,46 +216,39 @@ class HubRequests:
             UnansweredError: there is none.
             DownloadError: it redirects where we do not follow, or sends without end.
         """
-        seconds = settings().hub_timeout_seconds
-        failures, waited, begun = 0, 0.0, time.monotonic()
+        seconds, begun, waited = settings().hub_timeout_seconds, time.monotonic(), 0.0
         end = begun + seconds
-        while True:
-            files.check()
-            most, pause, is_waited_for = self.policy.tries, None, False
-            try:
-                answer = self._followed(url, end)
-            except TransientError as error:
-                failed = UnansweredError(error.reason)
-                most = _MOST_REFUSED if error.is_unreachable else most
-            else:
-                if answer.status not in _TRY_AGAIN:
-                    return answer
-                failed = UnansweredError(f"it answers {answer.status}", status=answer.status)
-                pause = pause_asked(answer.headers)
-                is_waited_for = pause is not None or answer.status == 429  # it is there, and has a reason
-            failures += 1
-            left = end - time.monotonic()
-            if failures >= most or (left <= 0 and not is_waited_for):
-                raise failed
-            length = self.policy.seconds(failures, pause, within=None if is_waited_for else left / 2)
-            if is_waited_for:
-                given, waited = wait_limit(), waited + length
-                if waited > (2 * self.policy.longest_pause_seconds if given is None else given):
-                    raise failed
-            logger.info("%s: %s, try %d of %d", redact(url), failed.reason, failures, most)
-            self.policy.wait(length)
-            if is_waited_for:
-                end = time.monotonic() + seconds
-                end = end if given is None else min(end, begun + given + seconds)
 
-    def _followed(self, url: str, end: float) -> HubAnswer:
-        here = url
-        for _ in range(_MOST_REDIRECTS + 1):
-            answer = self._sent(here, end)
-            if answer.status not in _REDIRECTS:
-                return answer
-            here = next_hop(url, here, answer.headers.get("location"), self.credentials)
-        raise DownloadError(redact(url), f"the server leads over more than {_MOST_REDIRECTS} redirects")
+        def ask() -> HubAnswer:
+            files.check()
+            answer = followed(url, self.credentials, lambda here: self._sent(here, end))
+            if answer.status in _TRY_AGAIN:
+                reason = f"it answers {answer.status}"
+                raise TransientError(reason, status=answer.status, retry_after=pause_asked(answer.headers))
+            return answer
+
+        def is_waited_for(error: TransientError) -> bool:
+            return error.retry_after is not None or error.status == 429  # it is there, and has a reason
+
+        def given_up(error: TransientError, failures: int) -> UnansweredError | None:
+            most = _MOST_REFUSED if error.is_unreachable else self.policy.tries
+            is_over = time.monotonic() >= end and not is_waited_for(error)
+            return UnansweredError(error.reason, status=error.status) if failures >= most or is_over else None
+
+        def waits(error: TransientError, failures: int) -> None:
+            nonlocal waited, end
+            if not is_waited_for(error):
+                self.policy.wait(self.policy.seconds(failures, within=(end - time.monotonic()) / 2))
+                return
+            length, given = self.policy.seconds(failures, error.retry_after), wait_limit()
+            waited += length
+            if waited > (2 * self.policy.longest_pause_seconds if given is None else given):
+                raise UnansweredError(error.reason, status=error.status) from error
+            self.policy.wait(length)
+            end = time.monotonic() + seconds
+            end = end if given is None else min(end, begun + given + seconds)
+
+        return Attempts(self.policy, redact(url), given_up=given_up, waits=waits).call(ask)
 
     def _sent(self, url: str, end: float) -> HubAnswer:
         headers = {"User-Agent": self.agent}

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from datasets_core import files
@@ -28,7 +29,7 @@ from datasets_core.fetch.disk_cache import discard
 from datasets_core.fetch.http import HttpClient, HttpResponse, RetryPolicy, closed_advice
 from datasets_core.fetch.hub.client import Hub, refusal
 from datasets_core.fetch.hub.repository import HubCommit, HubFile, HubPath, is_commit, parse_hub_url
-from datasets_core.fetch.hub.transfer import BlobSource, Place, StorageUrls, blob_digest_of, judge_of
+from datasets_core.fetch.hub.transfer import BlobSource, Place, RefusalJudge, StorageUrls, blob_digest_of
 from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.transfer import HttpSource
 
@@ -491,7 +492,7 @@ class HubDownloads:
         files, path = self._place(url)
         hub, commit = files.hub, files.commit
         place = Place(hub.resolve_url(commit.repo_id, commit.sha, path), hub.credentials())
-        judge = judge_of(place, lambda answer: files.refused(path, answer))
+        judge = RefusalJudge(place, partial(files.refused, path))
         return HttpSource(place.url, self._client, self._policy or hub.policy, hub.credentials(), {}, judge)
 
 

@@ -21,7 +21,7 @@ from datasets_core.engines.threads import Watch
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, redact
 from datasets_core.fetch.checksums import FileRecord
 from datasets_core.fetch.disk_cache import discard
-from datasets_core.fetch.http import Credentials, HttpClient, HttpResponse, RetryPolicy, TransientError, next_hop, origin_of
+from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, RetryPolicy, TransientError, origin_of
 from datasets_core.fetch.hub.repository import HubFile
 from datasets_core.files import is_lfs_pointer, looks_like_html
 
@@ -242,7 +242,6 @@ def _decoded(encoding: str, chunks: Iterator[bytes], size: int) -> Iterator[byte
 
 logger = logging.getLogger(__name__)
 
-_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
 _MOST_REFUSED = 2  # connections that an endpoint does not take of which nothing was heard
 _MOST_WRONG = 2  # bodies that are not what they should be
 _PASSING = {408, 416, 429}  # of the statuses from 400 on, those that are no refusal
@@ -268,23 +267,25 @@ class ExpiredError(TransientError):
     """A storage URL that was good for a while: the endpoint gives another one."""
 
 
-def judge_of(place: Place, refused: Callable[[HttpResponse], Exception]) -> Callable[[HttpResponse], None]:
+@dataclass(frozen=True, slots=True)
+class RefusalJudge:
     """Who says what a refusal means: of the endpoint, that the user may not; of a storage host, that its URL has expired.
 
-    Args:
+    Attributes:
         place: what is asked for.
         refused: makes an error of an answer of the endpoint.
     """
 
-    def judge(answer: HttpResponse) -> None:
+    place: Place
+    refused: Callable[[HttpResponse], Exception]
+
+    def __call__(self, answer: HttpResponse) -> None:
         if answer.status < 400 or answer.status in _PASSING or answer.status >= 500:
             return
-        is_redirected = answer.url != redact(place.url) and answer.header("x-error-code") is None
-        if place.is_storage or is_redirected:
+        is_redirected = answer.url != redact(self.place.url) and answer.header("x-error-code") is None
+        if self.place.is_storage or is_redirected:
             raise ExpiredError(f"the storage host answers {answer.status}", status=answer.status)
-        raise refused(answer)
-
-    return judge
+        raise self.refused(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,34 +332,39 @@ class _Tries:
 
     def __init__(self, source: BlobSource, part: BlobPart, watch: Watch) -> None:
         self._source, self._part, self._watch = source, part, watch
-        self._failures = self._reached = self._wrong = 0
+        self._wrong = 0
         self._is_failed = self._is_expired = False
         self._begun = time.monotonic()
 
     def record(self) -> FileRecord:
+        attempts = Attempts(
+            self._source.policy,
+            self._source.url,
+            progress=lambda: self._part.size,
+            given_up=self._given_up,
+            waits=self._wait,
+        )
         while True:
             try:
-                if not self._part.is_complete():
-                    self._receive()
-                return self._part.check()
-            except ExpiredError as error:
-                self._failed(error, pauses=self._is_expired)
-                self._is_expired = True
-            except TransientError as error:
-                self._failed(error, pauses=True)
+                return attempts.call(self._checked)
             except WrongBytesError as error:
                 self._came_wrong(error)
+
+    def _checked(self) -> FileRecord:
+        if not self._part.is_complete():
+            self._receive()
+        return self._part.check()
 
     def _receive(self) -> None:
         part, source = self._part, self._source
         place = (None if self._is_failed else source.stored()) or source.resolved
-        judge, ranged = judge_of(place, source.refused), part.ranged()
+        judge, ranged = RefusalJudge(place, source.refused), part.ranged()
 
         def noted(answer: HttpResponse) -> None:
             source.heard.set()
             judge(answer)
 
-        with source.client.get(place.url, headers=ranged, credentials=place.credentials, judge=noted) as response:
+        with source.client.send("GET", place.url, headers=ranged, credentials=place.credentials, judge=noted) as response:
             chunks = part.begin(response, is_rest=bool(ranged))
             self._check_disk()
             part.receive(chunks)
@@ -370,22 +376,24 @@ class _Tries:
             reason = f"the disk is too small for {self._source.url}"
             raise DatasetDiskError(self._part.path, reason, needed=needed, free=free)
 
-    def _failed(self, error: TransientError, *, pauses: bool) -> None:
-        """Count a failure, and wait; the last one is raised."""
+    def _given_up(self, error: TransientError, failures: int) -> Exception | None:
         source, policy = self._source, self._source.policy
         self._is_failed = True
-        self._failures = 1 if self._part.size >= self._reached + _PROGRESS else self._failures + 1
-        self._reached = max(self._reached, self._part.size)
         is_silent = error.status is None and not source.heard.is_set() and error.origin == origin_of(source.resolved.url)
         is_away = is_silent and error.is_unreachable
         tries = min(policy.tries, _MOST_REFUSED) if is_away else policy.tries
-        if self._failures >= tries or (is_away and time.monotonic() >= self._begun + settings().hub_timeout_seconds):
-            if is_silent:
-                raise source.unreachable(error.reason) from error
-            raise DownloadError(source.url, f"{error.reason}, {self._failures} tries in a row", status=error.status) from error
-        logger.info("%s: %s; trying again (%d of %d).", source.url, error.reason, self._failures + 1, tries)
-        if pauses:
-            policy.pause(self._failures, error.retry_after, self._watch.stop)
+        if failures < tries and not (is_away and time.monotonic() >= self._begun + settings().hub_timeout_seconds):
+            return None
+        if is_silent:
+            return source.unreachable(error.reason)
+        return DownloadError(source.url, f"{error.reason}, {failures} tries in a row", status=error.status)
+
+    def _wait(self, error: TransientError, failures: int) -> None:
+        """Wait before the next try; not behind the first address that has expired, since there is another."""
+        policy, is_expired = self._source.policy, isinstance(error, ExpiredError)
+        if not is_expired or self._is_expired:
+            policy.wait(policy.seconds(failures, error.retry_after), self._watch.stop)
+        self._is_expired = self._is_expired or is_expired
         self._watch.told(0)
 
     def _came_wrong(self, error: WrongBytesError) -> None:
@@ -409,8 +417,6 @@ class _Tries:
 _OBJECTS = 256  # of one request; their URLs are good for a while only, so the next are asked for when they are needed
 _FEWEST = 3  # files for which the request pays
 _MOST_BYTES = 16 << 20  # of an answer
-_HOPS = 3
-_MOVED = {307, 308}
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 _MEDIA_TYPE = "application/vnd.git-lfs+json"
 
@@ -456,14 +462,19 @@ class StorageUrls:
         objects = [{"oid": file.sha256, "size": file.size} for file in group]
         wanted = {"operation": "download", "transfers": ["basic"], "objects": objects, "hash_algo": "sha256"}
         headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
+
+        def given_up(error: TransientError, _: int) -> DownloadError:
+            self._failure = error if error.is_unreachable else None
+            return DownloadError(redact(self._url), error.reason)
+
         try:
             body, end = json.dumps(wanted).encode(), time.monotonic() + settings().hub_timeout_seconds
-            answer = files.done_by(end, lambda: self._answer(body, headers))
+            attempts = Attempts(RetryPolicy(), redact(self._url), given_up=given_up)  # one: there is another way
+            answer = files.done_by(end, lambda: attempts.call(lambda: self._answer(body, headers)))
             found = self._places(json.loads(answer), {str(file.sha256): file for file in group})
-        except (TransientError, DownloadError, ValueError, RecursionError) as error:
-            if isinstance(error, TransientError) and error.is_unreachable:
-                self._failure = error  # each file would wait for as long, one after the other
-                raise
+        except (DownloadError, ValueError, RecursionError) as error:
+            if self._failure is not None:  # each file would wait for as long, one after the other
+                raise self._failure from error
             logger.debug("%s gives no addresses (%s).", redact(self._url), error)
             found = {}
         except files.Overdue:
@@ -475,15 +486,9 @@ class StorageUrls:
 
     def _answer(self, body: bytes, headers: Mapping[str, str]) -> bytes:
         """What the Hub answers, and nothing where it refuses; a repository that was renamed is asked for by its new name."""
-        for _ in range(_HOPS):
-            with self._client.post(self._url, body, headers=headers, credentials=self._credentials) as response:
-                following = response.header("location") if response.status in _MOVED else None
-                if following is None:
-                    return _read(response) if response.status == 200 else b""
-            self._url = next_hop(self._url, self._url, following, self._credentials)
-            if origin_of(self._url) != self._credentials.origin:
-                break
-        return b""
+        with self._client.send("POST", self._url, content=body, headers=headers, credentials=self._credentials) as response:
+            self._url = response.place
+            return _read(response) if response.status == 200 else b""
 
     def _places(self, answer: Any, group: Mapping[str, HubFile]) -> dict[str, Place]:
         listed = answer.get("objects") if isinstance(answer, dict) else None

@@ -22,8 +22,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from datasets_core.errors import DownloadError
-from datasets_core.fetch.http import RetryPolicy, TransientError, transport_failures
+from datasets_core.errors import DownloadError, PushError
+from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError, transport_failures
 from datasets_core.fetch.hub.branch import (
     CONFLICTS,
     PASSING,
@@ -310,17 +310,25 @@ class HubWriter(HubBranch):
         doing = f"uploading {batch[0].path}" if len(batch) == 1 else f"uploading {len(batch)} files"
         expired = 0
         refusal: Exception | None = None  # of files by LFS, while Xet is tried in its place
+
+        def preupload() -> None:
+            with transport_failures(), garbled_answers():
+                self._preupload(batch, options)
+
+        def unanswered(error: TransientError, _: int) -> Exception:
+            return no_answer(error, repo_id=self.repo_id, doing=doing)
+
+        once = Attempts(self.policy, doing, given_up=unanswered)  # the client itself tries again
         while True:
             try:
-                with transport_failures(), garbled_answers():
-                    self._preupload(batch, options)
+                once.call(preupload)
                 break
+            except PushError:
+                raise
             except client_package().errors.HfHubHTTPError as error:  # tried again by the client, where that may help
                 if refusal is not None:
                     raise refusal from error
                 refusal = self._refusal(error, doing)
-            except TransientError as error:
-                raise no_answer(error, repo_id=self.repo_id, doing=doing) from error
             except Exception as error:
                 if self._by_xet:
                     self._by_xet = False
@@ -399,15 +407,14 @@ class HubWriter(HubBranch):
             return made
 
         try:
-            return within(_COMMIT_SECONDS, create)
+            missed = Attempts(self.policy, self.repo_id, given_up=lambda error, _: MissedCommitError(error.reason))
+            return missed.call(lambda: within(_COMMIT_SECONDS, create))
         except package.errors.HfHubHTTPError as error:
             status, asked = status_of(error), retry_after_of(error)
             if status in CONFLICTS or status in PASSING:
                 reason, is_conflict = f"the Hub answers {status}", status in CONFLICTS
                 raise MissedCommitError(reason, is_conflict=is_conflict, retry_after=asked) from error
             raise self.refused(error, "committing") from error
-        except TransientError as error:
-            raise MissedCommitError(error.reason) from error
         except ValueError as error:
             if is_of_yaml(error):
                 raise yaml_refused(error, repo_id=self.repo_id) from error

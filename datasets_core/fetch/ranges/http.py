@@ -10,14 +10,14 @@ import logging
 import re
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from datasets_core.engines.threads import SHARED, StallTimeout, renewed_after_fork
 from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.checksums import Digest
-from datasets_core.fetch.http import HttpResponse, TransientError, origin_of, retry_after_seconds
+from datasets_core.fetch.http import Attempts, HttpResponse, TransientError, origin_of
 from datasets_core.fetch.ranges.file import WITNESS_BYTES, Bytes, FileVersion, NoRangesError, Range, check_ranges, check_same
 from datasets_core.fetch.transfer import HttpSource, is_strong
 
@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 _NO_SUCH_RANGE = re.compile(r"bytes \*/(\d+)")
 _PLAIN = {"", "identity"}
-_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
 _FAILED_MATCH = 412
 _LOG_SECONDS = 5.0
 
@@ -122,7 +121,7 @@ class HttpTransport:
         stall_timeout.told(0)
         try:
             response = stack.enter_context(
-                source.client.get(place, headers=headers, credentials=source.credentials, judge=source.judge)
+                source.client.send("GET", place, headers=headers, credentials=source.credentials, judge=source.judge)
             )
         except (DownloadError, TransientError) as error:
             if error.status == _FAILED_MATCH and self._matches:  # some compare ETags wrongly: the next answer tells its own
@@ -157,22 +156,22 @@ class HttpTransport:
             stall_timeout.pauses(seconds, "its server asked for pauses")
             policy.wait(seconds, stall_timeout.stop)
 
-    def failed(self, error: TransientError, failures: int, stall_timeout: StallTimeout) -> None:
-        """Wait before the next try; where there have been enough, that is the end.
+    def attempts(self, stall_timeout: StallTimeout, progress: Callable[[], int] = lambda: 0) -> Attempts:
+        """The tries of one part; who waits for it is told of the pauses.
 
-        Raises:
-            DownloadError: there were.
+        Args:
+            patience: waits.
+            progress: counts bytes that came.
         """
         policy = self._source.policy
-        if failures >= policy.tries:
-            asked = retry_after_seconds(error.retry_after, policy.clock.now())
-            pause = f", and asks for a pause of {asked:,.0f} seconds" if asked else ""
-            raise DownloadError(self._name, f"{error.reason}{pause}, {failures} tries in a row", status=error.status) from error
-        logger.info("%s: %s; trying again (%d of %d).", self._name, error.reason, failures + 1, policy.tries)
-        if error.status != _FAILED_MATCH and not error.retry_after:
-            seconds = policy.seconds(failures)
-            stall_timeout.pauses(seconds, error.reason)
-            policy.wait(seconds, stall_timeout.stop)
+
+        def waits(error: TransientError, failures: int) -> None:
+            if error.status != _FAILED_MATCH and not error.retry_after:  # which `opened` keeps to
+                seconds = policy.seconds(failures)
+                stall_timeout.pauses(seconds, error.reason)
+                policy.wait(seconds, stall_timeout.stop)
+
+        return Attempts(policy, self._name, progress=progress, waits=waits)
 
 
 class _Reading:
@@ -187,16 +186,9 @@ class _Reading:
         """The bytes from `start` to `stop`, or the last `-start` ones, and their version."""
         self._is_suffix, self._start, self._stop = start < 0, start, stop
         self._is_whole_needed = is_whole_needed
-        failures = reached = 0
-        while True:
-            try:
-                self._receive()
-                assert self._held is not None
-                return memoryview(self._out).toreadonly(), self._held
-            except TransientError as error:
-                failures = 1 if self._came >= reached + _PROGRESS else failures + 1
-                reached = max(reached, self._came)
-                self._transport.failed(error, failures, self._stall_timeout)
+        self._transport.attempts(self._stall_timeout, lambda: self._came).call(self._receive)
+        assert self._held is not None
+        return memoryview(self._out).toreadonly(), self._held
 
     def _receive(self) -> None:
         if self._came and self._held is not None and not self._held.tag:
@@ -327,35 +319,38 @@ class OneResponse:
         transport: asks.
         response: the first answer.
         stack: holds it open.
+        most: bytes that may come where the server does not say how many do; None for any number.
 
     Attributes:
         size: of the file, where the server says it, or its end has come.
         digest: of what has come.
     """
 
-    def __init__(self, transport: HttpTransport, response: HttpResponse, stack: ExitStack) -> None:
-        self._transport, self._stack = transport, stack
+    def __init__(self, transport: HttpTransport, response: HttpResponse, stack: ExitStack, *, most: int | None = None) -> None:
+        self._transport, self._stack, self._most = transport, stack, most
         self._tags = _tags(response)
         self.size = size_declared(response)
         self.digest = Digest()
         self._chunks: Iterator[bytes] | None = response.chunks()
         self._stall_timeout = StallTimeout(transport.name, self.size or 0)
         self._stall_timeout.on_stop(response.abort)
-        self._failures = self._reached = 0
+        self._attempts = transport.attempts(self._stall_timeout, lambda: self.digest.num_bytes)
 
     def chunk(self) -> bytes:
         """The bytes that come next; none at the end."""
-        while True:
-            try:
-                found = self._stall_timeout.waited_for(SHARED.submit(self._next), SHARED)
-            except TransientError as error:
-                self._failed(error)
-                continue
-            if not found:
-                self.size = self.digest.num_bytes
-                self.close()
-            self.digest.update(found)
-            return found
+        found = self._attempts.call(self._waited_for)
+        if not found:
+            self.size = self.digest.num_bytes
+            self.close()
+        self.digest.update(found)
+        return found
+
+    def _waited_for(self) -> bytes:
+        try:
+            return self._stall_timeout.waited_for(SHARED.submit(self._next), SHARED)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def tag(self) -> str:
@@ -375,6 +370,9 @@ class OneResponse:
         came = self.digest.num_bytes + len(found)
         if self.size is not None and (came > self.size or (not found and came < self.size)):
             raise TransientError(f"{came:,} bytes came, {self.size:,} were declared")
+        if self.size is None and self._most is not None and came > self._most:
+            reason = f"the server sends more than {self._most:,} bytes, and did not say how many"
+            raise DownloadError(self._transport.name, reason, advice="Check the address, or raise max_download_bytes")
         return found
 
     def _again(self) -> Iterator[bytes]:
@@ -402,13 +400,6 @@ class OneResponse:
             if start:
                 raise TransientError(f"{again.num_bytes:,} bytes came where {start:,} came before")
         yield from chunks
-
-    def _failed(self, error: TransientError) -> None:
-        self.close()
-        came = self.digest.num_bytes
-        self._failures = 1 if came >= self._reached + _PROGRESS else self._failures + 1
-        self._reached = max(self._reached, came)
-        self._transport.failed(error, self._failures, self._stall_timeout)
 
 
 def _tags(response: HttpResponse) -> tuple[str | None, str | None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -150,7 +151,7 @@ class TransportRanges:
         if cache is None:
             return self._fetched(parts)
         keys = [cache.key(self._transport.url, version.tag, *part) for part in parts]
-        found: list[Bytes | None] = [cache.get(key, stop - start) for key, (start, stop) in zip(keys, parts, strict=True)]
+        found: list[Bytes | None] = [cache.get(key) for key in keys]
         missing = [number for number, data in enumerate(found) if data is None]
         for number, data in zip(missing, self._fetched([parts[number] for number in missing]), strict=True):
             cache.put(keys[number], data)
@@ -391,10 +392,17 @@ class Pieces:
         version: of the file.
         first: bytes that came already.
         start: their place.
+        quiet: nothing is asked for ahead before this place, since it may be that no more is wanted.
+
+    Attributes:
+        ends: no piece goes on behind one of these places, in order: what follows there is something else.
     """
 
-    def __init__(self, transport: Transport, version: FileVersion, first: Bytes = b"", start: int = 0) -> None:
-        self._transport, self.version = transport, version
+    def __init__(
+        self, transport: Transport, version: FileVersion, first: Bytes = b"", start: int = 0, *, quiet: int = 0
+    ) -> None:
+        self._transport, self.version, self._quiet = transport, version, quiet
+        self.ends: list[int] = []
         self._start, self._data = start, memoryview(first)
         self._begun = start  # where reading in order began
         self.forked()
@@ -452,11 +460,11 @@ class Pieces:
     def _look_ahead(self, place: int) -> None:
         """Ask for the next pieces, where reading goes on."""
         is_long = place - self._begun >= _LONG_BYTES
-        is_going_on = is_long or place - self._start >= len(self._data) // 2
+        is_going_on = is_long or (place >= self._quiet and place - self._start >= len(self._data) // 2)
         while is_going_on:
             start = self._ahead[-1][1] if self._ahead else self._stop
             most = _MOST_AHEAD if is_long and self.version.tag else 1
-            if len(self._ahead) >= most or start >= self.version.size:
+            if len(self._ahead) >= most or start >= self.version.size or start in self.ends:
                 break
             self._ask(start, self._piece_bytes(start))
 
@@ -469,13 +477,15 @@ class Pieces:
 
     def _ask(self, start: int, count: int) -> None:
         stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))
+        number = bisect_right(self.ends, start)
+        stop = min(stop, self.ends[number]) if number < len(self.ends) else stop
         witness = self._data[-WITNESS_BYTES:] if not self.version.tag and start == self._stop else memoryview(b"")
         stall_timeout = StallTimeout(self._transport.name, stop - start)
 
         def work() -> Bytes:
             cache = RangeCache.of_settings() if self.version.tag else None
             key = RangeCache.key(self._transport.url, self.version.tag, start, stop)
-            if cache is not None and (kept := cache.get(key, stop - start)) is not None:
+            if cache is not None and (kept := cache.get(key)) is not None:
                 return kept
             (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, stall_timeout)
             if data[: len(witness)] != witness:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
 
+from datasets_core.config import settings
 from datasets_core.engines.threads import SHARED, StallTimeout
 from datasets_core.errors import FileChangedError, redact
 from datasets_core.fetch.checksums import Digest, FileRecord
@@ -86,11 +87,25 @@ class PartedBytes(io.RawIOBase):
         self._file: BinaryIO | None = None
         self._digest, self._is_checked = Digest(), False
         self._sample: tuple[int, bytes] | None = None  # of what was given first: another version would have other bytes there
-        self._first_bytes = FIRST_BYTES
+        self._first_bytes, self._quiet, self._is_tail_first = FIRST_BYTES, 0, False
 
-    def expect(self, count: int) -> None:
-        """Say, before anything is read, that so many bytes from the beginning are wanted: they come with the first answer."""
-        self._first_bytes = min(max(count, FIRST_BYTES), MOST_BYTES)
+    def expect(self, count: int, *, quiet: int = 0) -> None:
+        """Say, before anything is read, that so many bytes from the beginning are wanted: they come with the first answer.
+
+        Args:
+            count: how many.
+            quiet: nothing is fetched ahead of these.
+        """
+        self._first_bytes, self._quiet = min(max(count, FIRST_BYTES), MOST_BYTES), quiet
+
+    def expect_tail(self) -> None:
+        """Say, before anything is read, that the end of the file is wanted first."""
+        self._is_tail_first = True
+
+    def bound(self, ends: Sequence[int]) -> None:
+        """Say where parts of the file end: who reads up to there has nothing behind it fetched."""
+        if self._pieces is not None:
+            self._pieces.ends = sorted(ends)
 
     @property
     def name(self) -> str:
@@ -259,7 +274,7 @@ class StoreBytes(PartedBytes):
             except NoRangesError:
                 self._go_local()
                 return
-            self._pieces = Pieces(self._transport, version)
+            self._pieces = Pieces(self._transport, version, quiet=self._quiet)
             self._check_end()
 
 
@@ -318,30 +333,37 @@ class RemoteBytes(PartedBytes):
             place: where they begin, if there are any there.
             patience: waits.
         """
-        failures = 0
-        while True:
-            try:
-                with ExitStack() as stack:
-                    stop = place + self._first_bytes
-                    response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, stall_timeout)
-                    if is_encoded(response):
-                        return None
-                    if response.status == 200:
-                        return OneResponse(self._http, response, stack.pop_all())
-                    if response.status == 416:
-                        size = size_without(response)
-                        if size is not None or not place:
-                            return Pieces(self._transport, version_in(response, size or 0))
-                        place = 0  # it does not say how much there is
-                        continue
+        most = self._wanted.expected.num_bytes
+        most = settings().max_download_bytes if most is None else most
+
+        def begin(place: int) -> Pieces | OneResponse | None:
+            with ExitStack() as stack:
+                stop = place + self._first_bytes
+                is_tail = self._is_tail_first and not place
+                asked = f"bytes=-{_TAIL_BYTES}" if is_tail else f"bytes={place}-{stop - 1}"
+                response = self._http.opened(stack, asked, None, stall_timeout)
+                if is_encoded(response):
+                    return None
+                if response.status == 200:
+                    return OneResponse(self._http, response, stack.pop_all(), most=most)
+                if response.status == 416:
+                    size = size_without(response)
+                    if size is not None or not place:
+                        return Pieces(self._transport, version_in(response, size or 0))
+                else:
                     start, last, size = part_of(response)
+                    if is_tail:
+                        place, stop = max(0, size - _TAIL_BYTES), size
                     if start != place or last >= min(stop, size):
                         raise TransientError("the server answers with another part than the one asked for")
                     data = _all_of(response.chunks(), last + 1 - start, stall_timeout)
-                    return Pieces(self._transport, version_in(response, size), data, start)
-            except TransientError as error:
-                failures += 1
-                self._http.failed(error, failures, stall_timeout)
+                    if is_tail and len(data) == stop - place:
+                        self._tail = data
+                        return Pieces(self._transport, version_in(response, size), quiet=self._quiet)
+                    return Pieces(self._transport, version_in(response, size), data, start, quiet=self._quiet)
+            return begin(0)  # it does not say how much there is
+
+        return self._http.attempts(stall_timeout).call(lambda: begin(place))
 
     def _go_to(self, place: int) -> None:
         if self._answer is None:

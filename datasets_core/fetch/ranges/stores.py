@@ -5,7 +5,6 @@ S3 is asked for the version that is held; any other store is asked after each pa
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from datasets_core.errors import (
     redact,
     redact_text,
 )
-from datasets_core.fetch.http import RetryPolicy
+from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError
 from datasets_core.fetch.ranges.file import Bytes, FileVersion, NoRangesError, Range, Transport, check_ranges, check_same
 from datasets_core.fetch.transfer import store_errors
 
@@ -191,8 +190,6 @@ class _failures:  # noqa: N801 - used as a block
             reason = redact_text(str(error).partition("\n")[0]).rstrip(".") or type(error).__name__
             raise DownloadError(self._name, reason) from error
 
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -381,8 +378,8 @@ class StoreTransport:
 
     def _tried(self, work: Callable[[], T], stall_timeout: StallTimeout) -> T:
         policy = self._policy or RetryPolicy(settings().max_retries, settings().max_retry_wait_seconds)
-        failures = 0
-        while True:
+
+        def ask() -> T:
             stall_timeout.told(0)
             try:
                 return work()
@@ -391,18 +388,19 @@ class StoreTransport:
                     raise DataFilesNotFoundError(f"{self.name} does not exist. Check the address.") from error
                 if isinstance(error, _OWN):
                     raise
-                raise self._failure(error) from error
+                raise DownloadError(self.name, _why(error)) from error
             except Exception as error:  # a store's own, of whatever class: it may pass
-                failures += 1
-                if failures >= policy.tries:
-                    raise self._failure(error) from error
-                logger.info("%s: %s; trying again (%d of %d).", self.name, _why(error), failures + 1, policy.tries)
-                seconds = policy.seconds(failures)
-                stall_timeout.pauses(seconds, _why(error))
-                policy.wait(seconds, stall_timeout.stop)
+                raise TransientError(_why(error)) from error
 
-    def _failure(self, error: Exception) -> DownloadError:
-        return DownloadError(self.name, _why(error))
+        def given_up(error: TransientError, failures: int) -> DownloadError | None:
+            return DownloadError(self.name, error.reason) if failures >= policy.tries else None
+
+        def waits(error: TransientError, failures: int) -> None:
+            seconds = policy.seconds(failures)
+            stall_timeout.pauses(seconds, error.reason)
+            policy.wait(seconds, stall_timeout.stop)
+
+        return Attempts(policy, self.name, given_up=given_up, waits=waits).call(ask)
 
 
 def _why(error: Exception) -> str:

@@ -20,7 +20,6 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.http import TransientError
 from datasets_core.scripting.sandbox.denials import Denial, head_of
 from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, is_remote, own_names
 from datasets_core.scripting.sandbox.served import CONFIG_FIELDS
@@ -66,7 +65,7 @@ def _fetched(url: str, fetch: Callable[[str], str]) -> str | DatasetsCoreError:
         return fetch(url)
     except DatasetsCoreError as error:
         return error
-    except (OSError, ValueError, TransientError) as error:
+    except (OSError, ValueError) as error:
         return DownloadError(redact(url), str(error))
 
 
@@ -180,7 +179,7 @@ class Answers:
             if isinstance(error, DeniedAccessError) and not self._is_blind and len(self.denied) < _MOST_DENIED:
                 self.denied.append(Denial(error.tried))
             return _told(error)
-        except (OSError, ValueError, TransientError) as error:
+        except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             return _told(DownloadError(self._granted.script, f"reading failed ({reason})"))
 

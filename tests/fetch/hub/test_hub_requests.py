@@ -248,5 +248,6 @@ def test_a_body_that_is_no_json_is_told_with_its_kind(body: bytes) -> None:
 
 
 def test_pauses_are_random_but_bounded(policy: RetryPolicy, clock: Any) -> None:
-    RetryPolicy(9, 60.0, clock, random.Random(1)).pause(8, within=0.25)
+    policy = RetryPolicy(9, 60.0, clock, random.Random(1))
+    policy.wait(policy.seconds(8, within=0.25))
     assert clock.pauses == [0.25]

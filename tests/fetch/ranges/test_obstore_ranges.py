@@ -5,8 +5,7 @@ import random
 
 import pytest
 
-from datasets_core.engines.threads import StallTimeout
-from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, MissingDependencyError
+from datasets_core.errors import DownloadError, MissingDependencyError
 from datasets_core.fetch.ranges.reader import TransportRanges
 from datasets_core.fetch.ranges.stores import ObstoreTransport, obstore_options
 
@@ -31,40 +30,6 @@ def made():
     return make
 
 
-def test_any_bytes_are_read(made):
-    read = TransportRanges(made())
-    found = read.read([(100, 200), (299_990, 300_000), (5, 5), (150, 250)])
-    assert [bytes(part) for part in found] == [BODY[100:200], BODY[-10:], b"", BODY[150:250]]
-    assert (bytes(read.tail(9)), read.version().size) == (BODY[-9:], len(BODY))
-    assert bytes(TransportRanges(made()).tail(9)) == BODY[-9:]
-
-
-def test_bytes_are_told_as_they_come(made):
-    told = []
-
-    class Told(StallTimeout):
-        def told(self, count):
-            told.append(count)
-            super().told(count)
-
-    body = BODY * 20
-    found, _ = made(body).get_ranges([(0, len(body))], None, Told("a", len(body)))
-    assert bytes(found[0]) == body
-    assert sum(told) == len(body)
-
-
-def test_an_empty_file_has_no_bytes(made):
-    assert bytes(TransportRanges(made(b"", "empty")).tail(5)) == b""
-
-
-def test_another_version_is_never_read(made):
-    read = TransportRanges(made())
-    read.read([(0, 5)])
-    made(BODY[::-1])
-    with pytest.raises(FileChangedError, match=r"s3://bucket/a\.bin: it changed while it was read"):
-        read.read([(5, 9)])
-
-
 @pytest.mark.parametrize("is_known", [True, False])
 @pytest.mark.parametrize("place", [(0, 300_001), (400_000, 400_001)])
 def test_bytes_that_it_has_not_are_told(made, is_known, place):
@@ -73,11 +38,6 @@ def test_bytes_that_it_has_not_are_told(made, is_known, place):
         read.version()
     with pytest.raises(DownloadError, match="it has 300,000 bytes"):
         read.read([place])
-
-
-def test_what_is_not_there_is_told(made):
-    with pytest.raises(DataFilesNotFoundError, match="s3://bucket/none does not exist"):
-        TransportRanges(made(None, "none")).tail(5)
 
 
 def test_a_store_that_fails_is_told_in_one_line(made):

@@ -32,21 +32,9 @@ def read(store, policy):
     return TransportRanges(StoreTransport(URL, policy=policy))
 
 
-def test_any_bytes_are_read(read):
-    found = read.read([(100, 200), (299_990, 300_000), (5, 5), (150, 250)])
-    assert [bytes(part) for part in found] == [BODY[100:200], BODY[-10:], b"", BODY[150:250]]
-    assert (bytes(read.tail(9)), bytes(read.tail(1 << 20)), read.version().size) == (BODY[-9:], BODY, len(BODY))
-
-
 def test_urls_lead_here(store):
     assert bytes(ranges_of(URL).tail(9)) == BODY[-9:]
     assert ranges_of(URL).name == URL
-
-
-def test_an_empty_file_has_no_bytes(store, policy):
-    store.pipe("/store-ranges/empty", b"")
-    read = TransportRanges(StoreTransport("memory://store-ranges/empty", policy=policy))
-    assert (bytes(read.tail(5)), read.read([(0, 0)]), read.version().size) == (b"", [b""], 0)
 
 
 def test_a_slow_store_is_not_silent_as_long_as_bytes_come(store, policy, monkeypatch):
@@ -133,13 +121,6 @@ def test_a_store_that_fails_is_tried_again(read, store, monkeypatch, failures, c
 
 def test_it_goes_to_another_process(read):
     assert bytes(pickle.loads(pickle.dumps(read)).read([(0, 5)])[0]) == BODY[:5]
-
-
-def test_what_is_put_is_there(store, policy):
-    transport = StoreTransport("memory://store-ranges/new", policy=policy)
-    transport.put(b"new")
-    assert store.cat("/store-ranges/new") == b"new"
-    transport.close()
 
 
 @pytest.mark.optional("obstore")

@@ -1,8 +1,188 @@
-"""What those who read by a transport know of its failures."""
+"""What every way to a file does alike: http, the Hub, stores by fsspec and by obstore."""
 
-from datasets_core.fetch.ranges.file import FileVersion, NoRangesError
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import fsspec
+import pytest
+
+from datasets_core.engines.threads import StallTimeout
+from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, UrlNotFoundError
+from datasets_core.fetch.http import Credentials, HttpClient, RetryPolicy
+from datasets_core.fetch.ranges.file import FileVersion, NoRangesError, Transport
+from datasets_core.fetch.ranges.http import HttpTransport
+from datasets_core.fetch.ranges.reader import TransportRanges
+from datasets_core.fetch.ranges.stores import ObstoreTransport, StoreTransport
+from datasets_core.fetch.streaming import StreamingDownloadManager
+from datasets_core.fetch.transfer import HttpSource
+
+BODY = random.Random(5).randbytes(300_000)
 
 
-def test_a_server_without_parts_tells_the_version_that_it_has():
+@dataclass
+class Way:
+    """One kind of transport.
+
+    Attributes:
+        file: has a file of these bytes by a name, and gives the way to it; of None there is none.
+        change: has the file of that name be these bytes; what is pinned to a commit never changes.
+        is_written: whether `put` writes.
+    """
+
+    file: Callable[[bytes | None, str], Transport]
+    change: Callable[[bytes, str], object] | None
+    is_written: bool = False
+
+
+def _http(range_server: Any, policy: RetryPolicy) -> Iterator[Way]:
+    client = HttpClient()
+
+    def file(body: bytes | None, name: str) -> Transport:
+        url = f"{range_server.url}/{name}" if body is None else range_server.put(name, body)
+        return HttpTransport(HttpSource(url, client, policy, Credentials.of(url), {}), url)
+
+    yield Way(file, lambda body, name: range_server.put(name, body))
+
+
+def _hub(hub: Any, policy: RetryPolicy) -> Iterator[Way]:
+    def file(body: bytes | None, name: str) -> Transport:
+        hub.repo("org/name", {"another.bin": BODY} if body is None else {name: body})
+        url = f"hf://datasets/org/name/{'another.bin' if body is None else name}"
+        source = StreamingDownloadManager(retries=policy)._hub.source(url)
+        if body is None:
+            hub.fail(hub.faults.status(404), "resolve", times=None)
+        return HttpTransport(source, url, is_pinned=True)
+
+    yield Way(file, None)
+
+
+def _fsspec(policy: RetryPolicy) -> Iterator[Way]:
+    store = fsspec.filesystem("memory")
+
+    def file(body: bytes | None, name: str) -> Transport:
+        if body is not None:
+            store.pipe(f"/transports/{name}", body)
+        return StoreTransport(f"memory://transports/{name}", policy=policy)
+
+    yield Way(file, lambda body, name: store.pipe(f"/transports/{name}", body), is_written=True)
+    if store.exists("/transports"):
+        store.rm("/transports", recursive=True)
+
+
+def _obstore() -> Iterator[Way]:
+    from obstore.store import MemoryStore
+
+    store = MemoryStore()
+
+    def file(body: bytes | None, name: str) -> Transport:
+        transport = ObstoreTransport(f"s3://bucket/{name}", {})
+        transport._store = store
+        if body is not None:
+            transport.put(body)
+        return transport
+
+    yield Way(file, file, is_written=True)
+
+
+@pytest.fixture(params=["http", "hub", "fsspec", pytest.param("obstore", marks=pytest.mark.optional("obstore"))])
+def way(request: pytest.FixtureRequest, range_server: Any, hub: Any, policy: RetryPolicy) -> Iterator[Way]:
+    made = {
+        "http": lambda: _http(range_server, policy),
+        "hub": lambda: _hub(hub, policy),
+        "fsspec": lambda: _fsspec(policy),
+        "obstore": _obstore,
+    }
+    yield from made[request.param]()
+
+
+def _stall_timeout() -> StallTimeout:
+    return StallTimeout("a", 0)
+
+
+def test_any_bytes_are_read(way: Way) -> None:
+    read = TransportRanges(way.file(BODY, "a.bin"))
+    found = read.read([(100, 200), (299_990, 300_000), (5, 5), (150, 250)])
+    assert [bytes(part) for part in found] == [BODY[100:200], BODY[-10:], b"", BODY[150:250]]
+    assert (bytes(read.tail(9)), bytes(read.tail(1 << 20)), read.version().size) == (BODY[-9:], BODY, len(BODY))
+    assert bytes(TransportRanges(way.file(BODY, "a.bin")).tail(9)) == BODY[-9:]
+
+
+def test_the_version_is_told_alike_with_bytes_and_without(way: Way) -> None:
+    transport = way.file(BODY, "a.bin")
+    version = transport.stat(_stall_timeout())
+    (data, end), with_bytes = transport.get_ranges([(7, 19), (-5, 0)], None, _stall_timeout())
+    assert (bytes(data), bytes(end)) == (BODY[7:19], BODY[-5:])
+    assert with_bytes == version == transport.get_ranges([(0, 1)], version, _stall_timeout())[1]
+    assert version.size == len(BODY)
+
+
+def test_an_empty_file_has_no_bytes(way: Way) -> None:
+    read = TransportRanges(way.file(b"", "empty.bin"))
+    assert (bytes(read.tail(5)), read.read([(0, 0)]), read.version().size) == (b"", [b""], 0)
+
+
+def test_bytes_that_it_has_not_are_told(way: Way) -> None:
+    with pytest.raises(DownloadError, match="it has 300,000 bytes"):
+        TransportRanges(way.file(BODY, "a.bin")).read([(0, 300_001)])
+
+
+def test_another_version_is_never_read(way: Way) -> None:
+    transport = way.file(BODY, "a.bin")
+    version = transport.stat(_stall_timeout())
+    if way.change is None:
+        version = FileVersion(version.size + 1, version.tag)
+    else:
+        way.change(BODY[::-1], "a.bin")
+    with pytest.raises(FileChangedError, match=r"a\.bin"):
+        transport.get_ranges([(5, 9)], version, _stall_timeout())
+
+
+def test_what_is_not_there_is_told(way: Way) -> None:
+    with pytest.raises((DataFilesNotFoundError, UrlNotFoundError)):
+        way.file(None, "none.bin").stat(_stall_timeout())
+
+
+def test_bytes_are_told_as_they_come(way: Way) -> None:
+    told = []
+
+    class Told(StallTimeout):
+        def told(self, count: int) -> None:
+            told.append(count)
+            super().told(count)
+
+    ((data,), _) = way.file(BODY * 20, "large.bin").get_ranges([(1, 20 * len(BODY))], None, Told("a", 0))
+    assert bytes(data) == (BODY * 20)[1:] and sum(told) == len(data)
+
+
+def test_it_is_used_again_behind_its_close(way: Way) -> None:
+    transport = way.file(BODY, "a.bin")
+    transport.stat(_stall_timeout())
+    transport.close()
+    assert bytes(transport.get_ranges([(3, 8)], None, _stall_timeout())[0][0]) == BODY[3:8]
+
+
+def test_it_goes_to_another_process(way: Way) -> None:
+    transport = way.file(BODY, "a.bin")
+    again = pickle.loads(pickle.dumps(transport))
+    assert isinstance(again, type(transport))
+    assert (again.url, again.name, again.takes_many) == (transport.url, transport.name, transport.takes_many)
+
+
+def test_what_is_put_is_there_or_it_is_said_that_it_cannot_be(way: Way) -> None:
+    transport = way.file(BODY, "a.bin")
+    if not way.is_written:
+        with pytest.raises(DownloadError, match="cannot be written"):
+            transport.put(b"new")
+        return
+    transport.put(b"new")
+    assert bytes(way.file(None, "a.bin").get_ranges([(0, 3)], None, _stall_timeout())[0][0]) == b"new"
+
+
+def test_a_server_without_parts_tells_the_version_that_it_has() -> None:
     assert NoRangesError(FileVersion(5, '"a"')).version == FileVersion(5, '"a"')
     assert "no parts" in str(NoRangesError(None))

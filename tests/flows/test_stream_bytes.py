@@ -1,0 +1,143 @@
+"""How much a stream fetches: the beginning of a compressed file or tar, one member of a zip, the footers of skipped shards."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import random
+import tarfile
+import zipfile
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from datasets_core import load_dataset
+from datasets_core.fetch.streaming import StreamingDownloadManager
+
+_RANDOM = random.Random(0)
+_ROWS_OF_SHARD = 2000
+_TAIL_BYTES = 64 << 10
+
+
+def _text(num_bytes: int) -> str:
+    return base64.b64encode(_RANDOM.randbytes(num_bytes)).decode()
+
+
+def _jsonl_gz() -> bytes:
+    return gzip.compress(b"".join(json.dumps({"i": i, "t": _text(450)}).encode() + b"\n" for i in range(9600)))
+
+
+def _tar() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for number in range(200):
+            for extension, body in (("bin", _RANDOM.randbytes(100_000)), ("json", b'{"i": %d}' % number)):
+                member = tarfile.TarInfo(f"{number:04}.{extension}")
+                member.size = len(body)
+                archive.addfile(member, io.BytesIO(body))
+    return out.getvalue()
+
+
+def _zip() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(12):
+            rows = "".join(f"{i},{_text(650)}\n" for i in range(1500))
+            archive.writestr(f"data/{number}.csv", f"i,t\n{rows}")
+    return out.getvalue()
+
+
+def _shard(number: int) -> bytes:
+    out = io.BytesIO()
+    rows = range(number * _ROWS_OF_SHARD, (number + 1) * _ROWS_OF_SHARD)
+    pq.write_table(pa.table({"i": list(rows), "t": [_text(375) for _ in rows]}), out)
+    return out.getvalue()
+
+
+class _Places:
+    """A server of ranges, or a Hub; what it sends of one file is counted."""
+
+    def __init__(self, kind: str, range_server: Any, hub: Any) -> None:
+        self.kind, self._server, self._hub = kind, range_server, hub
+
+    def put(self, files: dict[str, bytes]) -> list[str]:
+        if self.kind == "http":
+            return [self._server.put(name, data) for name, data in files.items()]
+        self._hub.repo("org/name", files)
+        self._hub.forget()
+        return [f"hf://datasets/org/name/{name}" for name in files]
+
+    @property
+    def num_bytes(self) -> int:
+        if self.kind == "http":
+            return int(self._server.num_bytes)
+        return sum(each.num_bytes for each in self._hub.requests if each.kind in ("resolve", "storage") and each.status < 300)
+
+
+@pytest.fixture(params=["http", "hub"])
+def places(request: pytest.FixtureRequest, range_server: Any, hub: Any) -> _Places:
+    return _Places(request.param, range_server, hub)
+
+
+def _streamed(name: str, urls: list[str]) -> Any:
+    return load_dataset(name, data_files=urls, split="train", streaming=True)
+
+
+def test_the_first_rows_of_a_compressed_file_take_its_beginning(places: _Places) -> None:
+    data = _jsonl_gz()
+    (url,) = places.put({"rows.jsonl.gz": data})
+    assert [row["i"] for row in _streamed("json", [url]).take(5)] == list(range(5))
+    assert places.num_bytes <= 0.15 * len(data)
+
+
+def test_the_first_rows_of_a_tar_take_its_beginning(places: _Places) -> None:
+    data = _tar()
+    (url,) = places.put({"rows.tar": data})
+    assert [row["json"]["i"] for row in _streamed("webdataset", [url]).take(3)] == [0, 1, 2]
+    assert places.num_bytes <= 0.15 * len(data)
+
+
+@pytest.mark.parametrize("how", ["opened", "path", "chained", "chained path"])
+def test_one_member_of_a_zip_is_fetched_alone(places: _Places, how: str) -> None:
+    data = _zip()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        member = archive.getinfo("data/5.csv")
+        content = archive.read(member)
+    (url,) = places.put({"rows.zip": data})
+    manager = StreamingDownloadManager()
+    if "chained" in how:
+        file = manager.download(f"zip://data/5.csv::{url}")
+    else:
+        file = manager.download_and_extract(url) / "data/5.csv"
+    if "path" in how:
+        with open(file, "rb") as opened:
+            assert opened.read() == content
+    else:
+        assert file.read_bytes() == content
+    assert places.num_bytes <= 1.1 * member.compress_size
+
+
+def test_the_members_of_a_zip_are_read_one_by_one(places: _Places) -> None:
+    data = _zip()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        sizes = [each.compress_size for each in archive.infolist()]
+    (url,) = places.put({"rows.zip": data})
+    rows = _streamed("csv", [url])
+    assert [row["i"] for row in rows.take(5)] == list(range(5))
+    assert places.num_bytes <= 1.1 * max(sizes)
+    assert [row["i"] for row in rows] == 12 * list(range(1500))
+    assert places.num_bytes <= 1.1 * (sum(sizes) + max(sizes))
+    built = load_dataset("csv", data_files=[url], split="train")
+    assert built.to_list() == list(rows)
+
+
+def test_skipped_shards_cost_their_footers(places: _Places) -> None:
+    files = {f"{number}.parquet": _shard(number) for number in range(9)}
+    urls = places.put(files)
+    skipped = 8 * _ROWS_OF_SHARD + 500
+    assert [row["i"] for row in _streamed("parquet", urls).skip(skipped).take(2)] == [skipped, skipped + 1]
+    assert places.num_bytes <= len(files) * _TAIL_BYTES + len(files["8.parquet"])
