@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from datasets_core.features.base import List as List
     from datasets_core.features.base import Sequence as Sequence
     from datasets_core.features.base import Value as Value
+    from datasets_core.features.base import register_feature as register_feature
     from datasets_core.features.media.audio import Audio as Audio
     from datasets_core.features.media.types import BioSequence as BioSequence
     from datasets_core.features.media.types import BioStructure as BioStructure
@@ -193,6 +194,7 @@ _HOMES = {
     "split_for_process": "datasets_core.distributed",
     "split_for_torch_process": "datasets_core.distributed",
     "records": "datasets_core.records",
+    "register_feature": "datasets_core.features.base",
     "slim": "datasets_core.slim",
     "tfds": "datasets_core.tfds",
 }

@@ -114,7 +114,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.exchange.export": "Export",
     "datasets_core.exchange.pushing": "Pushing",
     "datasets_core.exchange.tf_dataset": "ForTensorflow",
-    "datasets_core.features.base": "LargeList List Value",
+    "datasets_core.features.base": "LargeList List Value register_feature",
     "datasets_core.features.codec": "RowEncoder",
     "datasets_core.features.fixed_shape": "FixedShape",
     "datasets_core.features.kind_marks": "audio_id box_id optional",
