@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from datasets_core.features.base import Sequence as Sequence
     from datasets_core.features.base import Value as Value
     from datasets_core.features.base import register_feature as register_feature
+    from datasets_core.features.formats.formats import TabularFormat as TabularFormat
+    from datasets_core.features.formats.formats import register_tabular as register_tabular
     from datasets_core.features.media.audio import Audio as Audio
     from datasets_core.features.media.types import BioSequence as BioSequence
     from datasets_core.features.media.types import BioStructure as BioStructure
@@ -60,7 +62,9 @@ _HOMES = {
     **KINDS,
     "Feature": "datasets_core.features.base",
     "Features": "datasets_core.features.schema",
+    "TabularFormat": "datasets_core.features.formats.formats",
     "register_feature": "datasets_core.features.base",
+    "register_tabular": "datasets_core.features.formats.formats",
 }
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
