@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from datasets_core.distributed import split_for_jax_process as split_for_jax_process
     from datasets_core.distributed import split_for_process as split_for_process
     from datasets_core.distributed import split_for_torch_process as split_for_torch_process
+    from datasets_core.engines import register_engine as register_engine
     from datasets_core.errors import DatasetsError as DatasetsError
     from datasets_core.features.base import LargeList as LargeList
     from datasets_core.features.base import List as List
@@ -194,6 +195,7 @@ _HOMES = {
     "split_for_process": "datasets_core.distributed",
     "split_for_torch_process": "datasets_core.distributed",
     "records": "datasets_core.records",
+    "register_engine": "datasets_core.engines",
     "register_feature": "datasets_core.features.base",
     "slim": "datasets_core.slim",
     "tfds": "datasets_core.tfds",

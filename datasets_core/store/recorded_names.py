@@ -86,7 +86,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.dataset.streaming": "Streaming",
     "datasets_core.distributed": "split_dataset_by_node split_for_jax_process split_for_process split_for_torch_process",
     "datasets_core.engines.deadline": "Deadline TimeUp",
-    "datasets_core.engines.engine": "Engine get_engine",
+    "datasets_core.engines.engine": "Engine get_engine register_engine",
     "datasets_core.engines.local": "Failure ProcessEngine ThreadEngine",
     "datasets_core.engines.serial": "SerialEngine",
     "datasets_core.errors": (
@@ -115,6 +115,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.exchange.pushing": "Pushing",
     "datasets_core.exchange.tf_dataset": "ForTensorflow",
     "datasets_core.features.base": "LargeList List Value register_feature",
+    "datasets_core.features.formats.formats": "TabularFormat register_tabular",
     "datasets_core.features.codec": "RowEncoder",
     "datasets_core.features.fixed_shape": "FixedShape",
     "datasets_core.features.kind_marks": "audio_id box_id optional",
