@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from datasets_core.progress import enable_progress_bar as enable_progress_bar
     from datasets_core.progress import enable_progress_bars as enable_progress_bars
     from datasets_core.progress import is_progress_bar_enabled as is_progress_bar_enabled
+    from datasets_core.resolve.registry import register_format as register_format
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.store.rows.column import Column as Column
     from datasets_core.stream.audit import audit as audit
@@ -197,6 +198,7 @@ _HOMES = {
     "records": "datasets_core.records",
     "register_engine": "datasets_core.engines",
     "register_feature": "datasets_core.features.base",
+    "register_format": "datasets_core.resolve.registry",
     "slim": "datasets_core.slim",
     "tfds": "datasets_core.tfds",
 }

@@ -34,7 +34,7 @@ EXPECTED = {
     "config", "distributed", "errors", "exceptions", "files", "inspect", "load", "logging", "progress",
     "records", "slim", "tfds",
     "even_splits", "split_for_process", "split_for_jax_process", "split_for_torch_process",
-    "register_feature", "register_engine", "merge_states", "audit",
+    "register_feature", "register_engine", "register_format", "merge_states", "audit",
     "__version__",
 }  # fmt: skip
 

@@ -199,6 +199,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.records.wire_columns": "decode_examples",
     "datasets_core.records.wire_values": "SequenceColumn WireColumn",
     "datasets_core.redact": "redact redact_text",
+    "datasets_core.resolve.registry": "register_format",
     "datasets_core.resolve.request": "checked_trust",
     "datasets_core.resolve.resolve": "resolve source_of",
     "datasets_core.rows.arrayed": "ArrayRows",
