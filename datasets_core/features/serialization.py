@@ -13,7 +13,6 @@ from typing import Any
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
 from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value
-from datasets_core.features.types import Array2D, Array3D, Array4D, Array5D, ClassLabel
 
 MAX_CLASSES = 10_000_000
 _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
@@ -129,7 +128,7 @@ def _name(name: Any) -> str:
 # -- the YAML form -----------------------------------------------------------------------------------------------------
 
 _LISTS = {"list": "List", "sequence": "Sequence", "large_list": "LargeList"}
-_CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_CAPITALS = r"(?<=[a-z0-9])([A-Z])"
 
 
 def features_to_yaml(features: Mapping[str, FeatureType]) -> list[dict[str, Any]]:
@@ -155,8 +154,8 @@ def _yaml_entry(feature: FeatureType) -> dict[str, Any]:
         return {"dtype": str(feature.dtype), **({"id": feature.id} if feature.id is not None else {})}
     form = {key: list(value) if isinstance(value, tuple) else value for key, value in feature.to_json().items()}
     kind = _snake(feature._type)
-    if isinstance(feature, ClassLabel):
-        form["names"] = {str(code): name for code, name in enumerate(feature.names)}
+    if feature._type == "ClassLabel":
+        form["names"] = {str(code): name for code, name in enumerate(form["names"])}
     return {"dtype": {kind: form} if form else kind}
 
 
@@ -166,7 +165,7 @@ def _shortest(entry: dict[str, Any]) -> Any:
 
 @cache
 def _snake(name: str) -> str:
-    return _CAPITALS.sub(r"_\1", name).lower()
+    return re.sub(_CAPITALS, r"_\1", name).lower()
 
 
 def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str, FeatureType]:
@@ -269,8 +268,7 @@ IMAGE_DTYPES = ("uint8", "uint16", "float32")
 
 _OPTIONAL = "tfds optional"
 _IMAGE = "tfds"  # how the id of an image begins that says more than its mode
-_TOLD_IMAGE = re.compile(rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})")
-_FIXED: dict[int, Any] = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
+_TOLD_IMAGE = rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None)) ({'|'.join(IMAGE_DTYPES)})"
 
 
 def optional(feature: FeatureType) -> FeatureType:
@@ -345,7 +343,7 @@ def told_image(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
     >>> told_image("tfds 28xNonex1 uint16"), told_image("birds")
     (((28, None, 1), 'uint16'), None)
     """
-    found = _TOLD_IMAGE.fullmatch((id or "").removesuffix(_OPTIONAL).rstrip())
+    found = re.fullmatch(_TOLD_IMAGE, (id or "").removesuffix(_OPTIONAL).rstrip())
     return found and (tuple(None if size == "None" else int(size) for size in found[1].split("x")), found[2])
 
 
@@ -360,8 +358,8 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
     (List(Value('float32'), length=3), Array2D(shape=(None, 2), dtype='int32'), List(List(Value('int8'))))
     """
     is_fixed = all(size is not None for size in sizes[1:])
-    if len(sizes) in _FIXED and is_fixed and dtype not in ("string", "binary"):
-        made: Feature = _FIXED[len(sizes)](shape=tuple(sizes), dtype=dtype)
+    if 2 <= len(sizes) <= 5 and is_fixed and dtype not in ("string", "binary"):
+        made: Feature = library_kind(f"Array{len(sizes)}D")(shape=tuple(sizes), dtype=dtype)
         return made
     feature: Feature = Value(dtype)
     for size in reversed(sizes):
