@@ -10,7 +10,7 @@ import numpy as np
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
 from datasets_core.store.rows.indices import as_int, checked_batch_size, names_of
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Target: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
 
-class Export(Tabled):
+class Export(Rows):
     """Rows handed over.  Files appear when they are whole; memory is bounded by the batch."""
 
     def to_dict(
@@ -276,7 +276,7 @@ class Export(Tabled):
 _LABELS = ("label", "labels", "label_ids")  # columns that a collate function may need unasked
 
 
-class ForTensorflow(Tabled):
+class ForTensorflow(Rows):
     """What tensorflow trains on."""
 
     def to_tf_dataset(

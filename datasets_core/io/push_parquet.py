@@ -24,7 +24,7 @@ from datasets_core.features.schema import Features
 from datasets_core.progress import progress
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import parse_size
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ class PushedRows:
     first: int = 0
 
     @classmethod
-    def of(cls, dataset: Tabled, split: str, *, embeds: bool) -> PushedRows:
+    def of(cls, dataset: Rows, split: str, *, embeds: bool) -> PushedRows:
         """The rows of a dataset, whatever its format.
 
         Args:
@@ -484,7 +484,7 @@ class _Parts(Sequence[tuple[int, PushedRows]]):
 # Datasets pushed to the Hub, as Parquet files that any tool of the Hub reads.
 
 
-class Pushing(Tabled):
+class Pushing(Rows):
     """A dataset and the repository that it is pushed to."""
 
     def push_to_hub(
@@ -548,7 +548,7 @@ class Pushing(Tabled):
 
 
 def push_datasets(
-    datasets: Mapping[str, Tabled],
+    datasets: Mapping[str, Rows],
     target: Callable[..., PushTarget],
     max_shard_size: int | str | None,
     num_shards: Mapping[str, Any],

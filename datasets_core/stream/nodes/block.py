@@ -310,7 +310,7 @@ def _joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBa
 # Rows of a stream in the format that the user chose: as plain Python, arrays, tensors, tables or frames.
 
 
-class Shown:
+class BlockFormatter:
     """Shows blocks in one format.
 
     Args:
