@@ -52,6 +52,23 @@ def _birds() -> Any:
 
 
 @pytest.fixture(autouse=True)
+def _registers(request: pytest.FixtureRequest) -> Generator[None]:
+    """What an example registers is unknown to the tests behind it."""
+    if not isinstance(request.node, pytest.DoctestItem):
+        yield
+        return
+    from datasets_core import engines
+    from datasets_core.features import base
+    from datasets_core.resolve import registry
+
+    before = [(register, dict(register)) for register in (base.REGISTERED, engines._ENGINES, registry._registered)]
+    yield
+    for register, known in before:
+        for name in register.keys() - known.keys():
+            del register[name]
+
+
+@pytest.fixture(autouse=True)
 def _known_names(request: pytest.FixtureRequest) -> None:
     if isinstance(request.node, pytest.DoctestItem):
         import numpy

@@ -40,11 +40,13 @@ if TYPE_CHECKING:
     from datasets_core.distributed import split_for_jax_process as split_for_jax_process
     from datasets_core.distributed import split_for_process as split_for_process
     from datasets_core.distributed import split_for_torch_process as split_for_torch_process
+    from datasets_core.engines import register_engine as register_engine
     from datasets_core.errors import DatasetsError as DatasetsError
     from datasets_core.features.base import LargeList as LargeList
     from datasets_core.features.base import List as List
     from datasets_core.features.base import Sequence as Sequence
     from datasets_core.features.base import Value as Value
+    from datasets_core.features.base import register_feature as register_feature
     from datasets_core.features.media.audio import Audio as Audio
     from datasets_core.features.media.types import BioSequence as BioSequence
     from datasets_core.features.media.types import BioStructure as BioStructure
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from datasets_core.progress import enable_progress_bar as enable_progress_bar
     from datasets_core.progress import enable_progress_bars as enable_progress_bars
     from datasets_core.progress import is_progress_bar_enabled as is_progress_bar_enabled
+    from datasets_core.resolve.registry import register_format as register_format
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.store.rows.column import Column as Column
     from datasets_core.stream.audit import audit as audit
@@ -193,6 +196,9 @@ _HOMES = {
     "split_for_process": "datasets_core.distributed",
     "split_for_torch_process": "datasets_core.distributed",
     "records": "datasets_core.records",
+    "register_engine": "datasets_core.engines",
+    "register_feature": "datasets_core.features.base",
+    "register_format": "datasets_core.resolve.registry",
     "slim": "datasets_core.slim",
     "tfds": "datasets_core.tfds",
 }

@@ -161,10 +161,10 @@ def fail_hook(error: BaseException, builder: object, deadline: Deadline | None, 
     if not is_failure(error, builder):
         return
     _check_package(error, builder, label)
+    place = place_of(error, builder, "_split_generators")
     raise DatasetGenerationError(
-        f"{label} failed {doing}, {place_of(error, builder, '_split_generators')}: {describe(error)}. "
-        "Mend the code there, or the data that it reads."
-    ) from error
+        f"{label} failed {doing}, {place}: {describe(error)}. Mend the code there, or the data that it reads."
+    ).placed(place) from error
 
 
 def missed_manual_dir(error: TypeError) -> TypeError:
@@ -190,11 +190,12 @@ def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any)
     _check_package(error, builder, builder.label)
     reached = f"at row {row}" if key is None else f"at row {row}, behind key {shown(key)}"
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
-    where = f"split {job.split!r}{part}, {place_of(error, builder, '_generate_examples', '_generate_tables')}"
+    place = place_of(error, builder, "_generate_examples", "_generate_tables")
+    where = f"split {job.split!r}{part}, {place}"
     raise DatasetGenerationError(
         f"{builder.label} failed {reached} of {where}: {describe(error)}. Mend the code there, or the data that it reads.",
         row=row,
-    ) from error
+    ).placed(place, split=job.split) from error
 
 
 def _check_package(error: BaseException, builder: object, label: str) -> None:

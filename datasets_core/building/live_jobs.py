@@ -92,8 +92,7 @@ class LiveTables:
             if error.row is None:
                 raise self._misfit(what, str(error), row) from error
             where = f"row {row + error.row}, column {error.column!r}" if error.column else f"row {row + error.row}"
-            advice = error.advice or "Mend the value, or the feature of the column"
-            raise self._misfit(what, f"{where}: {error.reason}. {advice}.", row + error.row) from error
+            raise self._misfit(what, f"{where}: {error.reason}. {error.advice}.", row + error.row) from error
         except CastError as error:
             raise self._misfit(what, str(error), row) from error
         batches: list[pa.RecordBatch] = fitted.to_batches() if isinstance(fitted, pa.Table) else [fitted]

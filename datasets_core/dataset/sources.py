@@ -17,6 +17,7 @@ import pyarrow as pa
 from datasets_core.config import settings
 from datasets_core.engines import get_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError
+from datasets_core.features.formats.formats import as_table
 from datasets_core.features.schema import Features
 from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
@@ -31,6 +32,7 @@ from datasets_core.store.source import dataset_folder, open_rows
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import pandas as pd
     import polars as pl
 
@@ -543,6 +545,37 @@ class FromFrames(Rows):
         if not hasattr(frame, "to_arrow"):
             raise ArgumentTypeError(f"from_polars() takes a polars frame, found {type(df).__name__}. Give a DataFrame.")
         return rows_of_table(cls, frame.to_arrow(), features, info, split)
+
+    @classmethod
+    def from_narwhals(
+        cls,
+        df: nw.DataFrame[Any] | nw.LazyFrame[Any],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+    ) -> Self:
+        """A dataset of the rows of a frame of narwhals, in memory.
+
+        Args:
+            df: the frame; a lazy one is collected.
+            features: what the columns are to be; None: what the frame says.
+            info: what is known of the dataset.
+            split: the split that the rows are of.
+
+        Raises:
+            CastError: a column that does not fit its feature.
+
+        >>> import narwhals as nw
+        >>> Dataset.from_narwhals(nw.from_native(pa.table({"a": [1, 2]})))[1]
+        {'a': 2}
+        """
+        from datasets_core.io.tables import rows_of_table
+
+        frame: Any = df
+        table = as_table(frame.collect() if hasattr(frame, "collect") else frame)
+        if table is None:
+            raise ArgumentTypeError(f"from_narwhals() takes a frame of narwhals, found {type(df).__name__}. Give a DataFrame.")
+        return rows_of_table(cls, table, features, info, split)
 
     @classmethod
     def from_spark(

@@ -17,7 +17,23 @@ R = TypeVar("R")
 
 GROUP = "datasets_core.engines"
 
-_LOCAL = {"threads": "ThreadEngine", "processes": "ProcessEngine"}  # classes of `engines/local.py`
+Factory = Callable[[int | None], Any]
+"""Makes an engine of `num_proc`."""
+
+
+def _local(name: str) -> Factory:
+    def made(num_proc: int | None) -> Any:
+        from datasets_core.engines import local  # 3 ms that serial work does without
+
+        return getattr(local, name)(num_proc)
+
+    return made
+
+
+_ENGINES: dict[str, Factory] = {
+    "serial": SerialEngine, "threads": _local("ThreadEngine"), "processes": _local("ProcessEngine")
+}  # fmt: skip
+_BUILT_IN = frozenset(_ENGINES)  # known without an installation, and not to be replaced by accident
 
 
 @runtime_checkable
@@ -38,8 +54,9 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     """The engine that is meant.
 
     Args:
-        engine: a name (`serial`, `threads`, `processes`, or one that an installed package offers in the entry point group
-            `datasets_core.engines`), an engine itself, or None: processes where `num_proc` is above one, else serial.
+        engine: a name (`serial`, `threads`, `processes`, or one that `register_engine` or the entry point group
+            `datasets_core.engines` of an installed package adds), an engine itself, or None: processes where `num_proc` is
+            above one, else serial.
         num_proc: how many workers; None lets a named engine choose.
 
     Raises:
@@ -64,20 +81,33 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     return found
 
 
-def _factory(name: str) -> Callable[[int | None], Any]:
-    made: Callable[[int | None], Any]
-    if name == "serial":  # the built-in ones are known without an installation, and not to be replaced by accident
-        return SerialEngine
-    if name in _LOCAL:
-        from datasets_core.engines import local  # 3 ms that serial work does without
+def register_engine(name: str, factory: Factory) -> None:
+    """Add an engine by a name, for `engine=` of builds and of `map()`; a name that was added before is replaced.
 
-        made = getattr(local, _LOCAL[name])
+    Args:
+        name: what users write.
+        factory: makes the engine of `num_proc`, which is None where the user gave none.
+
+    Raises:
+        ConfigurationError: an engine of the library has that name.
+
+    >>> register_engine("one_by_one", lambda num_proc: SerialEngine())
+    >>> Dataset.from_dict({"a": [1]}).map(lambda row: {"a": row["a"] + 1}, engine="one_by_one")[0]
+    {'a': 2}
+    """
+    if name in _BUILT_IN:
+        raise ConfigurationError(f"{name!r} is an engine of the library. Give the new one another name.")
+    _ENGINES[name] = factory
+
+
+def _factory(name: str) -> Factory:
+    made = _ENGINES.get(name)
+    if made is not None:
         return made
-    from importlib.metadata import entry_points  # 9 ms that a built-in engine does without
+    from importlib.metadata import entry_points  # 9 ms that a known engine does without
 
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name not in offered:
-        known = ", ".join(map(repr, ["serial", *_LOCAL, *sorted(offered)]))
+        known = ", ".join(map(repr, [*_ENGINES, *sorted(offered)]))
         raise ConfigurationError(f"{name!r} is no engine. Engines: {known}.")
-    made = offered[name].load()
-    return made
+    return offered[name].load()  # type: ignore[no-any-return]

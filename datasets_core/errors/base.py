@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 HIDDEN = "***"
 
@@ -96,10 +96,50 @@ class DatasetsCoreError(Exception):
     ... except DatasetsCoreError as error:
     ...     print(type(error).__name__, isinstance(error, KeyError))
     UnknownColumnError True
+
+    Attributes:
+        file: the path or URL that it is about.
+        line: the line of that file, from 1.
+        row: the number of a row, from 0.
+        split: the name of the split.
+        value: what was asked for or found, and is not right.
+        advice: one thing to do, as a sentence without its stop.
+
+    Each is None where the error has none, or does not know it; classes have more of their own.
     """
+
+    file: str | None = None
+    line: int | None = None
+    row: int | None = None
+    split: str | None = None
+    value: Any = None
+    advice: str | None = None
 
     def __str__(self) -> str:
         return " ".join(str(part) for part in self.args)
+
+    def placed(
+        self,
+        place: str | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        row: int | None = None,
+        split: str | None = None,
+    ) -> Self:
+        """The same error with fields that are known by now; `place` names file and line as messages do.
+
+        >>> error = DatasetsCoreError("It failed.").placed("in a.py, line 3, called in b.py, line 9", split="train")
+        >>> error.file, error.line, error.row, error.split
+        ('a.py', 3, None, 'train')
+        """
+        if place is not None:
+            named, _, number = place.removeprefix("in ").partition(", called in ")[0].rpartition(", line ")
+            file, line = named or file, int(number) if number.isdecimal() else line
+        for name, value in (("file", file), ("line", line), ("row", row), ("split", split)):
+            if value is not None:
+                setattr(self, name, value)
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuild, (type(self), self.args, self.__dict__)

@@ -40,7 +40,7 @@ class NoDataFilesError(DataFilesNotFoundError, ValueError):
     """
 
     def __init__(self, sources: object) -> None:
-        self.sources = sources
+        self.sources = self.value = sources
         shown = redact(sources) if isinstance(sources, str) else repr(sources)
         super().__init__(f"No data files found in {shown}. Check the path, or the pattern.")
 
@@ -60,7 +60,7 @@ class RowIndexError(DatasetsCoreError, IndexError):
     """A row number outside the dataset."""
 
     def __init__(self, index: int, *, size: int) -> None:
-        self.index, self.size = index, size
+        self.index, self.size, self.value = index, size, index
         bounds = f"Rows go from 0 to {size - 1}, or from -{size} to -1" if size else "The dataset has no rows"
         super().__init__(f"Index {index} is out of range for a dataset of {size} rows. {bounds}.")
 
@@ -76,6 +76,7 @@ class RowIdError(DatasetsCoreError, ValueError, KeyError):
 
     def __init__(self, id: object, reason: str, *, dataset: str | None = None) -> None:
         self.id, self.reason, self.dataset = id, reason, dataset
+        self.value = id
         of = f" of {dataset!r}" if dataset else ""
         example = "Ids look like 'reviews-train-00000-of-00012.arrow__32'."
         super().__init__(f"{id!r} is the id of no row{of}: {reason}. {example}")
@@ -101,6 +102,7 @@ class MaskLengthError(DatasetsCoreError, IndexError):
 
     def __init__(self, length: int, *, size: int) -> None:
         self.length, self.size = length, size
+        self.value, self.advice = length, "Give one boolean for each row"
         super().__init__(f"A mask of {length} booleans does not fit a dataset of {size} rows. Give one boolean for each row.")
 
 
@@ -108,7 +110,8 @@ class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
     """A column that the dataset does not have."""
 
     def __init__(self, name: object, *, known: Iterable[str]) -> None:
-        self.name, self.known = name, tuple(known)
+        self.name = self.value = name
+        self.known = tuple(known)
         super().__init__(f"{str(name)!r} is no column of the dataset. Columns: {_names(self.known)}.")
 
 
@@ -116,7 +119,8 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
     """An item that a decoder or a provider does not have."""
 
     def __init__(self, item: object, *, known: Iterable[str]) -> None:
-        self.item, self.known = item, tuple(known)
+        self.item = self.value = item
+        self.known = tuple(known)
         super().__init__(f"{str(item)!r} is no item. Items: {_names(self.known)}.")
 
 
@@ -125,6 +129,7 @@ class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
 
     def __init__(self, key: object, *, item: str, known: Iterable[str]) -> None:
         self.key, self.item, self.known = key, item, tuple(known)
+        self.value = key
         super().__init__(
             f"Item {item!r} is made of the key {str(key)!r}, of which no spec tells. Keys with specs: {_names(self.known)}."
         )
@@ -140,7 +145,7 @@ class QueryError(DatasetsCoreError, ValueError):
     """
 
     def __init__(self, query: str, reason: str, *, advice: str = "Mend the query; the dataset is called ds in it") -> None:
-        self.query, self.reason = query, reason
+        self.query, self.reason, self.value, self.advice = query, reason, query, advice
         super().__init__(f"The query {query!r} failed: {reason.rstrip('.')}. {advice}.")
 
 
@@ -166,9 +171,11 @@ class FileFormatError(DatasetBuildError, ValueError):
     def __init__(
         self, path: str, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
     ) -> None:
-        self.path, self.reason, self.line, self.row, self.advice = path, reason, line, row, advice
+        self.advice = advice or "Mend the file, or leave it out of data_files"
+        self.file = self.path = path
+        self.reason, self.line, self.row = reason, line, row
         where = f", line {line}" if line is not None else f", row {row}" if row is not None else ""
-        super().__init__(f"{path}{where}: {reason}. {advice or 'Mend the file, or leave it out of data_files'}.")
+        super().__init__(f"{path}{where}: {reason}. {self.advice}.")
 
 
 class DamagedRecordError(FileFormatError):
@@ -231,8 +238,8 @@ class ItemError(DatasetsCoreError, ValueError):
     """
 
     def __init__(self, reason: str, *, advice: str | None = None) -> None:
-        self.reason, self.advice = reason, advice
-        super().__init__(f"{reason[:1].upper()}{reason[1:]}. {advice or 'Mend the record, or the handler of the item'}.")
+        self.reason, self.advice = reason, advice or "Mend the record, or the handler of the item"
+        super().__init__(f"{reason[:1].upper()}{reason[1:]}. {self.advice}.")
 
 
 class DatasetGenerationError(DatasetBuildError):
@@ -267,13 +274,16 @@ class CellCastError(CastError, TypeError):
         advice: one thing to do, as a sentence without its stop.
     """
 
+    ADVICE = "Mend the value, or the feature of the column"
+
     def __init__(
         self, column: str, reason: str, *, row: int | None = None, what: str | None = None, advice: str | None = None
     ) -> None:
-        self.column, self.reason, self.row, self.what, self.advice = column, reason, row, what, advice
+        self.column, self.reason, self.row, self.what = column, reason, row, what
+        self.advice = advice or self.ADVICE
         place = f"column {column!r}" if row is None else f"row {row}, column {column!r}"
         place = f"{what}, {place}" if what else place[0].upper() + place[1:]
-        super().__init__(f"{place}: {reason}. {advice or 'Mend the value, or the feature of the column'}.")
+        super().__init__(f"{place}: {reason}. {self.advice}.")
 
 
 class MediaError(DatasetsCoreError, ValueError):
@@ -320,7 +330,7 @@ class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
     """A file that a path among the values of a dataset names, and that is not there."""
 
     def __init__(self, path: str, reason: str = "leads to no file") -> None:
-        self.path = path
+        self.file = self.path = path
         super().__init__(f"the path {redact(path)!r}", reason, "Mend the path, or put the file there")
 
 
@@ -334,7 +344,8 @@ class UntrustedPathError(MediaError, PermissionError):
     """
 
     def __init__(self, path: str, *, allowed: Iterable[str], target: str | None = None) -> None:
-        self.path, self.allowed, self.target = path, tuple(allowed), target
+        self.file = self.path = path
+        self.allowed, self.target = tuple(allowed), target
         places = ", ".join(repr(redact(place)) for place in self.allowed) or "nowhere"
         leads = "leads" if target is None else f"is a link to {target!r}, which is"
         super().__init__(
@@ -358,7 +369,7 @@ class DuplicateKeysError(DatasetGenerationError, ValueError):
     def __init__(
         self, key: object, *, split: str, places: Iterable[str], is_sorted: bool = False, place: str | None = None
     ) -> None:
-        self.key, self.split, self.places, self.place = key, split, tuple(places), place
+        self.key, self.places, self.place, self.value = key, tuple(places), place, key
         otherwise = (
             "; rows are ordered by it, and an integer and its text, or texts that differ in \\ and /, are the same"
             if is_sorted
@@ -369,6 +380,7 @@ class DuplicateKeysError(DatasetGenerationError, ValueError):
             f"{f', yielded in {place}' if place else ''}. "
             f"Yield a key that is unique in the split{otherwise}."
         )
+        self.placed(place, split=split)
 
 
 class InvalidKeyError(DatasetGenerationError, TypeError):
@@ -385,7 +397,7 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
     def __init__(
         self, key: object, *, row: int, split: str | None = None, is_sorted: bool = False, place: str | None = None
     ) -> None:
-        self.key, self.split, self.is_sorted, self.place = key, split, is_sorted, place
+        self.key, self.is_sorted, self.place, self.value = key, is_sorted, place, key
         kinds = (
             "an int, a str or bytes (of numpy, an array of one value)"
             if is_sorted
@@ -394,6 +406,7 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
         of, where = "" if split is None else f" of split {split!r}", "" if place is None else f", yielded in {place}"
         what = f"The key of row {row}{of} is {key!r} ({type(key).__name__}){where}"
         super().__init__(f"{what}. Yield {kinds} as the key.", row=row)
+        self.placed(place, split=split)
 
     def of(self, split: str, place: str | None) -> InvalidKeyError:
         """The same error, of that split and that line."""

@@ -39,9 +39,9 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
         is_optional: bool = True,
     ) -> None:
         self.url, self.expected, self.found, self.what = url, expected, found, what
-        advice = advice or "Delete it from the cache or mend the record"
+        self.file, self.value, self.advice = url, found, advice or "Delete it from the cache or mend the record"
         otherwise = "; verification_mode='no_checks' skips the comparison" if is_optional else ""
-        super().__init__(f"{url} has {what} {found}, expected {expected}. {advice}{otherwise}.")
+        super().__init__(f"{url} has {what} {found}, expected {expected}. {self.advice}{otherwise}.")
 
 
 class MissingChecksumError(ChecksumVerificationError, ValueError):
@@ -53,7 +53,8 @@ class MissingChecksumError(ChecksumVerificationError, ValueError):
     """
 
     def __init__(self, urls: Iterable[str], *, path: str | None) -> None:
-        self.urls, self.path = tuple(urls), path
+        self.urls = tuple(urls)
+        self.file = self.path = path
         super().__init__(
             f"No checksum is registered for {_names(self.urls)}{f' in {path}' if path else ''}, "
             "and force_checksums_validation=True demands one. Register what comes now with register_checksums=True."
@@ -93,7 +94,8 @@ class LockDriftError(VerificationError, ValueError):
     """
 
     def __init__(self, path: str, moved: Iterable[str]) -> None:
-        self.path, self.moved = path, tuple(moved)
+        self.file = self.path = path
+        self.moved = tuple(moved)
         listed = "; ".join(self.moved[:20]) + (f"; … ({len(self.moved)} in all)" if len(self.moved) > 20 else "")
         super().__init__(
             f"The dataset is not what {path} says: {listed}. "
@@ -108,15 +110,17 @@ class DamagedShardError(VerificationError, OSError):
     """A shard on disk is cut, altered or not ours."""
 
     def __init__(self, path: str, reason: str, *, advice: str | None = None) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}. {advice or _REBUILD}.")
+        self.file = self.path = path
+        self.reason, self.advice = reason, advice or _REBUILD
+        super().__init__(f"{path}: {reason}. {self.advice}.")
 
 
 class ManifestError(VerificationError, ValueError):
     """A dataset_info.json or another recorded description that cannot be read."""
 
     def __init__(self, path: str, reason: str, *, advice: str = "Mend or delete that file") -> None:
-        self.path, self.reason = path, reason
+        self.file = self.path = path
+        self.reason, self.advice = reason, advice
         super().__init__(f"{path}: {reason.rstrip('.')}. {advice}.")
 
 
@@ -124,8 +128,10 @@ class DownloadError(DatasetsCoreError, OSError):
     """A URL that could not be fetched."""
 
     def __init__(self, url: str, reason: str, *, status: int | None = None, advice: str | None = None) -> None:
-        self.url, self.reason, self.status = url, reason, status
-        super().__init__(f"{url}: {reason}. {advice or 'Check the address and the connection, then run again'}.")
+        self.file = self.url = url
+        self.reason, self.status = reason, status
+        self.advice = advice or "Check the address and the connection, then run again"
+        super().__init__(f"{url}: {reason}. {self.advice}.")
 
 
 class UrlNotFoundError(DownloadError, FileNotFoundDatasetsError):
@@ -162,7 +168,7 @@ class HubError(DatasetsCoreError):
     def __init__(
         self, repo_id: str, reason: str, advice: str, *, revision: str | None = None, status: int | None = None
     ) -> None:
-        self.repo_id, self.reason, self.revision, self.status = repo_id, reason, revision, status
+        self.repo_id, self.reason, self.advice, self.revision, self.status = repo_id, reason, advice, revision, status
         super().__init__(f"The Hub dataset {repo_id!r} {reason}. {advice}.")
 
 
@@ -231,9 +237,9 @@ class InvalidTokenError(HubError, PermissionError):
 
     def __init__(self, reason: str, *, advice: str | None = None, repo_id: str = "", status: int | None = None) -> None:
         self.repo_id, self.reason, self.revision, self.status = repo_id, reason, None, status
-        advice = advice or "Log in again (hf auth login), mend HF_TOKEN or token=, or pass token=False for public datasets"
+        self.advice = advice or "Log in again (hf auth login), mend HF_TOKEN or token=, or pass token=False for public datasets"
         of = f" (asked for {repo_id!r})" if repo_id else ""
-        DatasetsCoreError.__init__(self, f"{reason}{of}. {advice}.")
+        DatasetsCoreError.__init__(self, f"{reason}{of}. {self.advice}.")
 
 
 class RevisionNotFoundError(DatasetNotFoundError, HubError):
@@ -247,7 +253,7 @@ class RevisionNotFoundError(DatasetNotFoundError, HubError):
     """
 
     def __init__(self, repo_id: str, revision: str, *, known: Iterable[str] = (), status: int | None = None) -> None:
-        self.known = tuple(known)
+        self.known, self.value = tuple(known), revision
         listed = f" (known here: {_names(self.known)})" if self.known else ""
         reason = f"has no revision {revision!r}{listed}"
         HubError.__init__(
@@ -277,8 +283,8 @@ class HubUnreachableError(OfflineError, HubError):
         commit: str | None = None,
     ) -> None:
         self.url, self.reason, self.repo_id, self.revision, self.status = url, reason, repo_id, revision, status
-        self.commit = commit
-        DatasetsCoreError.__init__(self, f"{url}: {reason}. Check the connection and HF_ENDPOINT, then run again.")
+        self.commit, self.file, self.advice = commit, url, "Check the connection and HF_ENDPOINT, then run again"
+        DatasetsCoreError.__init__(self, f"{url}: {reason}. {self.advice}.")
 
 
 class EmptyRepositoryError(DataFilesNotFoundError, HubError):

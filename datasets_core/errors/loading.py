@@ -37,16 +37,16 @@ class BlockedVersionError(DefunctDatasetError, ValueError):
     """
 
     def __init__(self, dataset: str, reason: str | None = None) -> None:
-        self.dataset, self.reason = dataset, reason
+        self.dataset, self.reason, self.advice = dataset, reason, "Choose another version or config"
         why = reason.strip().rstrip(".") if reason else "its author gives no reason"
-        super().__init__(f"{dataset} is blocked: {why}. Choose another version or config.")
+        super().__init__(f"{dataset} is blocked: {why}. {self.advice}.")
 
 
 class FileInPlaceError(ConfigurationError, FileExistsError):
     """A file stands where a folder is to be written."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        self.file = self.path = path
         super().__init__(f"{path} is a file, and a folder is to stand there. Give a folder, or remove that file.")
 
 
@@ -54,7 +54,7 @@ class UnknownConfigError(ConfigurationError):
     """A config that the dataset does not have."""
 
     def __init__(self, name: str | None, *, dataset: str, known: Iterable[str]) -> None:
-        self.name, self.dataset, self.known = name, dataset, tuple(known)
+        self.name, self.dataset, self.known, self.value = name, dataset, tuple(known), name
         if name is None:
             what = f"{dataset!r} has several configs and none is the default."
         else:
@@ -73,7 +73,7 @@ class UnknownOptionError(ConfigurationError, TypeError):
     """
 
     def __init__(self, option: str, *, builder: str, known: Iterable[str], near: Iterable[str] = ()) -> None:
-        self.option, self.builder, self.known = option, builder, tuple(known)
+        self.option, self.builder, self.known, self.value = option, builder, tuple(known), option
         from difflib import get_close_matches  # 5 ms that only a mistake needs
 
         others = list(dict.fromkeys((*self.known, *near)))
@@ -92,7 +92,7 @@ class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
     """A split that the dataset does not have."""
 
     def __init__(self, name: str, *, known: Iterable[str], dataset: str | None = None) -> None:
-        self.name, self.known, self.dataset = name, tuple(known), dataset
+        self.name, self.known, self.dataset, self.value = name, tuple(known), dataset, name
         of = f" of {dataset!r}" if dataset else ""
         super().__init__(f"{name!r} is no split{of}. Splits: {_names(self.known)}.")
 
@@ -110,7 +110,7 @@ class RankError(ConfigurationError, IndexError):
     """The number of a process that does not exist."""
 
     def __init__(self, rank: object, *, world_size: int) -> None:
-        self.rank, self.world_size = rank, world_size
+        self.rank, self.world_size, self.value = rank, world_size, rank
         super().__init__(f"rank={rank!r} is no process of {world_size}. Give 0 to {world_size - 1}.")
 
 
@@ -118,7 +118,7 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
     """A split expression that does not parse, or bounds that mean nothing."""
 
     def __init__(self, spec: str, reason: str) -> None:
-        self.spec, self.reason = spec, reason
+        self.spec, self.reason, self.value = spec, reason, spec
         examples = "Write for example 'train', 'train[:10%]' or 'train[5:]+test'."
         super().__init__(f"{spec!r} is no split expression: {reason}. {examples}")
 
@@ -127,7 +127,7 @@ class EmptySplitError(DatasetsCoreError, ValueError):
     """A split expression without rows, where rows are needed."""
 
     def __init__(self, spec: str, *, dataset: str) -> None:
-        self.spec, self.dataset = spec, dataset
+        self.spec, self.dataset, self.split = spec, dataset, spec
         super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Ask for some.")
 
 
@@ -146,6 +146,7 @@ class UnknownVersionError(ConfigurationError, LookupError):
 
     def __init__(self, version: object, *, dataset: str, known: Iterable[object]) -> None:
         self.version, self.dataset, self.known = str(version), dataset, tuple(map(str, known))
+        self.value = self.version
         super().__init__(f"{dataset!r} has no version {str(version)!r}. Versions: {_names(self.known)}.")
 
 
@@ -161,7 +162,7 @@ class UnknownExperimentError(ConfigurationError, KeyError):
     """An experiment that is no member of an enum."""
 
     def __init__(self, experiment: object) -> None:
-        self.experiment = experiment
+        self.experiment = self.value = experiment
         super().__init__(
             f"{experiment!r} is no experiment. Give a member of a subclass of Experiment, such as Packing.BY_LENGTH."
         )
@@ -195,7 +196,8 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         by: str = "trust_remote_code=False",
         export: str | None = None,
     ) -> None:
-        self.path, self.repository, self.commit, self.reason = path, repository, commit, reason
+        self.file = self.path = path
+        self.repository, self.commit, self.reason = repository, commit, reason
         self.export, self._said = export, {"reason": reason, "is_refused": is_refused, "by": by}
         of = "" if repository is None else f" of {repository} at commit {commit or 'unknown'}"
         what = f"{path}{of} is a dataset script"
@@ -222,7 +224,7 @@ class UnknownFormatError(ConfigurationError):
     """A data format that no installed package reads."""
 
     def __init__(self, name: str, *, known: Iterable[str]) -> None:
-        self.name, self.known = name, tuple(known)
+        self.name, self.known, self.value = name, tuple(known), name
         super().__init__(f"{name!r} is no data format. Formats: {_names(self.known)}.")
 
 
@@ -241,7 +243,8 @@ class ScriptError(ConfigurationError, ImportError):
     """
 
     def __init__(self, path: str, reason: str, *, line: int | None = None, advice: str = "Mend the script") -> None:
-        self.path, self.reason, self.line = path, reason, line
+        self.file = self.path = path
+        self.reason, self.line, self.advice = reason, line, advice
         where = f", line {line}" if line is not None else ""
         super().__init__(f"{path}{where}: {reason}. {advice}.")
 
@@ -300,6 +303,7 @@ class UnpreparableVersionError(DatasetBuildError, ValueError):
         self, version: object, *, dataset: str, release: str | None, known: Iterable[object], where: str | None
     ) -> None:
         self.version, self.dataset, self.release, self.known = str(version), dataset, release, tuple(map(str, known))
+        self.value, self.file = self.version, where
         what = "cannot be prepared again" if where is None else f"is not prepared in {where}"
         by = f"only release {release} of the library or an older one prepares it" if release else "it is too old to be prepared"
         way = f"Prepare it with release {release}, or choose a version" if release else "Choose a version"
@@ -336,7 +340,7 @@ class ManualDownloadError(DatasetBuildError):
     """A dataset whose files the user has to fetch by hand."""
 
     def __init__(self, dataset: str, instructions: str) -> None:
-        self.dataset, self.instructions = dataset, instructions
+        self.dataset, self.instructions, self.advice = dataset, instructions, instructions
         super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
 
 
@@ -377,7 +381,8 @@ class ScriptTimeoutError(DatasetBuildError, TimeoutError):
         row: int | None = None,
     ) -> None:
         self.script, self.doing, self.seconds = script, doing, seconds
-        self.path, self.line, self.split, self.row = path or script, line, split, row
+        self.file = self.path = path or script
+        self.line, self.split, self.row = line, split, row
         where = f", line {line}" if line is not None else ""
         of = "" if self.path == script else f" of {script}"
         reached = "" if row is None else f", at row {row}"
@@ -396,9 +401,9 @@ class ConfinementUnavailableError(DatasetsCoreError, PermissionError):
     """
 
     def __init__(self, reason: str, *, advice: str | None = None) -> None:
-        self.reason = reason
         otherwise = "Run it on Linux 5.13 or later, or pass trust_remote_code=True if you have read the script and trust it"
-        super().__init__(f"This machine cannot confine a dataset script: {reason}. {advice or otherwise}.")
+        self.reason, self.advice = reason, advice or otherwise
+        super().__init__(f"This machine cannot confine a dataset script: {reason}. {self.advice}.")
 
 
 class DeniedAccessError(DatasetBuildError, PermissionError):
@@ -411,7 +416,8 @@ class DeniedAccessError(DatasetBuildError, PermissionError):
     """
 
     def __init__(self, tried: str, *, path: str | None = None, line: int | None = None) -> None:
-        self.tried, self.path, self.line = tried, path, line
+        self.file = self.path = path
+        self.tried, self.line, self.value = tried, line, tried
         where = "A confined script" if path is None else f"The script {path}" + (f", line {line}," if line else "")
         super().__init__(
             f"{where} tried to {tried}. Confined scripts have no network, start no processes, and read and write nothing but "
@@ -451,7 +457,8 @@ class DatasetDiskError(DatasetBuildError, OSError):
     """
 
     def __init__(self, path: str, reason: str, *, needed: int | None = None, free: int | None = None) -> None:
-        self.path, self.reason, self.needed, self.free = path, reason, needed, free
+        self.file = self.path = path
+        self.reason, self.needed, self.free = reason, needed, free
         sizes = [f"{count:,} bytes {what}" for count, what in ((needed, "needed"), (free, "free")) if count is not None]
         detail = f" ({', '.join(sizes)})" if sizes else ""
         super().__init__(f"Cannot write {path}: {reason}{detail}. Free space or rights there, or choose another place.")

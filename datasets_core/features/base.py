@@ -8,7 +8,7 @@ import inspect
 import re
 import sys
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -141,19 +141,29 @@ FeatureType: TypeAlias = "Feature | dict[str, FeatureType]"
 
 
 class Feature:
-    """The kind of a column: what its values are, and how Arrow stores them."""
+    """The kind of a column: what its values are, and how Arrow stores them; `register_feature` tells how to add one."""
 
     __slots__ = ()
     _type: ClassVar[str] = "Feature"
+    """The name of the kind in metadata and in dataset cards."""
     needs_encoding: ClassVar[bool] = False
     """True if a value must pass `encode_example` before Arrow can store it."""
     is_constant: ClassVar[bool] = False
     """True if a caller can change nothing inside, so that datasets may share the feature with their callers."""
+    has_rules: ClassVar[bool] = False
+    """True if data of the right Arrow type may still break a rule of the feature, so that `cast_array` must see it."""
+    croissant: ClassVar[str | tuple[str, ...] | None] = None
+    """The data type of the values in Croissant; None: told by the storage."""
+
+    @property
+    def storage(self) -> FeatureType:
+        """The features that store a value: a dict of fields, a list, a `Value`, or itself, where it has an `arrow_type`."""
+        return self
 
     @property
     def arrow_type(self) -> pa.DataType:
         """The Arrow type that stores the values."""
-        raise NotImplementedError
+        return feature_to_arrow(_other_storage(self))
 
     @property
     def arrow_metadata(self) -> dict[bytes, bytes] | None:
@@ -180,6 +190,116 @@ class Feature:
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
         """The value as the user sees it, from the stored one."""
         return value
+
+    def column(self) -> Callable[[list[Any]], pa.Array] | None:
+        """The function that makes the stored array of a column's values; None: each passes `encode_example`."""
+        return None
+
+    def cast_array(self, array: pa.Array) -> pa.Array | None:
+        """The stored array of other Arrow data, which `register_feature` describes; None: the rules of `storage` hold.
+
+        Raises:
+            Misfit: a value does not fit.
+        """
+        return None
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        """The keys of the JSON form: the fields of the dataclass that take part in comparisons."""
+        return tuple(field.name for field in dataclasses.fields(cls) if field.compare)  # type: ignore[arg-type]
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form, without the kind's name; what stands at its default is left out."""
+        form: dict[str, Any] = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if not field.compare or (value == field.default and type(value) is type(field.default)):
+                continue
+            form[field.name] = list(value) if isinstance(value, list) else str(value) if isinstance(value, str) else value
+        return form
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> FeatureType:
+        """The feature of a JSON form, of which keys that the kind does not know are passed over."""
+        known = cls.arguments()
+        return cls(**{key: value for key, value in form.items() if key in known and value is not None})
+
+
+def _other_storage(feature: Feature) -> FeatureType:
+    storage = feature.storage
+    if storage is feature:
+        raise NotImplementedError(f"{type(feature).__name__} has neither storage nor arrow_type. Define one of them.")
+    return storage
+
+
+def storage_of(feature: FeatureType) -> FeatureType:
+    """What stores a feature, down to a dict, a list, or a feature that stores its values itself.
+
+    >>> from datasets_core.features import Translation
+    >>> storage_of(Translation(languages=["en", "fr"]))
+    {'en': Value('string'), 'fr': Value('string')}
+    """
+    while isinstance(feature, Feature) and (storage := feature.storage) is not feature:
+        feature = storage
+    return feature
+
+
+REGISTERED: dict[str, type[Feature]] = {}
+OBJECTS: dict[str, type[Feature]] = {}
+"""The kinds of other packages, by their names in metadata, and by the paths of the classes whose objects they store unasked."""
+
+
+def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> None:
+    """Make a kind of columns known by its name, so that datasets with such columns are read and written as all others.
+
+    A kind is a frozen dataclass below `Feature` with `_type`, its name in metadata. It says how values are stored, by one of
+
+    * `storage`: the features that store a value. Casts, TFRecord files and Croissant go by them;
+    * `arrow_type`: for a value that is stored as one number, text, date, ….
+
+    and, where the user's values are others than the stored ones, `needs_encoding = True` with `encode_example(value)`, and
+    `needs_decoding` with `decode_example(stored)`. The other members of `Feature` have defaults: `to_json` and `from_json`
+    write the fields of the dataclass, `column()` encodes one value after the other, `cast_array(array)` casts to the storage,
+    `has_rules` is False, and `croissant`, the data type in Croissant, is that of the storage.
+
+    A package that names the module of its kind in the entry point group `datasets_core.features`, under the name of the kind,
+    has it imported when metadata names the kind.  Other kinds are known once they were registered.
+
+    Args:
+        kind: the class.
+        objects: full names of classes, as `"shapely.Point"`, whose objects become columns of `kind()` where no features are
+            given. Such a kind is stored as a dict.
+
+    Raises:
+        ConfigurationError: another kind has that name.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Celsius(Feature):
+    ...     _type = "Celsius"
+    ...     needs_encoding = needs_decoding = True
+    ...     arrow_type = pa.float64()
+    ...     def encode_example(self, value):
+    ...         return float(value.removesuffix("°C"))
+    ...     def decode_example(self, value, token_per_repo_id=None):
+    ...         return f"{value}°C"
+    >>> register_feature(Celsius)
+    >>> Dataset.from_dict({"t": ["20.5°C"]}, features=Features({"t": Celsius()}))[0]
+    {'t': '20.5°C'}
+    """
+    from datasets_core.features import KINDS
+
+    name = vars(kind).get("_type")
+    if not isinstance(name, str):
+        raise ConfigurationError(f"{kind.__name__} has no name. Give the class one: _type = {kind.__name__!r}.")
+    known = REGISTERED.get(name)
+    if name in KINDS or (known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__)):
+        raise ConfigurationError(f"There is a kind of features called {name!r} already. Give {kind.__name__} another _type.")
+    paths = [objects] if isinstance(objects, str) else [*objects]
+    if paths and not isinstance(storage_of(kind()), dict):
+        raise ConfigurationError(f"{kind.__name__} is not stored as a dict, so objects={paths} cannot become one unasked.")
+    REGISTERED[name] = kind
+    OBJECTS.update(dict.fromkeys(paths, kind))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -305,6 +425,11 @@ class Sequence(metaclass=_SequenceType):
         if isinstance(child, dict):
             return {name: List(inner, length=length, id=id) for name, inner in child.items()}
         return List(child, length=length, id=id)
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Any:
+        """See `Feature.from_json`."""
+        return cls(**{key: form[key] for key in List.arguments() if form.get(key) is not None})
 
 
 def as_feature(given: Any, *, depth: int = 0) -> FeatureType:

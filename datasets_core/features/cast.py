@@ -19,11 +19,9 @@ from datasets_core.features.arrow import (
     struct_parts,
     validity,
 )
-from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow
-from datasets_core.features.encode import ARROW_ERRORS, compile_column
-from datasets_core.features.media.media import Media
+from datasets_core.features.base import Feature, FeatureType, LargeList, List, feature_to_arrow
+from datasets_core.features.encode import ARROW_ERRORS
 from datasets_core.features.schema import Features
-from datasets_core.features.types import ClassLabel, FixedShape, Json, Translation, TranslationVariableLanguages
 from datasets_core.features.values import is_dict_of_lists, shown
 
 types = pa.types
@@ -36,7 +34,7 @@ def cast_table(data: Tabular, features: Features, *, what: str = "the table", fi
     Text becomes class labels, numbers become text, a list of dicts becomes the dict of lists of a `Sequence` and the other
     way round; data that has the right types already is not touched.
 
-    >>> from datasets_core.features.base import Value
+    >>> from datasets_core.features import ClassLabel, Value
     >>> table = pa.table({"b": ["x"], "a": [1]})
     >>> cast_table(table, Features({"a": Value("int8"), "b": ClassLabel(names=["x"])})).to_pylist()
     [{'a': 1, 'b': 0}]
@@ -102,7 +100,7 @@ def _has_rules(feature: FeatureType) -> bool:
         return any(_has_rules(inner) for inner in feature.values())
     if isinstance(feature, (List, LargeList)):
         return _has_rules(feature.feature)
-    return isinstance(feature, (ClassLabel, FixedShape))
+    return feature.has_rules
 
 
 def cast_array(array: pa.Array, feature: FeatureType) -> pa.Array:
@@ -117,21 +115,18 @@ def cast_array(array: pa.Array, feature: FeatureType) -> pa.Array:
         return array
     if array.null_count == len(array):
         return pa.nulls(len(array), target)
-    if isinstance(feature, ClassLabel):
-        return _cast_labels(array, feature)
-    if isinstance(feature, Json):
-        return compile_column(feature)(array.to_pylist())
-    if isinstance(feature, FixedShape):
-        return _cast_shaped(array, feature)
-    if isinstance(feature, Media):
-        return feature.cast_array(array)
-    if isinstance(feature, (Translation, TranslationVariableLanguages)):
-        feature = feature.flatten()
+    while isinstance(feature, Feature):
+        cast = feature.cast_array(array)
+        if cast is not None:
+            return cast
+        if (storage := feature.storage) is feature:
+            break
+        feature = storage
     if isinstance(feature, dict):
         return _cast_struct(array, feature, target)
     if isinstance(feature, (List, LargeList)):
         return _cast_list(array, feature, target)
-    return _cast_leaf(array, target)
+    return cast_leaf(array, target)
 
 
 def _unwrapped(array: pa.Array) -> pa.Array:
@@ -150,50 +145,6 @@ def _unwrapped(array: pa.Array) -> pa.Array:
 def _no_fit(array: pa.Array, wanted: object) -> Misfit:
     valid = validity(array)
     return Misfit(0 if valid is None else int(np.argmax(valid)), f"{array.type} does not fit {wanted}")
-
-
-# -- features with a form of their own ---------------------------------------------------------------------------------
-
-
-def _cast_labels(array: pa.Array, feature: ClassLabel) -> pa.Array:
-    if _is_text(array.type):
-        encoded = array.dictionary_encode()
-        try:
-            codes = compile_column(feature)(encoded.dictionary.to_pylist())
-        except Misfit as misfit:
-            indices = raw_values(encoded.indices.buffers()[1], np.int32, encoded.indices)
-            hits = indices == misfit.index
-            valid = validity(array)
-            row = int(np.argmax(hits if valid is None else hits & valid))
-            raise Misfit(row, misfit.reason) from misfit
-        return codes.take(encoded.indices)
-    codes = _cast_leaf(array, pa.int64())
-    stored = raw_values(codes.buffers()[1], np.int64, codes)
-    wrong = (stored < -1) | (stored >= feature.num_classes)
-    valid = validity(codes)
-    wrong = wrong if valid is None else wrong & valid
-    if wrong.any():
-        index = int(np.argmax(wrong))
-        raise Misfit(index, f"{stored[index]} is the integer of no class of {feature.num_classes}; -1 or null means unknown")
-    return codes
-
-
-def _cast_shaped(array: pa.Array, feature: FixedShape) -> pa.Array:
-    nested: Any = feature.element
-    for _ in range(feature.ndim):
-        nested = List(nested)
-    cast = cast_array(array, nested)
-    parent: np.ndarray[Any, Any] = np.arange(len(cast))
-    level = cast
-    for size in feature.shape:
-        lengths, valid, child = list_parts(level)
-        wrong = np.zeros(len(lengths), bool) if size is None else lengths != size
-        wrong = wrong if valid is None else wrong & valid
-        if wrong.any():
-            index = int(np.argmax(wrong))
-            raise Misfit(int(parent[index]), f"an array with {lengths[index]} elements in a dimension does not fit {feature!r}")
-        parent, level = np.repeat(parent, lengths), child
-    return cast
 
 
 # -- structs and lists -------------------------------------------------------------------------------------------------
@@ -290,11 +241,13 @@ def _is_list(t: pa.DataType) -> bool:
 # -- plain values ------------------------------------------------------------------------------------------------------
 
 
-def _is_text(t: pa.DataType) -> bool:
+def is_text(t: pa.DataType) -> bool:
+    """Whether a type is one of text."""
     return bool(types.is_string(t) or types.is_large_string(t) or types.is_string_view(t))
 
 
-def _cast_leaf(array: pa.Array, target: pa.DataType) -> pa.Array:
+def cast_leaf(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """An array of plain values in another type without children."""
     if array.type == target:
         return array
     convert = _conversion(array.type, target)
@@ -339,9 +292,9 @@ def _conversion(source: pa.DataType, target: pa.DataType) -> _Conversion:
         return _through_text
     if types.is_decimal(target) and types.is_integer(source):
         return _integers_to_decimal
-    if types.is_timestamp(target) and _is_text(source):
+    if types.is_timestamp(target) and is_text(source):
         return _text_to_timestamp
-    if types.is_time(target) and _is_text(source):
+    if types.is_time(target) and is_text(source):
         return _text_to_time
     return _plain_cast
 

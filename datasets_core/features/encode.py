@@ -22,8 +22,6 @@ import pyarrow as pa
 from datasets_core.errors import CastError
 from datasets_core.features.arrow import Misfit, list_array, raw_values, rows_of, struct_array
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, feature_to_arrow, plain_array
-from datasets_core.features.media.media import Media, media_array
-from datasets_core.features.types import ClassLabel, FixedShape, Json, Translation, TranslationVariableLanguages
 from datasets_core.features.values import (
     as_elements,
     coercer,
@@ -44,7 +42,7 @@ Column = Callable[[list[Any]], pa.Array]
 
 ARROW_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 _TYPE = operator.attrgetter("type")
-_INTEGERS = frozenset({int, *map(_TYPE, map(np.dtype, "bhilqBHILQ"))})
+INTEGERS = frozenset({int, *map(_TYPE, map(np.dtype, "bhilqBHILQ"))})
 _UNSIGNED_64 = frozenset(map(_TYPE, map(np.dtype, "LQ")))
 _FLOATS = frozenset({float, *map(_TYPE, map(np.dtype, "efd"))})
 
@@ -56,6 +54,7 @@ def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
         feature: the kind of the column.
         is_loose: values that do not fit are taken as `loose` says, even where that loses something.
 
+    >>> from datasets_core.features import Json
     >>> compile_column(List({"a": Json()}))([[{"a": 1}], None]).to_pylist()
     [[{'a': '1'}], None]
     """
@@ -63,19 +62,14 @@ def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
         return _struct_column(feature, is_loose=is_loose)
     if isinstance(feature, (List, LargeList)):
         return _list_column(feature, is_loose=is_loose)
-    if isinstance(feature, ClassLabel):
-        return _label_column(feature)
-    if isinstance(feature, FixedShape):
-        return _fixed_shape_column(feature)
-    if isinstance(feature, (Translation, TranslationVariableLanguages)):
-        return _encoded(feature, compile_column(feature.flatten(), is_loose=is_loose))
-    if isinstance(feature, Json):
-        return _json_column(feature)
-    if isinstance(feature, Media):
-        return _encoded(feature, media_array)
-    if feature.needs_encoding:
-        return _encoded(feature, _leaf_column(feature.arrow_type))
-    return _leaf_column(feature.arrow_type, is_loose=is_loose)
+    column = feature.column()
+    if column is not None:
+        return column
+    if (storage := feature.storage) is not feature:
+        column = compile_column(storage, is_loose=is_loose)
+    else:
+        column = leaf_column(feature.arrow_type, is_loose=is_loose and not feature.needs_encoding)
+    return encoded(feature, column) if feature.needs_encoding else column
 
 
 # -- plain values ------------------------------------------------------------------------------------------------------
@@ -85,9 +79,9 @@ def _safe_types(t: pa.DataType) -> frozenset[Any]:
     """The types of Python values that Arrow converts to `t` exactly, or refuses."""
     safe: frozenset[Any] = frozenset()
     if types.is_integer(t):
-        safe = _INTEGERS
+        safe = INTEGERS
     elif types.is_floating(t):
-        safe = _FLOATS | _INTEGERS - _UNSIGNED_64  # of which pyarrow makes negative floats
+        safe = _FLOATS | INTEGERS - _UNSIGNED_64  # of which pyarrow makes negative floats
     elif types.is_boolean(t):
         safe = frozenset({bool, np.bool_})
     elif types.is_string(t) or types.is_large_string(t) or types.is_string_view(t):
@@ -107,7 +101,8 @@ def _safe_types(t: pa.DataType) -> frozenset[Any]:
     return frozenset({*safe, NoneType})
 
 
-def _leaf_column(arrow_type: pa.DataType, *, is_loose: bool = False) -> Column:
+def leaf_column(arrow_type: pa.DataType, *, is_loose: bool = False) -> Column:
+    """The function that writes columns of plain values of one type."""
     safe = _safe_types(arrow_type)
     narrow = not is_loose and (types.is_float16(arrow_type) or types.is_float32(arrow_type))
 
@@ -129,7 +124,7 @@ def _leaf_column(arrow_type: pa.DataType, *, is_loose: bool = False) -> Column:
             try:
                 stored.append(None if is_none(value) else coerce(value))
             except CastError as error:
-                raise Misfit(index, _without_stop(error)) from error
+                raise Misfit(index, without_stop(error)) from error
         return _array(stored, values, arrow_type)
 
     return write
@@ -152,7 +147,8 @@ def _array(stored: list[Any], values: list[Any], arrow_type: pa.DataType) -> pa.
         raise
 
 
-def _without_stop(error: Exception) -> str:
+def without_stop(error: Exception) -> str:
+    """The text of an error, as a part of another sentence."""
     return str(error).removesuffix(".")
 
 
@@ -164,7 +160,8 @@ def _overflowed(array: pa.Array, values: list[Any]) -> bool:
 # -- features with a form of their own ---------------------------------------------------------------------------------
 
 
-def _encoded(feature: Feature, column: Column) -> Column:
+def encoded(feature: Feature, column: Column) -> Column:
+    """The function that writes columns of a feature whose values pass `encode_example`; `column` writes what is stored."""
     encode = feature.encode_example
 
     def write(values: list[Any]) -> pa.Array:
@@ -173,42 +170,8 @@ def _encoded(feature: Feature, column: Column) -> Column:
             try:
                 stored.append(None if is_missing(value) else encode(value))
             except CastError as error:
-                raise Misfit(index, _without_stop(error)) from error
+                raise Misfit(index, without_stop(error)) from error
         return column(stored)
-
-    return write
-
-
-def _json_column(feature: Json) -> Column:
-    texts = _encoded(feature, _leaf_column(pa.string()))
-
-    def write(values: list[Any]) -> pa.Array:
-        return pa.ExtensionArray.from_storage(feature.arrow_type, texts(values))
-
-    return write
-
-
-def _label_column(feature: ClassLabel) -> Column:
-    codes: dict[Any, int | None] = {**feature.codes, None: None}
-    one_by_one = _encoded(feature, _leaf_column(pa.int64()))
-    plain = _INTEGERS | {NoneType}
-
-    def write(values: list[Any]) -> pa.Array:
-        kinds = set(map(type, values))
-        if plain.issuperset(kinds):
-            try:
-                array = plain_array(values, pa.int64())
-            except ARROW_ERRORS:
-                return one_by_one(values)
-            stored = raw_values(array.buffers()[1], np.int64, array)
-            if not len(stored) or (stored.min() >= -1 and stored.max() < feature.num_classes):
-                return array
-        elif kinds <= {str, NoneType}:
-            try:
-                return plain_array([codes[value] for value in values], pa.int64())
-            except KeyError:
-                return one_by_one(values)
-        return one_by_one(values)
 
     return write
 
@@ -245,7 +208,7 @@ def _struct_column(feature: dict[str, FeatureType], *, is_loose: bool) -> Column
             if may_be_rows:
                 return lists_from_dicts(as_elements(value), feature)
         except CastError as error:
-            raise Misfit(index, _without_stop(error)) from error
+            raise Misfit(index, without_stop(error)) from error
         raise Misfit(index, f"{shown(value)} ({type(value).__name__}) is no dict")
 
     return write
@@ -301,7 +264,7 @@ def _list_column(feature: List | LargeList, *, is_loose: bool) -> Column:
         try:
             return elements(value)
         except CastError as error:
-            raise Misfit(index, _without_stop(error)) from error
+            raise Misfit(index, without_stop(error)) from error
 
     return write
 
@@ -360,7 +323,7 @@ def numbers_to_arrow(arrays: list[npt.NDArray[Any]], leaf: pa.DataType) -> pa.Ar
     flat = np.concatenate([array.reshape(-1) for array in arrays]) if arrays else np.zeros(0)
     if len(dtypes) > 1 and flat.dtype.kind == "f" and any(dtype.kind in "iu" and dtype.itemsize == 8 for dtype in dtypes):
         flat = np.concatenate([array.reshape(-1).astype(object) for array in arrays])  # no detour over inexact floats
-        return _leaf_column(leaf)(flat.tolist())
+        return leaf_column(leaf)(flat.tolist())
     if types.is_boolean(leaf):
         fits = (flat == 0) | (flat == 1)
         _refuse_first(~fits, flat, leaf)
@@ -383,43 +346,3 @@ def _refuse_first(wrong: npt.NDArray[np.bool_], flat: npt.NDArray[Any], leaf: pa
     if wrong.any():
         index = int(np.argmax(wrong))
         raise Misfit(index, f"{shown(flat[index].item())} of an array of {flat.dtype} does not fit {leaf}")
-
-
-def _fixed_shape_column(feature: FixedShape) -> Column:
-    nested: Any = feature.element
-    for _ in range(feature.ndim):
-        nested = List(nested)
-    column = compile_column(nested)
-
-    def write(values: list[Any]) -> pa.Array:
-        arrays: list[Any] = []
-        for index, value in enumerate(values):
-            try:
-                arrays.append(None if is_missing(value) else _shaped(feature, value))
-            except CastError as error:
-                raise Misfit(index, _without_stop(error)) from error
-        return column(arrays)
-
-    return write
-
-
-def _shaped(feature: FixedShape, value: Any) -> Any:
-    if not isinstance(value, np.ndarray) and hasattr(value, "__array__"):
-        value = np.asarray(value)
-    if isinstance(value, np.ndarray):
-        feature.check_shape(value.shape)
-        return value
-    feature.check_shape(_shape_of(value, feature.ndim, feature))
-    return value
-
-
-def _shape_of(value: Any, ndim: int, feature: FixedShape) -> tuple[int, ...]:
-    """The shape of lists in lists, all of which have to agree."""
-    elements = as_elements(value)
-    if ndim == 1:
-        return (len(elements),)
-    inner = {_shape_of(element, ndim - 1, feature) for element in elements if element is not None}
-    if len(inner) > 1:
-        raise CastError(f"Lists of the shapes {sorted(inner)} in one array do not fit {feature!r}.")
-    missing = tuple(size or 0 for size in feature.shape[feature.ndim - ndim + 1 :])
-    return (len(elements), *(inner.pop() if inner else missing))

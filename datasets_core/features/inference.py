@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.arrow import Misfit, list_array, merge_types, rows_of, struct_array, struct_parts
-from datasets_core.features.base import MAX_DEPTH, plain_array
+from datasets_core.features.base import MAX_DEPTH, OBJECTS, Feature, plain_array
 from datasets_core.features.cast import cast_table
 from datasets_core.features.encode import ARROW_ERRORS, compile_column
 from datasets_core.features.media.audio import Audio, Sound, is_audio_decoder
@@ -387,8 +387,8 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Media], ...] = (
 )
 
 
-def feature_of(values: Iterable[Any]) -> Media | None:
-    """The feature of the first object of a medium among some values; None where there is none.
+def feature_of(values: Iterable[Any]) -> Feature | None:
+    """The feature of the first object among some values that a kind stores unasked, such as a picture; None without one.
 
     >>> feature_of([None, 1, "x.png"]) is None
     True
@@ -400,15 +400,18 @@ def feature_of(values: Iterable[Any]) -> Media | None:
             for matches, feature in _KINDS:
                 if matches(value):
                     return feature
+            for kind in type(value).__mro__ if OBJECTS else ():
+                if (found := OBJECTS.get(f"{kind.__module__}.{kind.__qualname__}")) is not None:
+                    return found()
     return None
 
 
-def marked(array: pa.Array, feature: Media) -> pa.Array:
-    """A stored array whose type says the feature, so that it is known again wherever the type is nested."""
+def marked(array: pa.Array, feature: Feature) -> pa.Array:
+    """A stored array of structs whose type says the feature, so that it is known again wherever the type is nested."""
     valid, fields = struct_parts(array)
-    form = {MARK: json.dumps(feature_to_json(feature))}
-    arrow_type = pa.struct([pa.field("bytes", pa.binary(), metadata=form), pa.field("path", pa.string())])
-    return struct_array(arrow_type, len(array), valid, [fields["bytes"], fields["path"]])
+    first, *others = array.type
+    first = first.with_metadata({MARK: json.dumps(feature_to_json(feature))})
+    return struct_array(pa.struct([first, *others]), len(array), valid, [*fields.values()])
 
 
 # Columns of mixed values: JSON as deep inside as can be, where values share no type or dicts have not the same keys.

@@ -24,7 +24,7 @@ from datasets_core.features.base import (
     needs_decoding,
     own_copy,
 )
-from datasets_core.features.media.media import ANYWHERE, MARK, STORAGE
+from datasets_core.features.media.media import ANYWHERE, MARK
 from datasets_core.features.serialization import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
 from datasets_core.features.values import decode_value, encode_value
 
@@ -357,8 +357,8 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
 
 
 def _from_mark(arrow_type: pa.DataType) -> FeatureType | None:
-    """The medium whose values were told to be of it when the column was inferred."""
-    form = (arrow_type.field(0).metadata or {}).get(MARK) if arrow_type == STORAGE else None
+    """The kind whose objects the values were when the column was inferred."""
+    form = (arrow_type.field(0).metadata or {}).get(MARK) if arrow_type.num_fields else None
     return None if form is None else feature_from_json(json.loads(form))
 
 

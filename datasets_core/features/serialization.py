@@ -4,61 +4,17 @@ from __future__ import annotations
 
 import collections.abc
 import copy
-import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.base import MAX_DEPTH, Feature, FeatureType, LargeList, List, Sequence, Value
-
-_TYPES: dict[str, Callable[..., Any]] = {
-    "Value": Value,
-    "List": List,
-    "LargeList": LargeList,
-    "Sequence": Sequence,
-}
-_TYPES_HOME = "datasets_core.features.types"  # it and the homes of media are imported when a form names one: 2 to 6 ms
-_OTHER_TYPES = (
-    *("ClassLabel", "Translation", "TranslationVariableLanguages", "Json"),
-    *("Array2D", "Array3D", "Array4D", "Array5D"),
-)
-_MEDIA_HOMES = {
-    "Audio": "datasets_core.features.media.audio",
-    "Image": "datasets_core.features.media.types",
-    "Video": "datasets_core.features.media.types",
-    "Pdf": "datasets_core.features.media.types",
-    "Nifti": "datasets_core.features.media.types",
-    "Mesh": "datasets_core.features.media.types",
-    "BioSequence": "datasets_core.features.media.types",
-    "BioStructure": "datasets_core.features.media.types",
-}
+from datasets_core.features import KINDS
+from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value
 
 MAX_CLASSES = 10_000_000
-_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "Value": ("dtype",),
-    "List": ("feature", "length"),
-    "LargeList": ("feature",),
-    "Sequence": ("feature", "length"),
-    "ClassLabel": ("names", "num_classes"),  # a description names no file: reading one is for code that the user runs
-    "Translation": ("languages",),
-    "TranslationVariableLanguages": ("languages", "num_languages"),
-    "Array2D": ("shape", "dtype"),
-    "Array3D": ("shape", "dtype"),
-    "Array4D": ("shape", "dtype"),
-    "Array5D": ("shape", "dtype"),
-    "Json": ("decode",),
-    "Audio": ("sampling_rate", "decode", "num_channels", "stream_index"),
-    "Image": ("mode", "decode"),
-    "Video": ("decode", "stream_index", "dimension_order", "num_ffmpeg_threads", "device", "seek_mode"),
-    "Pdf": ("decode",),
-    "Nifti": ("decode",),
-    "Mesh": ("decode",),
-    "BioSequence": ("format", "decode"),
-    "BioStructure": ("format", "decode"),
-}
 _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
     frozenset({"dtype"}): "Value",
     frozenset({"feature"}): "Sequence",
@@ -79,17 +35,10 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
     """
     if isinstance(feature, dict):
         return {name: feature_to_json(inner) for name, inner in feature.items()}
-    form: dict[str, Any] = {}
-    for argument in dataclasses.fields(feature):  # type: ignore[arg-type]
-        value = getattr(feature, argument.name)
-        if not argument.compare or (value == argument.default and type(value) is type(argument.default)):
-            continue
-        if argument.name == "feature":
-            form["feature"] = feature_to_json(value)
-        else:
-            form[argument.name] = list(value) if isinstance(value, list) else str(value) if isinstance(value, str) else value
-    form["_type"] = feature._type
-    return form
+    form = feature.to_json()
+    if "feature" in form:
+        form["feature"] = feature_to_json(form["feature"])
+    return {**form, "_type": feature._type}
 
 
 def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureType:
@@ -122,10 +71,9 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
                 _name(name): feature_from_json(inner, path=f"{path}.{name}".lstrip("."), depth=depth + 1)
                 for name, inner in form.items()
             }
-    arguments = {key: value for key, value in form.items() if key in (*_arguments(kind, path), "id") and value is not None}
-    if "feature" in arguments:
-        arguments["feature"] = feature_from_json(arguments["feature"], path=path, depth=depth + 1)
-    return _make(kind, arguments, path)
+    if form.get("feature") is not None:
+        form = {**form, "feature": feature_from_json(form["feature"], path=path, depth=depth + 1)}
+    return _make(kind, form, path)
 
 
 def _guess_type(form: Mapping[Any, Any]) -> str | None:
@@ -138,31 +86,37 @@ def _guess_type(form: Mapping[Any, Any]) -> str | None:
     return None if guess == "Value" and not isinstance(form["dtype"], str) else guess
 
 
-def _arguments(kind: str, path: str) -> tuple[str, ...]:
-    known = _ARGUMENTS.get(kind)
-    if known is None:
-        raise ConfigurationError(
-            f"Feature {path!r} has the type {kind!r}, which this version does not know. Known: {', '.join(_ARGUMENTS)}."
-        )
-    return known
-
-
-def _make(kind: str, arguments: dict[str, Any], path: str) -> FeatureType:
-    count = arguments.get("num_classes")
+def _make(name: str, form: Mapping[str, Any], path: str) -> FeatureType:
+    kind = library_kind(name)
+    if kind is None:
+        known = ", ".join((*KINDS, *REGISTERED))
+        raise ConfigurationError(f"Feature {path!r} has the type {name!r}, which this version does not know. Known: {known}.")
+    count = form.get("num_classes")
     if isinstance(count, int) and count > MAX_CLASSES:
         raise ConfigurationError(f"Feature {path!r} has {count:,} classes, more than {MAX_CLASSES:,}. Mend the metadata.")
     try:
-        return library_kind(kind)(**arguments)  # type: ignore[no-any-return]
+        return kind.from_json(form)  # type: ignore[no-any-return]
     except ConfigurationError as error:
         raise ConfigurationError(f"Feature {path!r}: {error}") from error
     except (TypeError, ValueError, OSError) as error:
-        raise ConfigurationError(f"Feature {path!r} is no {kind}: {error}. Mend the metadata.") from error
+        raise ConfigurationError(f"Feature {path!r} is no {name}: {error}. Mend the metadata.") from error
 
 
-def library_kind(kind: str) -> Callable[..., Any]:
-    """The class of a kind of features, by its name."""
-    home = _TYPES_HOME if kind in _OTHER_TYPES else _MEDIA_HOMES.get(kind)
-    return _TYPES[kind] if home is None else getattr(import_module(home), kind)
+def library_kind(name: str) -> Any:
+    """The class of a kind of features by its name; None where none is installed."""
+    home = KINDS.get(name)
+    if home is not None:
+        return getattr(import_module(home), name)
+    if name not in REGISTERED and (offered := _offered().get(name)) is not None:
+        offered.load()  # registers it
+    return REGISTERED.get(name)
+
+
+def _offered() -> dict[str, Any]:
+    """The entry points of kinds of features that installed packages offer."""
+    from importlib.metadata import entry_points  # 9 ms that a known kind does without
+
+    return {point.name: point for point in entry_points(group="datasets_core.features")}
 
 
 def _name(name: Any) -> str:
@@ -198,14 +152,10 @@ def _yaml_entry(feature: FeatureType) -> dict[str, Any]:
         return {key: inner, **length}
     if isinstance(feature, Value):
         return {"dtype": str(feature.dtype), **({"id": feature.id} if feature.id is not None else {})}
-    from datasets_core.features.types import ClassLabel, FixedShape  # 2 ms that plain columns do without
-
-    form = feature_to_json(feature)
-    kind = _snake(form.pop("_type"))
-    if isinstance(feature, ClassLabel):
-        form["names"] = {str(code): name for code, name in enumerate(feature.names)}
-    if isinstance(feature, FixedShape):
-        form["shape"] = list(feature.shape)
+    form = {key: list(value) if isinstance(value, tuple) else value for key, value in feature.to_json().items()}
+    kind = _snake(feature._type)
+    if feature._type == "ClassLabel":
+        form["names"] = {str(code): name for code, name in enumerate(form["names"])}
     return {"dtype": {kind: form} if form else kind}
 
 
@@ -213,13 +163,9 @@ def _shortest(entry: dict[str, Any]) -> Any:
     return entry["dtype"] if entry.keys() == {"dtype"} else entry
 
 
+@cache
 def _snake(name: str) -> str:
     return re.sub(_CAPITALS, r"_\1", name).lower()
-
-
-@cache
-def _kinds_by_word() -> dict[str, str]:
-    return {_snake(kind): kind for kind in _ARGUMENTS}
 
 
 def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str, FeatureType]:
@@ -281,29 +227,21 @@ def _from_entry(entry: Any, path: str, depth: int) -> FeatureType:
 
 
 def _from_word(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
-    kind = _kinds_by_word().get(word)
-    if kind is None:
-        if arguments.keys() - {"id"}:
-            _arguments(word, path)
-        return _value(word, arguments, path)
+    kind = _kind_of_word(word, (*KINDS, *REGISTERED))
+    if kind is None and arguments.keys() <= {"id"}:
+        try:
+            return Value(word, **arguments)
+        except ConfigurationError as error:
+            kind = _kind_of_word(word, _offered())
+            if kind is None:
+                raise ConfigurationError(f"Feature {path!r}: {error}") from error
     if kind == "ClassLabel":
         arguments["names"] = _class_names(arguments.get("names"), path)
-    known = (*_arguments(kind, path), "id")
-    return _make(kind, {key: value for key, value in arguments.items() if key in known and value is not None}, path)
+    return _make(kind or _kind_of_word(word, _offered()) or word, arguments, path)
 
 
-def _value(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
-    try:
-        return Value(word, **arguments)
-    except ConfigurationError as error:
-        if word in _media_words():
-            _arguments(word, path)  # says that this is a type of feature, and one that is not known here
-        raise ConfigurationError(f"Feature {path!r}: {error}") from error
-
-
-@cache
-def _media_words() -> set[str]:
-    return {_snake(kind) for kind in _MEDIA_HOMES}
+def _kind_of_word(word: str, kinds: Iterable[str]) -> str | None:
+    return next((kind for kind in kinds if _snake(kind) == word), None)
 
 
 def _class_names(names: Any, path: str) -> Any:

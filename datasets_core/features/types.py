@@ -10,12 +10,14 @@ import operator
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
+from datasets_core.features.arrow import Misfit, list_parts, raw_values, validity
 from datasets_core.features.base import (
     EXTENSION_NAME,
     EXTENSION_VALUE,
@@ -24,8 +26,13 @@ from datasets_core.features.base import (
     List,
     Value,
     canonical_name,
+    plain_array,
     type_from_name,
 )
+from datasets_core.features.values import as_elements, is_missing
+
+if TYPE_CHECKING:
+    from datasets_core.features.encode import Column
 
 # `Json`: a column of values of any and of mixed types, stored as JSON text.
 
@@ -61,6 +68,17 @@ class Json(Feature):
     def needs_decoding(self) -> bool:
         """See `Feature.needs_decoding`."""
         return self.decode
+
+    def column(self) -> Column:
+        """See `Feature.column`."""
+        from datasets_core.features.encode import encoded, leaf_column  # a warm load encodes nothing
+
+        texts = encoded(self, leaf_column(pa.string()))
+        return lambda values: pa.ExtensionArray.from_storage(self.arrow_type, texts(values))
+
+    def cast_array(self, array: pa.Array) -> pa.Array:
+        """See `Feature.cast_array`: the JSON text of each value."""
+        return self.column()(array.to_pylist())
 
     def encode_example(self, value: Any) -> str:
         """The value as JSON text; NaN and infinities are written as Python's `json` writes them.
@@ -145,6 +163,7 @@ class FixedShape(Feature):
     is_constant: ClassVar[bool] = True
     ndim: ClassVar[int] = 0
     needs_encoding: ClassVar[bool] = True
+    has_rules: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, Iterable):
@@ -167,14 +186,6 @@ class FixedShape(Feature):
         return f"{type(self).__name__}(shape={self.shape!r}, dtype={self.dtype!r})"
 
     @property
-    def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
-        arrow_type = type_from_name(self.dtype)
-        for _ in range(self.ndim):
-            arrow_type = pa.list_(arrow_type)
-        return arrow_type
-
-    @property
     def arrow_metadata(self) -> dict[bytes, bytes]:
         # The names under which Hugging Face `datasets` finds its extension types. They are not registered here: a
         # process that imports both libraries could not register one name twice, and the storage is the same.
@@ -186,6 +197,66 @@ class FixedShape(Feature):
     def element(self) -> Value:
         """The kind of one element."""
         return Value(self.dtype)
+
+    @property
+    def storage(self) -> List:
+        """See `Feature.storage`: lists in lists."""
+        nested: Any = self.element
+        for _ in range(self.ndim):
+            nested = List(nested)
+        return nested  # type: ignore[no-any-return]
+
+    def column(self) -> Column:
+        """See `Feature.column`."""
+        from datasets_core.features.encode import compile_column, without_stop
+
+        column = compile_column(self.storage)
+
+        def write(values: list[Any]) -> pa.Array:
+            arrays: list[Any] = []
+            for index, value in enumerate(values):
+                try:
+                    arrays.append(None if is_missing(value) else self._shaped(value))
+                except CastError as error:
+                    raise Misfit(index, without_stop(error)) from error
+            return column(arrays)
+
+        return write
+
+    def _shaped(self, value: Any) -> Any:
+        if not isinstance(value, np.ndarray) and hasattr(value, "__array__"):
+            value = np.asarray(value)
+        self.check_shape(value.shape if isinstance(value, np.ndarray) else self._shape_of(value, self.ndim))
+        return value
+
+    def _shape_of(self, value: Any, ndim: int) -> tuple[int, ...]:
+        """The shape of lists in lists, all of which have to agree."""
+        elements = as_elements(value)
+        if ndim == 1:
+            return (len(elements),)
+        inner = {self._shape_of(element, ndim - 1) for element in elements if element is not None}
+        if len(inner) > 1:
+            raise CastError(f"Lists of the shapes {sorted(inner)} in one array do not fit {self!r}.")
+        missing = tuple(size or 0 for size in self.shape[self.ndim - ndim + 1 :])
+        return (len(elements), *(inner.pop() if inner else missing))
+
+    def cast_array(self, array: pa.Array) -> pa.Array:
+        """See `Feature.cast_array`: lists in lists, of the shape that is asked for."""
+        from datasets_core.features.cast import cast_array
+
+        cast = cast_array(array, self.storage)
+        parent: np.ndarray[Any, Any] = np.arange(len(cast))
+        level = cast
+        for size in self.shape:
+            lengths, valid, child = list_parts(level)
+            wrong = np.zeros(len(lengths), bool) if size is None else lengths != size
+            wrong = wrong if valid is None else wrong & valid
+            if wrong.any():
+                index = int(np.argmax(wrong))
+                reason = f"an array with {lengths[index]} elements in a dimension does not fit {self!r}"
+                raise Misfit(int(parent[index]), reason)
+            parent, level = np.repeat(parent, lengths), child
+        return cast
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Complain about an array whose shape is another one."""
@@ -286,6 +357,8 @@ class ClassLabel(Feature):
     _codes: dict[str, int] = field(default_factory=dict, compare=False)
     _type: ClassVar[str] = "ClassLabel"
     needs_encoding: ClassVar[bool] = True
+    has_rules: ClassVar[bool] = True
+    croissant: ClassVar[tuple[str, ...]] = ("cr:Int64", "cr:Label")
 
     def __init__(
         self,
@@ -354,6 +427,63 @@ class ClassLabel(Feature):
     def arrow_type(self) -> pa.DataType:
         """See `Feature.arrow_type`."""
         return pa.int64()
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        """See `Feature.arguments`; a description names no file: reading one is for code that the user runs."""
+        return ("names", "num_classes", "id")
+
+    def column(self) -> Column:
+        """See `Feature.column`."""
+        from datasets_core.features.encode import ARROW_ERRORS, INTEGERS, encoded, leaf_column
+
+        codes: dict[Any, int | None] = {**self._codes, None: None}
+        one_by_one = encoded(self, leaf_column(pa.int64()))
+        plain = INTEGERS | {NoneType}
+
+        def write(values: list[Any]) -> pa.Array:
+            kinds = set(map(type, values))
+            if plain.issuperset(kinds):
+                try:
+                    array = plain_array(values, pa.int64())
+                except ARROW_ERRORS:
+                    return one_by_one(values)
+                stored = raw_values(array.buffers()[1], np.int64, array)
+                if not len(stored) or (stored.min() >= -1 and stored.max() < self.num_classes):
+                    return array
+            elif kinds <= {str, NoneType}:
+                try:
+                    return plain_array([codes[value] for value in values], pa.int64())
+                except KeyError:
+                    return one_by_one(values)
+            return one_by_one(values)
+
+        return write
+
+    def cast_array(self, array: pa.Array) -> pa.Array:
+        """See `Feature.cast_array`: text is the name of a class, and a number its integer."""
+        from datasets_core.features.cast import cast_leaf, is_text
+
+        if is_text(array.type):
+            texts = array.dictionary_encode()
+            try:
+                codes = self.column()(texts.dictionary.to_pylist())
+            except Misfit as misfit:
+                hits = raw_values(texts.indices.buffers()[1], np.int32, texts.indices) == misfit.index
+                valid = validity(array)
+                row = int(np.argmax(hits if valid is None else hits & valid))
+                raise Misfit(row, misfit.reason) from misfit
+            return codes.take(texts.indices)
+        codes = cast_leaf(array, pa.int64())
+        stored = raw_values(codes.buffers()[1], np.int64, codes)
+        wrong = (stored < -1) | (stored >= self.num_classes)
+        valid = validity(codes)
+        wrong = wrong if valid is None else wrong & valid
+        if wrong.any():
+            index = int(np.argmax(wrong))
+            reason = f"{stored[index]} is the integer of no class of {self.num_classes}; -1 or null means unknown"
+            raise Misfit(index, reason)
+        return codes
 
     def str2int(self, values: str | Iterable[Any]) -> int | list[int]:
         """The integer of a name, or of each name in a list.
@@ -481,9 +611,9 @@ class Translation(Feature):
         return "dict"
 
     @property
-    def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
-        return pa.struct([(language, pa.string()) for language in sorted(self.languages)])
+    def storage(self) -> dict[str, FeatureType]:
+        """See `Feature.storage`."""
+        return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:
         """The columns that one column of this kind is made of, by the alphabet."""
@@ -532,9 +662,9 @@ class TranslationVariableLanguages(Feature):
         return "dict"
 
     @property
-    def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
-        return pa.struct([("language", pa.list_(pa.string())), ("translation", pa.list_(pa.string()))])
+    def storage(self) -> dict[str, FeatureType]:
+        """See `Feature.storage`."""
+        return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:
         """The columns that one column of this kind is made of."""

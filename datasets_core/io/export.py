@@ -15,6 +15,7 @@ from datasets_core.store.rows.rows import Rows
 if TYPE_CHECKING:
     import os
 
+    import narwhals as nw
     import pandas as pd
     import polars as pl
 
@@ -83,6 +84,26 @@ class Export(Rows):
 
         options = {"schema_overrides": schema_overrides, "rechunk": rechunk}
         return polars_frames(self, batch_size, options) if batched else polars_frame(self, options)
+
+    def to_narwhals(
+        self, batch_size: int | None = None, batched: bool = False, backend: str = "pyarrow"
+    ) -> nw.DataFrame[Any] | Iterator[nw.DataFrame[Any]]:
+        """The rows as a frame of narwhals, at once or (`batched`) in frames of `batch_size` rows.
+
+        Args:
+            batch_size: rows of a frame.
+            batched: give several frames.
+            backend: the tabular format that narwhals is to work on: `"pyarrow"`, whose columns are not copied, `"polars"`, ….
+
+        Raises:
+            MissingDependencyError: narwhals, or the backend, is not installed.
+
+        >>> Dataset.from_dict({"a": [1, 2]}).to_narwhals()["a"].sum()
+        3
+        """
+        shown = self.with_format("narwhals", backend=backend)
+        frames: Any = shown.iter(1000 if batch_size is None else batch_size) if batched else shown[:]
+        return frames  # type: ignore[no-any-return]
 
     def to_csv(
         self,

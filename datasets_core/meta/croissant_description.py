@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
+from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, name_from_type, storage_of
+from datasets_core.features.media.media import Media
 from datasets_core.features.schema import Features
+from datasets_core.features.types import ClassLabel, FixedShape
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 
 # The vocabulary of Croissant: its JSON-LD context, its versions, and how parts of a description are identified.
@@ -106,13 +109,6 @@ _FAMILIES: dict[str, str | list[str]] = {  # the type that every reader knows st
     "duration": ["cr:Int64", "sc:Duration"],
     "decimal": ["sc:Float", "sc:Number"],
 }
-_MEDIA: dict[str, Any] = {
-    "Image": "sc:ImageObject",
-    "Audio": "sc:AudioObject",
-    "Video": "sc:VideoObject",
-    "Pdf": ["sc:Text", "sc:DigitalDocument"],
-}
-_OTHER_MEDIA = ("Nifti", "Mesh", "BioSequence", "BioStructure")
 _FAMILY = re.compile(r"[a-z]+")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -156,35 +152,30 @@ class FieldWriter:
 
     def fields(self, features: Features) -> list[dict[str, Any]]:
         """One field for each column."""
-        forms: Mapping[str, Any] = features.to_dict()
         return [
-            {**self._field(name, form, self._ids.new(self._record_set, name), _Place(name)), "description": _said(name, form)}
-            for name, form in forms.items()
+            {**self._field(name, kind, self._ids.new(self._record_set, name), _Place(name)), "description": _said(name, kind)}
+            for name, kind in features.items()
         ]
 
-    def _field(self, name: str, form: Any, node: str, place: _Place) -> dict[str, Any]:
+    def _field(self, name: str, feature: FeatureType, node: str, place: _Place) -> dict[str, Any]:
         field: dict[str, Any] = {"@type": "cr:Field", "@id": node, "name": plain_text(name)}
-        form, shape = _unwrapped(form)
+        feature, shape = _unwrapped(feature)
+        if isinstance(feature, Feature) and feature.croissant is None and storage_of(feature) is not feature:
+            feature, lengths = _unwrapped(storage_of(feature))
+            shape += lengths
         if shape:
             field |= {"isArray": True, "arrayShape": ",".join(map(str, shape))}
             place = place.inside()
-        columns = _columns_of(form)
-        if columns:
+        if isinstance(feature, dict) and feature:
             field["subField"] = [
-                self._field(key, inner, self._ids.new(node, key), place.below(key)) for key, inner in columns.items()
+                self._field(key, inner, self._ids.new(node, key), place.below(key)) for key, inner in feature.items()
             ]
             return field
-        kind = form.get("_type", "")
-        if kind in _MEDIA or kind in _OTHER_MEDIA:
-            field["dataType"] = _MEDIA.get(kind, ["sc:Text", "sc:MediaObject"])
-            return field | {"source": self._from(place.below("bytes"))}
-        if kind == "ClassLabel":
-            field["dataType"] = ["cr:Int64", "cr:Label"]
-            field["source"] = self._from(place)
-            if form.get("names"):
-                field["references"] = {"field": {"@id": self._enumerated(node, name, form["names"])}}
-            return field
-        return field | {"dataType": data_type(form), "source": self._from(place)}
+        field["dataType"] = data_type(feature)
+        field["source"] = self._from(place.below("bytes") if isinstance(feature, Media) else place)
+        if isinstance(feature, ClassLabel) and feature.names:
+            field["references"] = {"field": {"@id": self._enumerated(node, name, feature.names)}}
+        return field
 
     def _from(self, place: _Place) -> dict[str, Any]:
         column = plain_text(place.column)
@@ -225,50 +216,38 @@ def _stepped(path: str, key: str) -> str:
     return path + "['" + key.replace("\\", "\\\\").replace("'", "\\'") + "']"
 
 
-def data_type(form: Mapping[str, Any]) -> str | list[str]:
-    """The data type of values that are no lists, structs or media.
+def data_type(feature: FeatureType) -> str | list[str]:
+    """The data type of values that are no lists, and of structs without fields.
 
-    >>> data_type({"_type": "Value", "dtype": "uint8"}), data_type({"_type": "Value", "dtype": "timestamp[us, tz=UTC]"})
-    ('cr:UInt8', 'sc:DateTime')
+    >>> from datasets_core.features import Image, Value
+    >>> data_type(Value("uint8")), data_type(Value("timestamp[us, tz=UTC]")), data_type(Image())
+    ('cr:UInt8', 'sc:DateTime', 'sc:ImageObject')
     """
-    dtype = str(form.get("dtype", "string"))
+    if isinstance(feature, dict):
+        return "sc:Text"
+    if feature.croissant is not None:
+        return feature.croissant if isinstance(feature.croissant, str) else list(feature.croissant)
+    dtype = name_from_type(feature.arrow_type) or "string"
     if dtype in _NUMBERS:
         return _NUMBERS[dtype]
     family = _FAMILY.match(dtype)
     return _FAMILIES.get(family[0] if family else "", "sc:Text")
 
 
-def _unwrapped(form: Any) -> tuple[Mapping[str, Any], list[int]]:
+def _unwrapped(feature: FeatureType) -> tuple[FeatureType, list[int]]:
     """What lists hold inside, and their lengths, -1 where they may have any."""
     shape: list[int] = []
-    while True:
-        if isinstance(form, list):
-            form, length = form[0], -1
-        elif form.get("_type") in ("List", "LargeList", "Sequence") and "feature" in form:
-            form, length = form["feature"], form.get("length", -1)
-        elif str(form.get("_type", "")).startswith("Array") and "shape" in form:
-            lengths = [-1 if each is None else each for each in form["shape"]]
-            return {"_type": "Value", "dtype": form["dtype"]}, shape + lengths
-        else:
-            return form, shape
-        shape.append(-1 if length is None else length)
+    while isinstance(feature, (List, LargeList)):
+        shape.append(feature.length if isinstance(feature, List) else -1)
+        feature = feature.feature
+    if isinstance(feature, FixedShape):
+        return feature.element, shape + [-1 if size is None else size for size in feature.shape]
+    return feature, shape
 
 
-def _columns_of(form: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The features of a struct, by name; none where it is no struct."""
-    kind = form.get("_type")
-    text = {"_type": "Value", "dtype": "string"}
-    if kind == "Translation":
-        return dict.fromkeys(form["languages"], text)
-    if kind == "TranslationVariableLanguages":
-        return {key: {"_type": "List", "feature": text} for key in ("language", "translation")}
-    return {} if isinstance(kind, str) else form
-
-
-def _said(name: str, form: Any) -> str:
-    inner, shape = _unwrapped(form)
-    kind = inner.get("_type")
-    word = inner.get("dtype") if kind == "Value" else kind if isinstance(kind, str) else "struct"
+def _said(name: str, feature: FeatureType) -> str:
+    inner, shape = _unwrapped(feature)
+    word = "struct" if isinstance(inner, dict) else inner.dtype if isinstance(inner, Value) else inner._type
     return f"Column {plain_text(name)!r}: {'lists of ' if shape else ''}{word}."
 
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError, ExampleError
 from datasets_core.features.arrow import Lengths, Misfit, list_array, list_parts, rows_of, struct_array, validity
-from datasets_core.features.base import Feature, FeatureType, LargeList, List, Mask, Value, feature_to_arrow
+from datasets_core.features.base import Feature, FeatureType, LargeList, List, Mask, Value, feature_to_arrow, storage_of
 from datasets_core.features.cast import cast_array
 from datasets_core.features.media.media import Media, is_binary, is_text
-from datasets_core.features.types import ClassLabel, FixedShape, Json, Translation, TranslationVariableLanguages
+from datasets_core.features.types import ClassLabel, FixedShape, Json
 from datasets_core.records.specs.values import Where, absent, counted, joined_steps
 from datasets_core.records.wire.maps import Spans, WireBytes, first_fields
 from datasets_core.records.wire.messages import raw_sequence_example
@@ -246,8 +246,8 @@ def leaves_of(features: Mapping[str, FeatureType]) -> list[Leaf]:
 
 
 def _leaves(feature: FeatureType, key: str, path: str, steps: tuple[Step, ...]) -> Iterator[Leaf]:
-    if isinstance(feature, (Translation, TranslationVariableLanguages)):
-        feature = feature.flatten()
+    if not isinstance(feature, FixedShape):
+        feature = storage_of(feature)
     if isinstance(feature, dict):
         for name, inner in feature.items():
             yield from _leaves(inner, f"{key}/{name}", f"{path}.{name}", (*steps, name))
@@ -602,8 +602,8 @@ def _node(feature: FeatureType, key: str, kinds: Mapping[str, str]) -> Node:
         kinds: the kind of values of each key that writing makes.
     """
     arrow_type = feature_to_arrow(feature)
-    if isinstance(feature, (Translation, TranslationVariableLanguages)):
-        feature = feature.flatten()
+    if not isinstance(feature, FixedShape):
+        feature = storage_of(feature)
     if isinstance(feature, dict):
         return StructNode(arrow_type, {name: _node(inner, f"{key}/{name}", kinds) for name, inner in feature.items()})
     if isinstance(feature, (List, LargeList)):

@@ -108,7 +108,7 @@ class MessageDecoder(DataDecoder):
         try:
             return handler.tensors_to_item({key: found[key] for key in handler.keys})
         except ItemError as error:
-            advice = error.advice or "Mend the record, or the handler of the item"
+            advice = error.advice
             raise ExampleError(name, f"item {item!r}: {error.reason}", record=record, advice=advice) from error
         except Exception as error:
             where = name if record is None else f"{name}, record {record:,}"

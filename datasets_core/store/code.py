@@ -184,6 +184,11 @@ def foreign_parts(value: Any) -> Sequence[Any] | None:
     if root == "polars" and kind.__name__ in ("DataFrame", "Series"):
         frame = value.to_frame() if kind.__name__ == "Series" else value
         return [str(dtype) for dtype in frame.dtypes], frame.to_arrow().combine_chunks()
+    if root == "narwhals" and hasattr(value, "to_native"):
+        return [kind.__name__, value.to_native()]
+    formats = sys.modules.get("datasets_core.features.formats.formats")  # where the other frames are known
+    if formats is not None and root != "pyarrow" and (table := formats.as_table(value)) is not None:
+        return [root, table.combine_chunks()]
     if any(base.__name__ == "PreTrainedTokenizerBase" and base.__module__.startswith("transformers") for base in kind.__mro__):
         return _tokenizer_parts(value)
     return None

@@ -15,7 +15,7 @@ from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.codec import RowEncoder
-from datasets_core.features.formats.formats import RowFormat
+from datasets_core.features.formats.formats import RowFormat, check_format
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
@@ -31,6 +31,7 @@ from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import pandas as pd
     import polars as pl
 
@@ -374,6 +375,17 @@ class IterableDataset(StreamExports, StreamMaking):
         return cls._of(df.to_arrow(), features, info, split, 1)
 
     @classmethod
+    def from_narwhals(
+        cls,
+        df: nw.DataFrame[Any],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+    ) -> Self:
+        """A stream of the rows of a frame of narwhals."""
+        return cls._of(df.to_arrow(), features, info, split, 1)
+
+    @classmethod
     def from_file(cls, filename: Path) -> Self:
         """The rows of an Arrow file (file or stream format) or of a Parquet file, mapped.
 
@@ -514,6 +526,26 @@ class IterableDataset(StreamExports, StreamMaking):
 
         found = self._handed_over(RowFormat("polars"), batch_size, batched)
         return map(shown, found) if batched else shown(found)
+
+    def to_narwhals(
+        self, batch_size: int | None = None, batched: bool = False, backend: str = "pyarrow"
+    ) -> nw.DataFrame[Any] | Iterator[nw.DataFrame[Any]]:
+        """The rows as a frame of narwhals, at once or (`batched`) in frames of `batch_size` rows.
+
+        Args:
+            batch_size: rows of a frame.
+            batched: give several frames.
+            backend: the tabular format that narwhals is to work on.
+
+        Raises:
+            MissingDependencyError: narwhals, or the backend, is not installed.
+
+        >>> IterableDataset.from_dict({"a": [1, 2]}).to_narwhals()["a"].sum()
+        3
+        """
+        check_format("narwhals", {"backend": backend})
+        wanted = RowFormat("narwhals", kwargs={"backend": backend})
+        return self._handed_over(wanted, batch_size, batched)  # type: ignore[no-any-return]
 
     def _handed_over(self, wanted: RowFormat, batch_size: int | None, batched: bool) -> Any:
         other = self.with_format(None)

@@ -13,13 +13,13 @@ from operator import length_hint
 from typing import Any, Protocol, Self, TypeAlias
 
 from datasets_core.errors import StreamStateError
-from datasets_core.features.formats.formats import RowFormat
+from datasets_core.features.formats.formats import TABULAR, RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit
 from datasets_core.store.rows.indices import at_least_one, whole_number
 from datasets_core.store.rows.reading import DatasetFacts
-from datasets_core.stream.nodes.block import TABLES, BlockFormatter
+from datasets_core.stream.nodes.block import BlockFormatter
 from datasets_core.stream.nodes.node import Delivery, Node, State, without_counts
 from datasets_core.stream.plan import Plan, RankLanes, decoding_of
 from datasets_core.stream.state import Place, check_place, check_versions, own_shards, read, saved, versions_relied_on
@@ -423,7 +423,7 @@ class Streamed(StreamFacts):
         """The plan as it is read: with what decodes media, where that is more than to show them."""
         plan = self._plan
         is_asked = plan.errors is not None or any(step.decoding is not None for step in plan.steps)
-        if not is_asked or self._format.type in TABLES:
+        if not is_asked or self._format.type in TABULAR:
             return plan
         step = decoding_of(plan.steps, plan.features, plan.errors)
         return plan if step is None else plan.then(step)

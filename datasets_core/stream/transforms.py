@@ -361,7 +361,8 @@ class Transforming(Streamed):
         """The same rows in another format, for the functions of further steps too.
 
         Args:
-            type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"` or `"arrow"`.
+            type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"`, `"narwhals"` or
+                `"arrow"`.
 
         >>> next(iter(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().with_format("arrow"))).num_rows
         1

@@ -91,7 +91,7 @@ class ConllDatasetBuilder(_Conll, skip_registration=True):
                         raise DatasetGenerationError(
                             f"Line {number} of {os.fspath(path)} has {len(parts)} columns, and not the {len(names)} of the "
                             "config. Mend the line, or the ordered_features."
-                        )
+                        ).placed(file=os.fspath(path), line=number)
                     for name, part in zip(names, parts, strict=True):
                         sentence[name].append(part.rstrip())
             yield key, sentence

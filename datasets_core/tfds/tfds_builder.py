@@ -337,12 +337,13 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             except CastError as error:
                 reason = str(error)
                 if isinstance(error, CellCastError):
-                    advice = error.advice or "Mend the value, or the feature"
+                    advice = "Mend the value, or the feature" if error.advice == CellCastError.ADVICE else error.advice
                     reason = f"feature {error.column!r}: {error.reason}. {advice}."
                 place = yield_place(made)
                 which = f"Row {number} (key {key!r}) of split {split!r} of {self.label}"
                 where = f", yielded in {place}," if place else ""
-                raise DatasetGenerationCastError(f"{which}{where} does not fit {reason}", row=number) from error
+                message = f"{which}{where} does not fit {reason}"
+                raise DatasetGenerationCastError(message, row=number).placed(place, split=str(split)) from error
             yield key, changed
 
     # -- the verbs -----------------------------------------------------------------------------------------------------

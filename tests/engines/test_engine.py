@@ -5,12 +5,14 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from datasets_core import config
+from datasets_core import Dataset, config, load_dataset
 from datasets_core import engines as engine_module
-from datasets_core.engines import Engine, get_engine
+from datasets_core.engines import Engine, get_engine, register_engine
 from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.local import ProcessEngine, ThreadEngine
 from datasets_core.errors import ConfigurationError, FileFormatError
@@ -142,6 +144,29 @@ class _Backwards:
 def test_an_engine_itself_is_taken_as_it_is() -> None:
     mine = _Backwards()
     assert get_engine(mine, num_proc=4) is mine
+
+
+def test_an_engine_is_added_by_one_call(tmp_path: Path) -> None:
+    made: list[int | None] = []
+
+    def backwards(num_proc: int | None) -> _Backwards:
+        made.append(num_proc)
+        return _Backwards(num_proc)
+
+    register_engine("mine", backwards)
+    try:
+        assert type(get_engine("mine", num_proc=3)) is _Backwards
+        rows = Dataset.from_dict({"a": [1, 2, 3]})
+        assert rows.map(lambda row: {"a": -row["a"]}, engine="mine", num_proc=2)["a"] == [-1, -2, -3]
+        (tmp_path / "a.csv").write_text("a\n1\n2\n", encoding="utf-8")
+        built: Any = load_dataset(str(tmp_path), split="train", cache_dir=str(tmp_path / "cache"), engine="mine")
+        assert built["a"] == [1, 2] and len(made) == 3
+    finally:
+        del engine_module._ENGINES["mine"]
+    with pytest.raises(ConfigurationError, match="'mine' is no engine"):
+        get_engine("mine")
+    with pytest.raises(ConfigurationError, match="engine of the library"):
+        register_engine("threads", backwards)
 
 
 def test_an_installed_package_can_offer_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,15 +3,17 @@
 import builtins
 import inspect
 import pickle
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from datasets_core import errors
+from datasets_core import Dataset, Value, errors, load_dataset
 
 CLASSES = [
     found
     for _, found in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(found, errors.DatasetsCoreError) and found.__module__ == "datasets_core.errors"
+    if issubclass(found, errors.DatasetsCoreError) and found.__module__.startswith("datasets_core.errors.")
 ]
 
 SAMPLES = [
@@ -48,6 +50,153 @@ def test_an_error_survives_pickling_with_its_facts(error: errors.DatasetsCoreErr
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
 
 
+FIELDS = ("file", "line", "row", "split", "value", "advice")
+FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
+    (errors.ConfigurationError("x"), {}),
+    (errors.UnknownConfigError("fr", dataset="d", known=["en"]), {"value": "fr"}),
+    (errors.UnknownSplitError("tran", known=["train"]), {"value": "tran"}),
+    (errors.UnknownOptionError("spe", builder="csv", known=["sep"]), {"value": "spe"}),
+    (errors.UnknownColumnError("txt", known=["text"]), {"value": "txt"}),
+    (errors.UnknownItemError("txt", known=["text"]), {"value": "txt"}),
+    (errors.UnknownFeatureError("k", item="i", known=[]), {"value": "k"}),
+    (errors.UnknownFormatError("cvs", known=["csv"]), {"value": "cvs"}),
+    (errors.UnknownVersionError("9", dataset="d", known=[]), {"value": "9"}),
+    (errors.UnknownExperimentError("fast"), {"value": "fast"}),
+    (errors.UnpreparableVersionError("1", dataset="d", release=None, known=[], where="/d"), {"value": "1", "file": "/d"}),
+    (errors.BlockedVersionError("d/1"), {"advice": "Choose another version or config"}),
+    (errors.SplitSyntaxError("train[", "it ends"), {"value": "train["}),
+    (errors.EmptySplitError("train[:0]", dataset="d"), {"split": "train[:0]"}),
+    (errors.RankError(4, world_size=4), {"value": 4}),
+    (errors.RowIndexError(9, size=3), {"value": 9}),
+    (errors.RowIdError("x__9", "it has 3 rows"), {"value": "x__9"}),
+    (errors.MissingRowIdsError(7), {"row": 7}),
+    (errors.MaskLengthError(2, size=3), {"value": 2, "advice": "Give one boolean for each row"}),
+    (errors.QueryError("SELECT", "it ends", advice="Go on"), {"value": "SELECT", "advice": "Go on"}),
+    (
+        errors.FileFormatError("a.csv", "5 fields where 4 are expected", line=7),
+        {"file": "a.csv", "line": 7, "advice": "Mend the file, or leave it out of data_files"},
+    ),
+    (
+        errors.ExampleError("a.tfrecord", "has 3 values", record=7, key="box", advice="Ask for 3"),
+        {"file": "a.tfrecord", "row": 7, "advice": "Ask for 3"},
+    ),
+    (
+        errors.CellCastError("a", "it is no number", row=3),
+        {"row": 3, "advice": "Mend the value, or the feature of the column"},
+    ),
+    (errors.ItemError("it lacks a key"), {"advice": "Mend the record, or the handler of the item"}),
+    (errors.DatasetGenerationError("It failed at row 3.", row=3), {"row": 3}),
+    (
+        errors.DatasetGenerationError("a.py failed.").placed("a.py, line 4", split="test"),
+        {"file": "a.py", "line": 4, "split": "test"},
+    ),
+    (
+        errors.DuplicateKeysError("k", split="train", places=["row 3"], place="/b/a.py, line 9"),
+        {"value": "k", "split": "train", "file": "/b/a.py", "line": 9},
+    ),
+    (
+        errors.InvalidKeyError([1], row=2).of("train", "a.py, line 3 or 5"),
+        {"value": [1], "row": 2, "split": "train", "file": "a.py"},
+    ),
+    (
+        errors.MediaNotFoundError("a.png").at(column="image", row=3),
+        {"file": "a.png", "row": 3, "advice": "Mend the path, or put the file there"},
+    ),
+    (errors.ScriptError("a.py", "it ends", line=2), {"file": "a.py", "line": 2, "advice": "Mend the script"}),
+    (
+        errors.ScriptTimeoutError("a.py", "making rows", seconds=1, path="b.py", line=3, split="test", row=8),
+        {"file": "b.py", "line": 3, "split": "test", "row": 8},
+    ),
+    (errors.DeniedAccessError("read '/x'", path="a.py", line=3), {"file": "a.py", "line": 3, "value": "read '/x'"}),
+    (errors.UntrustedScriptError("a.py"), {"file": "a.py"}),
+    (errors.ConfinementUnavailableError("no seccomp", advice="Update"), {"advice": "Update"}),
+    (errors.FileInPlaceError("/data/x"), {"file": "/data/x"}),
+    (errors.DatasetDiskError("/data/x", "No space"), {"file": "/data/x"}),
+    (errors.ManualDownloadError("d", "Log in there."), {"advice": "Log in there."}),
+    (
+        errors.NonMatchingChecksumError("http://h/x", expected="aa", found="bb"),
+        {"file": "http://h/x", "value": "bb", "advice": "Delete it from the cache or mend the record"},
+    ),
+    (errors.MissingChecksumError(["http://h/x"], path="checksums.tsv"), {"file": "checksums.tsv"}),
+    (errors.LockDriftError("dataset.lock", ["x"]), {"file": "dataset.lock"}),
+    (errors.ManifestError("i.json", "it ends"), {"file": "i.json", "advice": "Mend or delete that file"}),
+    (errors.DamagedShardError("a.arrow", "it ends", advice="Fetch it"), {"file": "a.arrow", "advice": "Fetch it"}),
+    (
+        errors.DownloadError("http://h/x", "404"),
+        {"file": "http://h/x", "advice": "Check the address and the connection, then run again"},
+    ),
+    (errors.HubError("org/name", "is gone", "Tell its owner"), {"advice": "Tell its owner"}),
+    (
+        errors.RevisionNotFoundError("org/name", "v9"),
+        {"value": "v9", "advice": "Give a branch, a tag or a full commit hash as revision="},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "fields"), FOUND, ids=lambda each: type(each).__name__ if isinstance(each, Exception) else ""
+)
+def test_an_error_tells_in_fields_what_it_is_about(error: errors.DatasetsCoreError, fields: dict[str, Any]) -> None:
+    for each in (error, pickle.loads(pickle.dumps(error))):
+        assert {name: getattr(each, name) for name in FIELDS if getattr(each, name) is not None} == fields
+    for field in ("file", "row", "value", "advice"):
+        if field in fields and not isinstance(fields[field], list):
+            assert str(fields[field]).rstrip(".") in str(error)
+
+
+SCRIPT = """
+import datasets_core as datasets
+
+class Birds(datasets.GeneratorBasedBuilder):
+    def _info(self):
+        return datasets.DatasetInfo(features=datasets.Features({"a": datasets.Value("int8")}))
+    def _split_generators(self, dl_manager):
+        return [datasets.SplitGenerator(name="test", gen_kwargs={})]
+    def _generate_examples(self):
+        yield 0, {"a": 1}
+        yield 1, {"a": 2}
+        PLACE
+"""
+FAILURES: dict[str, tuple[type[errors.DatasetsCoreError], dict[str, Any]]] = {
+    "raise OSError('gone')": (errors.DatasetGenerationError, {"row": 2, "line": 12}),
+    "yield 2, 5": (errors.DatasetGenerationError, {"row": 2}),
+    "yield 2, {'a': 'x'}": (errors.DatasetGenerationCastError, {"row": 2, "line": 12}),
+    "yield 1, {'a': 3}": (errors.DuplicateKeysError, {"value": 1, "line": 12}),
+    "yield None, {'a': 3}": (errors.InvalidKeyError, {"row": 2, "line": 12}),
+}
+
+
+@pytest.mark.parametrize("code", FAILURES)
+def test_a_script_that_fails_is_told_by_fields(tmp_path: Path, code: str) -> None:
+    (tmp_path / "birds.py").write_text(SCRIPT.replace("PLACE", code), encoding="utf-8")
+    kind, fields = FAILURES[code]
+    with pytest.raises(kind) as caught:
+        load_dataset(str(tmp_path / "birds.py"), cache_dir=str(tmp_path / "cache"), trust_remote_code=True)
+    found = {"split": "test", **fields}
+    assert {name: getattr(caught.value, name) for name in found} == found
+    assert caught.value.file is not None and caught.value.file.endswith("birds.py")
+
+
+def test_data_that_does_not_fit_is_told_by_fields(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('a,b\n1,2\n3,"4\n', encoding="utf-8")
+    with pytest.raises(errors.FileFormatError) as file:
+        load_dataset("csv", data_files=str(tmp_path / "a.csv"), cache_dir=str(tmp_path / "cache"))
+    assert file.value.file == str(tmp_path / "a.csv") and file.value.advice
+    rows = Dataset.from_dict({"a": ["1", "x"]})
+    with pytest.raises(errors.CellCastError) as cell:
+        rows.cast_column("a", Value("int8"))
+    assert (cell.value.row, cell.value.column) == (1, "a")
+    with pytest.raises(errors.UnknownColumnError) as column:
+        rows["b"]
+    assert column.value.value == "b"
+    with pytest.raises(errors.RowIndexError) as row:
+        rows[5]
+    assert row.value.value == 5
+    with pytest.raises(errors.UnknownSplitError) as split:
+        Dataset.from_generator(lambda: iter([{"a": 1}]), split="train").info.splits["tran"]  # type: ignore[index]
+    assert split.value.value == "tran"
+
+
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_error_has_a_docstring(cls: type[Exception]) -> None:
     assert cls.__doc__
@@ -57,7 +206,7 @@ def test_an_unknown_split_is_both_errors_that_callers_expect() -> None:
     error = errors.UnknownSplitError("tran", known=["train"])
     assert isinstance(error, ValueError)
     assert isinstance(error, KeyError)
-    assert str(error) == "'tran' is no split. Splits: 'train'."
+    assert (error.value, error.known) == ("tran", ("train",))
 
 
 def test_the_errors_of_hugging_face_have_the_bases_they_have_there() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import DataFilesWarning, PluginError, UnknownFormatError
+from datasets_core.errors import ConfigurationError, DataFilesWarning, PluginError, UnknownFormatError
 from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.listings import FORMATS
 from datasets_core.resolve import registry
@@ -175,3 +175,23 @@ def test_a_format_of_another_package_has_what_those_of_the_library_have(install:
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "noted_package"]:
             del sys.modules[name]
+
+
+def test_a_format_is_added_by_one_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "noted_here.py").write_text(FORMAT, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(registry, "_registered", {})
+    kind = importlib.import_module("noted_here").Notes
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.notes").write_text("one\ntwo\n", encoding="utf-8")
+    assert registry.format_of("a.notes") is None
+    registry.register_format("notes", kind)
+    rows: Any = load_dataset(str(tmp_path / "data"), split="train", cache_dir=str(tmp_path / "cache"))
+    named: Any = load_dataset(
+        "notes", data_files=str(tmp_path / "data" / "a.notes"), split="train", cache_dir=str(tmp_path / "b")
+    )
+    assert rows["text"] == named["text"] == ["one", "two"]
+    assert registry.known_formats()[-1] == "notes"
+    with pytest.raises(ConfigurationError, match="format of the library"):
+        registry.register_format("csv", kind)
+    registry._plugin_by_extension.cache_clear()

@@ -203,10 +203,11 @@ def made_tables(
             return row
         key, table = pair
         if not isinstance(table, pa.Table | pa.RecordBatch):
+            where = _in(builder, job, row, key)
             raise DatasetGenerationError(
-                f"{builder.label} yields a {type(table).__name__} for split {job.split!r}{_in(builder, job, row, key)}. "
+                f"{builder.label} yields a {type(table).__name__} for split {job.split!r}{where}. "
                 "Yield pairs of a key and a pyarrow.Table from _generate_tables."
-            )
+            ).placed(where[2:], row=row, split=job.split)
         if job.max_rows is not None:
             table = table.slice(0, job.max_rows - row)
         left_out = max(0, min(job.skip - row, table.num_rows))
@@ -265,7 +266,7 @@ def _unzip(builder: Hooks, job: Part, chunk: list[Any], row: int) -> tuple[list[
             raise DatasetGenerationError(
                 f"_generate_examples of {builder.label} yields {kind} as row {row + position} of split {job.split!r}{where}. "
                 "Yield pairs of a key and a dict."
-            )
+            ).placed(where[2:], row=row + position, split=job.split)
     return [key for key, _ in chunk], [fields for _, fields in chunk]
 
 
@@ -290,7 +291,7 @@ def _encode(
     if batch.num_rows != len(rows):
         raise DatasetGenerationError(
             f"Row {row} of split {job.split!r} of {builder.label} has no columns. Yield dicts with at least one."
-        )
+        ).placed(row=row, split=job.split)
     return batch
 
 
@@ -300,9 +301,10 @@ def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[An
         number, key = row + error.row, keys[error.row]
         place = builder.place_of_row(job, number, key)
         which = f"Row {number} (key {shown(key)}) of {split}{f', yielded in {place},' if place else ''}"
-        advice = error.advice or "Mend the value, or the feature of the column"
-        return DatasetGenerationCastError(f"{which} does not fit column {error.column!r}: {error.reason}. {advice}.", row=row)
-    return DatasetGenerationCastError(f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}", row=row)
+        message = f"{which} does not fit column {error.column!r}: {error.reason}. {error.advice}."
+        return DatasetGenerationCastError(message, row=number).placed(place, split=job.split)
+    message = f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}"
+    return DatasetGenerationCastError(message, row=row).placed(split=job.split)
 
 
 # What a job keeps of the keys of its rows, so that the rows of the whole split can be put in order.
@@ -423,7 +425,7 @@ def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult
                 place = builder.place_of_row(job, row, key)
                 if place is None:
                     raise
-                raise DatasetGenerationCastError(f"{place}: {error}", row=error.row) from error
+                raise DatasetGenerationCastError(f"{place}: {error}", row=error.row).placed(place, split=job.split) from error
             row += table.num_rows
             counts.add(key, table)
             on_rows(table.num_rows)

@@ -149,7 +149,7 @@ class TableSink:
         return f"split {self._job.split!r} of {self._job.builder.label}"
 
     def _error(self, what: str, error: CastError) -> DatasetGenerationCastError:
-        return DatasetGenerationCastError(f"{what} does not fit {self._label}: {error}")
+        return DatasetGenerationCastError(f"{what} does not fit {self._label}: {error}").placed(split=self._job.split)
 
 
 def _is_stored_as(found: pa.Schema, stored: pa.Schema | None) -> bool:

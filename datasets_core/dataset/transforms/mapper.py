@@ -18,6 +18,7 @@ from datasets_core.dataset.transforms.calling import Caller, Calls
 from datasets_core.dataset.transforms.values import Block, ColumnEncoder, Encoded, Inputs, columns_read
 from datasets_core.errors import ArgumentTypeError, CastError, CellCastError
 from datasets_core.features.base import FeatureType, feature_to_arrow
+from datasets_core.features.formats.formats import as_table
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
 from datasets_core.store.rows.column import UNTOUCHED, LazyDict, held
@@ -595,16 +596,8 @@ def _one_chunk(values: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _as_table(value: Any) -> pa.Table | None:
-    if isinstance(value, pa.Table):
-        return value.replace_schema_metadata(None)
-    if isinstance(value, pa.RecordBatch):
-        return pa.Table.from_batches([value]).replace_schema_metadata(None)
-    module = type(value).__module__.partition(".")[0]
-    if module == "pandas" and hasattr(value, "columns"):
-        return pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None)
-    if module == "polars" and hasattr(value, "to_arrow") and hasattr(value, "columns"):
-        return value.to_arrow()
-    return None
+    table = as_table(value)
+    return None if table is None else table.replace_schema_metadata(None)
 
 
 def _own(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -22,6 +22,7 @@ from datasets_core.features.base import FeatureType, LargeList, List, feature_to
 from datasets_core.features.cast import cast_table
 from datasets_core.features.codec import Decoder
 from datasets_core.features.encode import Column, compile_column
+from datasets_core.features.formats.formats import TABULAR
 from datasets_core.features.formats.python import dict_rows, reader
 from datasets_core.features.inference import infer_column, infer_or_json
 from datasets_core.features.schema import Features
@@ -40,7 +41,6 @@ _WINDOW_ROWS = 1 << 14
 _NO_WINDOW: tuple[int, int, Any] = (1, 0, None)
 _SLICED = frozenset({"numpy", "torch"})
 _WRITABLE = {"copy": True}  # functions may change what they are given
-_TABULAR = frozenset({"arrow", "pandas", "polars"})
 
 
 class Inputs:
@@ -65,7 +65,7 @@ class Inputs:
         self.table, self.index = dataset._table, dataset._index
         kind = dataset._format.type
         self.is_plain = kind is None
-        self.is_tabular = kind in _TABULAR
+        self.is_tabular = kind in TABULAR
         self.schema = self.table.schema
         self.names: tuple[str, ...] = tuple(self.schema.names)
         features = dataset._features

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pyarrow as pa
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MissingDependencyError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.formats.python import RowReader
+from datasets_core.optional import is_installed, needed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,12 +26,9 @@ if TYPE_CHECKING:
 
 
 _NAMES: dict[object, str | None] = {None: None, "python": None, "custom": "custom"}
-_NAMES |= dict.fromkeys(["arrow", "pa", "pyarrow"], "arrow")
 _NAMES |= dict.fromkeys(["numpy", "np"], "numpy")
 _NAMES |= dict.fromkeys(["torch", "pt", "pytorch"], "torch")
 _NAMES |= dict.fromkeys(["tensorflow", "tf"], "tensorflow")
-_NAMES |= dict.fromkeys(["pandas", "pd"], "pandas")
-_NAMES |= dict.fromkeys(["polars", "pl"], "polars")
 _NAMES["jax"] = "jax"
 
 _ARGUMENTS: dict[str | None, tuple[str, ...]] = {
@@ -39,7 +38,141 @@ _ARGUMENTS: dict[str | None, tuple[str, ...]] = {
     "jax": ("dtype", "device"),
     "custom": ("transform",),
 }
-_PACKAGES = ("torch", "tensorflow", "jax", "pandas", "polars")
+_PACKAGES = ("torch", "tensorflow", "jax")
+_GROUP = "datasets_core.formats"
+
+
+class TabularFormat(NamedTuple):
+    """A kind of tables or data frames in which rows come out, and which functions may give back: a row of `TABULAR`.
+
+    Attributes:
+        name: for `with_format(name)`.
+        from_table: makes a frame of an Arrow table. Its second argument is a function that gives columns as lists of Python
+            objects, where the user does not see what is stored: pictures, say, and with `arrays=True` arrays of a fixed shape.
+            The `options` follow by name.
+        to_table: makes an Arrow table of a frame.
+        package: which frames are from; rows in this format need it.
+        frame: the name of their class in that package.
+        aliases: other names of the format.
+        options: the arguments that `with_format(name, ...)` takes.
+        row: makes a frame of one row, by its number.
+    """
+
+    name: str
+    from_table: Callable[..., Any]
+    to_table: Callable[[Any], pa.Table]
+    package: str
+    frame: str = "DataFrame"
+    aliases: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    row: Callable[[Any, int], Any] = lambda frame, number: frame[number : number + 1]
+
+    def is_instance(self, value: object) -> bool:
+        """Whether a value is such a frame; no package is imported to tell."""
+        return any(kind.__name__ == self.frame and _root(kind) == self.package for kind in type(value).__mro__)
+
+
+def _root(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
+
+
+def _pandas_row(frame: Any, number: int) -> Any:
+    return frame.iloc[number : number + 1].reset_index(drop=True)
+
+
+def _of_pandas(frame: Any) -> pa.Table:
+    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+
+
+def _pandas(table: pa.Table, objects: Objects) -> Any:
+    import pandas as pd
+
+    made = table.to_pandas()
+    for column, values in objects(arrays=True).items():
+        made[column] = pd.Series(values, index=made.index, dtype=object)
+    return made
+
+
+def _polars(table: pa.Table, objects: Objects) -> Any:
+    import polars as pl
+
+    columns, given = [], objects()
+    for column in table.column_names:
+        if column in given:
+            columns.append(pl.Series(column, given[column], dtype=pl.Object))
+        else:
+            made: Any = pl.from_arrow(table.select([column]))
+            columns.append(made.to_series())
+    return pl.DataFrame(columns)
+
+
+def _narwhals(table: pa.Table, objects: Objects, backend: str = "pyarrow") -> Any:
+    import narwhals as nw
+
+    return nw.from_native(tabular(format_name(backend)).from_table(table, objects), eager_only=True)
+
+
+TABULAR: dict[str, TabularFormat] = {
+    form.name: form
+    for form in (
+        TabularFormat("arrow", lambda table, _: table, lambda table: table, "pyarrow", "Table", ("pa", "pyarrow")),
+        TabularFormat("pandas", _pandas, _of_pandas, "pandas", aliases=("pd",), row=_pandas_row),
+        TabularFormat("polars", _polars, lambda frame: frame.to_arrow(), "polars", aliases=("pl",)),
+        TabularFormat("narwhals", _narwhals, lambda frame: frame.to_arrow(), "narwhals", aliases=("nw",), options=("backend",)),
+    )
+}
+"""Formats whose batches are one object and not columns by name: what rows come in, and what functions may return."""
+
+
+def register_tabular(form: TabularFormat) -> None:
+    """Add a kind of data frames: datasets and streams come in it, and functions of `map()` take and return it.
+
+    A package that names the module of its format in the entry point group `datasets_core.formats`, under the name of the
+    format, has it imported when the format is asked for; worker processes find it so, too.
+
+    Raises:
+        ConfigurationError: another format has one of the names.
+
+    For example::
+
+        register_tabular(TabularFormat(
+            "cudf", lambda table, objects: cudf.DataFrame.from_arrow(table), lambda frame: frame.to_arrow(), "cudf"))
+        dataset.with_format("cudf")[:100]
+    """
+    for name in (form.name, *form.aliases):
+        known = _NAMES.get(name)
+        if name in _NAMES and known != form.name:
+            raise ConfigurationError(f"{name!r} is the format {known or 'python'!r} already. Give the new format another name.")
+    _NAMES.update(dict.fromkeys((form.name, *form.aliases), form.name))
+    TABULAR[form.name] = form
+
+
+for _form in TABULAR.values():
+    register_tabular(_form)
+
+
+def tabular(name: str | None) -> TabularFormat:
+    """The tabular format of a name.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    found = TABULAR.get(str(format_name(name)))
+    if found is None:
+        raise ConfigurationError(f"{name!r} is no tabular format. Formats: {', '.join(map(repr, TABULAR))}.")
+    return found
+
+
+def as_table(value: object) -> pa.Table | None:
+    """The Arrow table of a table or frame; None of a value that is none.
+
+    >>> as_table(pa.record_batch({"a": [1]})).num_rows, as_table([1]) is None
+    (1, True)
+    """
+    if isinstance(value, pa.RecordBatch):
+        return pa.Table.from_batches([value])
+    form = next((form for form in TABULAR.values() if form.is_instance(value)), None)
+    return None if form is None else form.to_table(value)
 
 
 def format_name(type_: str | None) -> str | None:
@@ -51,6 +184,11 @@ def format_name(type_: str | None) -> str | None:
     Raises:
         ConfigurationError: no format has that name.
     """
+    if isinstance(type_, str) and type_ not in _NAMES:
+        from importlib.metadata import entry_points  # 9 ms that a known format does without
+
+        for point in entry_points(group=_GROUP, name=type_):
+            point.load()  # registers it
     if not isinstance(type_, str | None) or type_ not in _NAMES:
         names = sorted(name for name in set(_NAMES.values()) if name is not None)
         raise ConfigurationError(
@@ -66,7 +204,8 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
         ConfigurationError: an argument that the format does not take; `custom` without a function.
         MissingDependencyError: its package is not installed.
     """
-    known = _ARGUMENTS.get(name, ())
+    form = TABULAR.get(str(name))
+    known = _ARGUMENTS.get(name, ()) if form is None else form.options
     for odd in kwargs:
         if odd not in known:
             takes = f"It takes {', '.join(map(repr, known))}." if known else "Leave it out."
@@ -75,8 +214,9 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
         raise ConfigurationError(
             f"The format 'custom' needs a function, found {kwargs.get('transform')!r}. Use set_transform(function)."
         )
-    if name in _PACKAGES and find_spec(name) is None:
-        raise MissingDependencyError(name, needed_for=f"The format {name!r}", install=f"datasets_core[{name}]")
+    package = name if name in _PACKAGES else None if form is None else form.package
+    if package is not None and not is_installed(package):
+        raise MissingDependencyError(package, needed_for=f"The format {name!r}", install=_extra(package))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,64 +265,51 @@ class Formatter(Protocol):
         ...
 
 
-# Arrow tables as data frames of pandas and of polars.
+# Arrow tables as data frames.
 
 
 Frame = Callable[[pa.Table], Any]
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader) -> Frame:
-    """The function that makes a frame of a table: `name` is `"arrow"`, `"pandas"` or `"polars"`.
+class Objects(Protocol):
+    """Gives the columns of a table that the user sees as Python objects; see `TabularFormat`."""
+
+    def __call__(self, *, arrays: bool = False) -> dict[str, list[Any]]: ...
+
+
+def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader, options: Mapping[str, Any] = _NONE) -> Frame:
+    """The function that makes a frame of a table, in the tabular format `name`.
 
     Values that the user sees otherwise than they are stored (pictures) are decoded, except in Arrow tables.
 
     Raises:
         MissingDependencyError: the package is not installed.
     """
-    if name == "arrow":
-        return lambda table: table
-    make = {"pandas": _pandas, "polars": _polars}[name]
-    try:
-        return make(features, reader)
-    except ImportError as error:
-        raise MissingDependencyError(name, needed_for=f"The format {name!r}", install=f"datasets_core[{name}]") from error
+    form = tabular(name)
+    needed(form.package, f"The format {name!r}", _extra(form.package))
+    return lambda table: form.from_table(table, partial(_objects, table, features, reader), **options)
 
 
-def _pandas(features: Mapping[str, FeatureType], reader: RowReader) -> Frame:
-    import pandas as pd
-
-    from datasets_core.features.formats.arrays import STORED, extractor, shapes_of
-
-    shapes = {column: shapes_of(feature) for column, feature in features.items()}
-
-    def frame(table: pa.Table) -> Any:
-        made = table.to_pandas()
-        for column in table.column_names:
-            if column in reader.decodes:
-                made[column] = pd.Series(_decoded(table, column, reader), index=made.index, dtype=object)
-            elif shapes[column] is not None:
-                extract = extractor(table.schema.field(column).type, shapes[column], STORED)
-                arrays = [row for chunk in table[column].chunks for row in extract(chunk)]
-                made[column] = pd.Series(arrays, index=made.index, dtype=object)
-        return made
-
-    return frame
+def _extra(package: str) -> str:
+    return f"datasets_core[{package}]" if package in (*_PACKAGES, "pandas", "polars", "narwhals") else package
 
 
-def _polars(features: Mapping[str, FeatureType], reader: RowReader) -> Frame:
-    import polars as pl
+def _objects(
+    table: pa.Table, features: Mapping[str, FeatureType], reader: RowReader, *, arrays: bool = False
+) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for column in table.column_names:
+        if column in reader.decodes:
+            found[column] = _decoded(table, column, reader)
+        elif arrays:
+            from datasets_core.features.formats.arrays import STORED, extractor, shapes_of
 
-    def frame(table: pa.Table) -> Any:
-        columns = []
-        for column in table.column_names:
-            if column in reader.decodes:
-                columns.append(pl.Series(column, _decoded(table, column, reader), dtype=pl.Object))
-            else:
-                made: Any = pl.from_arrow(table.select([column]))
-                columns.append(made.to_series())
-        return pl.DataFrame(columns)
-
-    return frame
+            shapes = shapes_of(features[column])
+            if shapes is not None:
+                extract = extractor(table.schema.field(column).type, shapes, STORED)
+                found[column] = [row for chunk in table[column].chunks for row in extract(chunk)]
+    return found
 
 
 def _decoded(table: pa.Table, column: str, reader: RowReader) -> list[Any]:

@@ -374,6 +374,7 @@ class Audio(Media):
     stream_index: int | None = None
     id: str | None = None
     _type: ClassVar[str] = "Audio"
+    croissant: ClassVar[str] = "sc:AudioObject"
     noun: ClassVar[str] = "sound"
     dtype: ClassVar[str] = "dict"
 

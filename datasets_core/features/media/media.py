@@ -346,6 +346,7 @@ class Media(Feature):
     __slots__ = ()
     needs_encoding: ClassVar[bool] = True
     is_constant: ClassVar[bool] = True
+    croissant: ClassVar[str | tuple[str, ...]] = ("sc:Text", "sc:MediaObject")
     noun: ClassVar[str] = "file"
     """What one value is called in messages."""
     decode: bool
@@ -359,6 +360,12 @@ class Media(Feature):
     def needs_decoding(self) -> bool:
         """See `Feature.needs_decoding`."""
         return self.decode
+
+    def column(self) -> Callable[[list[Any]], pa.Array]:
+        """See `Feature.column`."""
+        from datasets_core.features.encode import encoded  # a warm load encodes nothing
+
+        return encoded(self, media_array)
 
     def encode_example(self, value: Any) -> dict[str, Any]:
         """What is stored of a path, of bytes, of a dict of both, or of an object of this kind.

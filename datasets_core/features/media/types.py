@@ -46,6 +46,7 @@ class Image(Media):
     decode: bool = True
     id: str | None = None
     _type: ClassVar[str] = "Image"
+    croissant: ClassVar[str] = "sc:ImageObject"
     noun: ClassVar[str] = "image"
     dtype: ClassVar[str] = "PIL.Image.Image"
 
@@ -172,6 +173,7 @@ class Pdf(Media):
     decode: bool = True
     id: str | None = None
     _type: ClassVar[str] = "Pdf"
+    croissant: ClassVar[tuple[str, ...]] = ("sc:Text", "sc:DigitalDocument")
     noun: ClassVar[str] = "PDF document"
     dtype: ClassVar[str] = "pdfplumber.pdf.PDF"
 
@@ -362,6 +364,7 @@ class Video(Media):
     seek_mode: str = "exact"
     id: str | None = None
     _type: ClassVar[str] = "Video"
+    croissant: ClassVar[str] = "sc:VideoObject"
     noun: ClassVar[str] = "video"
     dtype: ClassVar[str] = "torchcodec.decoders.VideoDecoder"
 

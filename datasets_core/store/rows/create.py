@@ -167,7 +167,8 @@ def named_arguments(gen_kwargs: object) -> dict[str, Any]:
 def failed_at(row: int, error: Exception) -> DatasetGenerationError:
     """The error of a generator that failed while it made a row."""
     return DatasetGenerationError(
-        f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads."
+        f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads.",
+        row=row,
     )
 
 
@@ -319,9 +320,8 @@ class _Rows:
 
 def _renumbered(error: CellCastError, first: int, recipe: Recipe) -> CellCastError:
     row = None if error.row is None else error.row + first
-    return CellCastError(
-        error.column, error.reason, row=row, what="The generator", advice=error.advice or _advice(error.column, recipe)
-    )
+    advice = _advice(error.column, recipe) if error.advice == CellCastError.ADVICE else error.advice
+    return CellCastError(error.column, error.reason, row=row, what="The generator", advice=advice)
 
 
 def _advice(column: str, recipe: Recipe) -> str | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MediaError, UnknownColumnError
 from datasets_core.features.codec import Decoder
-from datasets_core.features.formats.formats import Formatter, RowFormat, check_format, format_name
+from datasets_core.features.formats.formats import TABULAR, Formatter, RowFormat, check_format, format_name, framer
 from datasets_core.features.formats.python import RowReader
 from datasets_core.features.media.media import MediaPaths, has_media
 from datasets_core.features.schema import Features
@@ -282,9 +282,6 @@ class CompletedRows:
         return (self._others if name in self._others.reader.names else self._formatted).stored(name)
 
 
-_TABLES = ("arrow", "pandas", "polars")  # formats whose batches are one object and not columns by name
-
-
 class RowReading(DatasetFacts):
     """Reads rows of the table and in the format set by `Rows`."""
 
@@ -381,7 +378,7 @@ class RowReading(DatasetFacts):
     def _column(self, name: str) -> Any:
         self._check_columns([name])
         is_formatted = self._format.columns is None or name in self._format.columns
-        if is_formatted and self._format.type in _TABLES:
+        if is_formatted and self._format.type in TABULAR:
             return _single_column(self._formatter_of((name,)).columns_at(range(self.num_rows)), name)
         found = self._columns.get(name)
         if found is None:
@@ -409,7 +406,7 @@ class RowReading(DatasetFacts):
             names = tuple(self._table.schema.names)
             chosen = self._chosen()
             others = tuple(name for name in names if name not in chosen) if self._format.is_complete else ()
-            if self._format.type is None or self._format.type in _TABLES:
+            if self._format.type is None or self._format.type in TABULAR:
                 self._formatted = self._formatter_of((*chosen, *others))
             elif others:
                 self._formatted = CompletedRows(self._formatter_of(chosen), self._view_of(others))
@@ -427,10 +424,8 @@ class RowReading(DatasetFacts):
         if kind == "custom":
             return CustomRows(view, kwargs["transform"])
         features = {name: self._features[name] for name in names}
-        if kind in _TABLES:
-            from datasets_core.features.formats.formats import framer
-
-            make = framer(kind, features, view.reader)
+        if kind in TABULAR:
+            make = framer(kind, features, view.reader, kwargs)
             if kind == "arrow":  # tables that say their features
                 view = RowView(view.table.with_metadata(self._metadata_of(view.table)), self._index, view.reader)
             return TableRows(view, make)
@@ -512,7 +507,8 @@ class RowReading(DatasetFacts):
         """Choose what rows come out as.
 
         Args:
-            type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"` or `"arrow"`.
+            type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"`, `"narwhals"` or
+                `"arrow"`.
             columns: the columns that come out; None: all.
             output_all_columns: the other columns come out too, as plain Python.
             format_kwargs: for the tensors, such as `dtype=` and `device=`.  numpy arrays are views of the dataset that

@@ -14,7 +14,7 @@ import pyarrow as pa
 from datasets_core.errors import CastError, UnknownColumnError
 from datasets_core.features.base import FeatureType, List
 from datasets_core.features.codec import Decoder, RowEncoder
-from datasets_core.features.formats.formats import Kit, NumpyKit, RowFormat, kit, of_python
+from datasets_core.features.formats.formats import TABULAR, Kit, NumpyKit, RowFormat, as_table, framer, kit, of_python
 from datasets_core.features.formats.python import RowReader, dict_rows
 from datasets_core.features.media.media import NOWHERE, MediaPaths
 from datasets_core.features.schema import Features
@@ -310,10 +310,6 @@ def _joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBa
 # Rows of a stream in the format that the user chose: as plain Python, arrays, tensors, tables or frames.
 
 
-TABLES = ("arrow", "pandas", "polars")
-"""Formats whose rows and batches are one object, and not values by column."""
-
-
 class BlockFormatter:
     """Shows blocks in one format.
 
@@ -324,17 +320,16 @@ class BlockFormatter:
     def __init__(self, wanted: RowFormat) -> None:
         self.kind = kind = wanted.type
         self._key = kind, tuple(sorted((name, repr(value)) for name, value in wanted.kwargs.items()))
-        self._kit: Kit | None = None if kind is None or kind in TABLES else kit(kind, wanted.kwargs)
+        self._options = wanted.kwargs
+        self._kit: Kit | None = None if kind is None or kind in TABULAR else kit(kind, wanted.kwargs)
 
     def rows(self, block: Block) -> list[Any]:
         """Each row on its own."""
         if self.kind is None:
             return block.rows()
-        if self.kind in TABLES:
-            table = self.columns(block)
-            if self.kind == "pandas":
-                return [table.iloc[row : row + 1].reset_index(drop=True) for row in range(block.num_rows)]
-            return [table.slice(row, 1) for row in range(block.num_rows)]
+        if self.kind in TABULAR:
+            frame = self.columns(block)
+            return [TABULAR[self.kind].row(frame, row) for row in range(block.num_rows)]
         assert self._kit is not None
         if isinstance(block, ArrowBlock):
             values = [
@@ -349,7 +344,7 @@ class BlockFormatter:
         """The rows as columns."""
         if self.kind is None:
             return block.columns()
-        if self.kind in TABLES:
+        if self.kind in TABULAR:
             return self._frame(_arrow(block))
         assert self._kit is not None
         if isinstance(block, ArrowBlock):
@@ -366,11 +361,9 @@ class BlockFormatter:
 
     def _frame(self, block: ArrowBlock) -> Any:
         kinds = block.kinds
-        make = kinds.kept.get(("frame", self.kind))
+        make = kinds.kept.get(("frame", self._key))
         if make is None:
-            from datasets_core.features.formats.formats import framer  # for the formats that need it
-
-            make = kinds.kept["frame", self.kind] = framer(str(self.kind), kinds.features, kinds.reader)
+            make = kinds.kept["frame", self._key] = framer(str(self.kind), kinds.features, kinds.reader, self._options)
         return make(pa.Table.from_batches([block.batch]).cast(kinds.schema))
 
     def _tensor_columns(self, kinds: Kinds) -> list[_TensorColumn]:
@@ -474,17 +467,7 @@ def of_dicts(rows: list[dict[str, Any]]) -> ArrowBlock:
 
 def of_table(value: Any) -> ArrowBlock | None:
     """A table or frame as rows; None where it is none."""
-    table: Any = None
-    if isinstance(value, pa.Table):
-        table = value
-    elif isinstance(value, pa.RecordBatch):
-        table = pa.Table.from_batches([value])
-    else:
-        module = type(value).__module__.partition(".")[0]
-        if module == "pandas" and hasattr(value, "columns"):
-            table = pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None)
-        elif module == "polars" and hasattr(value, "columns"):
-            table = value.to_arrow()
+    table = as_table(value)
     if table is None:
         return None
     batches: list[Any] = table.combine_chunks().to_batches()

@@ -13,10 +13,9 @@ import numpy as np
 from datasets_core.engines.local import Failure
 from datasets_core.engines.pool import SentFunction, WorkerPool, call_in_process
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError, WorkerDiedError
-from datasets_core.features.formats.formats import RowFormat
+from datasets_core.features.formats.formats import TABULAR, RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import (
-    TABLES,
     Block,
     BlockFormatter,
     DictBlock,
@@ -260,7 +259,7 @@ class RowsMade:
         return RowsMade(self.function.here(), self.removed, self.result)
 
     def _made(self, block: Block, given: list[Any], found: list[Any]) -> Block:
-        if self.function.format.type in TABLES or any(_is_table(value) for value in found):
+        if self.function.format.type in TABULAR or any(_is_table(value) for value in found):
             tables = [of_table(value) for value in found]
             if not all(tables):
                 raise self._refused(next(value for value in found if of_table(value) is None))
@@ -281,7 +280,7 @@ class RowsMade:
         if found is not None and not isinstance(found, Mapping):
             raise self._refused(found)
         is_open = self.function.format.type is None and self.function.input_columns is None
-        columns: dict[str, Any] = {} if self.function.format.type in TABLES else dict(given if is_open else block.columns())
+        columns: dict[str, Any] = {} if self.function.format.type in TABULAR else dict(given if is_open else block.columns())
         is_same = found is given
         for name in self.removed:
             columns.pop(name, None)

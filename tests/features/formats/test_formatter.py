@@ -44,7 +44,7 @@ def test_a_custom_format_needs_a_function() -> None:
 
 
 def test_a_format_whose_package_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("datasets_core.features.formats.formats.find_spec", lambda name: None)
+    monkeypatch.setattr("datasets_core.features.formats.formats.is_installed", lambda name: False)
 
     with pytest.raises(MissingDependencyError, match=r"pip install 'datasets_core\[polars\]'"):
         check_format("polars", {})
