@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from datasets_core.config import settings
@@ -254,23 +252,6 @@ def _folder_of(config_name: str, data_dir: str | None) -> str:
             f"data_dir={data_dir!r} is no folder of a repository. Give a path such as 'data' or 'data/en'."
         )
     return folder
-
-
-def target_of(arguments: Mapping[str, Any], *, replaces_config: bool = False) -> Callable[..., PushTarget]:
-    """What makes the target of a `push_to_hub`, once its splits are known: `splits=` is to be given then.
-
-    Args:
-        arguments: those of the method by their names, and others, which are left alone.
-        replaces_config: as `push_target` has it.
-
-    >>> target_of({"repo_id": "org/name", "config_name": "en", "num_proc": 2})(splits=["train"])
-    PushTarget(repo_id='org/name', config_name='en', revision=None)
-    """
-    given = {name: arguments[name] for name in _ARGUMENTS & arguments.keys()}
-    return partial(push_target, **given, replaces_config=replaces_config)
-
-
-_ARGUMENTS = frozenset(inspect.signature(push_target).parameters) - {"splits", "replaces_config"}
 
 
 # The features that the splits of a config have in common: all of them.
