@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from datasets_core._lazy import options_to
 from datasets_core.building.cache_key import BuilderFiles
 from datasets_core.config import settings
 from datasets_core.errors import (
@@ -28,7 +29,6 @@ from datasets_core.errors import (
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.files import join
-from datasets_core.io.split_mapping import options_to
 from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.splits import ReadInstruction, RowRange, nested, row_ranges
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, read_manifest

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import pyarrow as pa
 
+from datasets_core._lazy import options_to
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
-from datasets_core.io.split_mapping import SplitMapping, each_split, options_to
+from datasets_core.io.split_mapping import SplitMapping, each_split
 from datasets_core.meta.splits import NamedSplit
 
 if TYPE_CHECKING:

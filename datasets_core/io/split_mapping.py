@@ -1,14 +1,13 @@
-"""Methods declared by their signature alone, and `SplitMapping`: what is done to the rows of every split."""
+"""`SplitMapping`: rows by split, and what is done to those of every split; pushes of rows and of splits to the Hub."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from datasets_core._lazy import options_to
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
 from datasets_core.features.schema import Features
 
@@ -18,46 +17,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
 T = TypeVar("T")
-
-
-def options_to(run: Callable[..., Any]) -> Callable[[F], F]:
-    """Make a function whose signature and docstring are declared, and whose calls go to `run` with all arguments by name.
-
-    `run` gets the defaults too, and names only those that it uses itself.
-
-    >>> @options_to(lambda **options: options)
-    ... def declared(a: int, b: int = 2, **more: int) -> dict:
-    ...     "The declaration has no body."
-    >>> declared(1, c=3), list(inspect.signature(declared).parameters)
-    ({'a': 1, 'b': 2, 'c': 3}, ['a', 'b', 'more'])
-    """
-
-    def decorate(declared: F) -> F:
-        @functools.wraps(declared)
-        def call(*args: Any, **options: Any) -> Any:
-            return run(**_named(declared, args, options))
-
-        return call  # type: ignore[return-value]
-
-    return decorate
-
-
-@functools.cache
-def _signature(declared: Callable[..., Any]) -> tuple[inspect.Signature, str | None]:
-    """The signature, and what it calls the options that have no parameter of their own."""
-    found = inspect.signature(declared)
-    return found, next((name for name, each in found.parameters.items() if each.kind is each.VAR_KEYWORD), None)
-
-
-def _named(declared: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    signature, others = _signature(declared)
-    try:
-        bound = signature.bind(*args, **options)
-    except TypeError as error:
-        raise TypeError(f"{declared.__qualname__}() {error}") from None
-    bound.apply_defaults()
-    named = dict(bound.arguments)
-    return named if others is None else named | named.pop(others)
 
 
 # Pushes to the Hub: one declaration for rows, one for the rows of every split.

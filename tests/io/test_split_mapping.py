@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from datasets_core import Dataset, DatasetDict, IterableDatasetDict, Value
-from datasets_core.io.split_mapping import options_to
+from datasets_core._lazy import options_to
 
 ROOT = Path(__file__).parents[2]
 SPLITS = DatasetDict({name: Dataset.from_dict({"a": [3, 1, 2], "b": ["x", "y", "z"]}) for name in ("train", "test")})
