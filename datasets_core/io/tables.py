@@ -281,11 +281,10 @@ def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features 
 
 def rows_of_files(kind: str, **options: Any) -> Any:
     """What `load_dataset` gives for files of a format: the one call of the library that goes up, for `from_csv` and its kin."""
-    unsaid = [
-        name for name in _UNSAID.get(kind, ()) if options[name] is None or (name, options[name]) == ("on_bad_files", "error")
-    ]
-    given = {name: value for name, value in options.items() if name not in unsaid}
-    return later("datasets_core.load", "load_dataset")(kind, **given)
+    for name in _UNSAID.get(kind, ()):
+        if options[name] is None or (name, options[name]) == ("on_bad_files", "error"):
+            del options[name]
+    return later("datasets_core.load", "load_dataset")(kind, **options)
 
 
 _UNSAID = {
