@@ -63,11 +63,11 @@ def options_to(run: Callable[..., Any]) -> Callable[[F], F]:
     """
 
     def decorate(declared: F) -> F:
-        @functools.wraps(declared)
         def call(*args: Any, **options: Any) -> Any:
             return run(**_named(declared, args, options))
 
-        return call  # type: ignore[return-value]
+        call.__code__ = call.__code__.replace(co_name=declared.__name__, co_qualname=declared.__qualname__)  # for tracebacks
+        return functools.update_wrapper(call, declared)  # type: ignore[return-value]
 
     return decorate
 

@@ -54,6 +54,14 @@ def test_a_wrong_argument_is_named_with_the_function(call: Callable[[], Any], te
         call()
 
 
+def test_a_traceback_names_the_declared_method() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        SPLITS.map(lambda row: {"c": row["a"] // 0})
+
+    names = [entry.name for entry in caught.traceback]
+    assert "map" in names[1:3] and "call" not in names
+
+
 def test_arguments_may_be_given_by_position() -> None:
     assert SPLITS.sort("a", True)["test"]["a"][:] == [3, 2, 1]
     assert SPLITS.map(lambda row, number, split: {"c": f"{split}{number}"}, True, False, True)["test"][1]["c"] == "test1"
