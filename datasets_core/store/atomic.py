@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DatasetDiskError
-from datasets_core.store.manifest import parse_staging, staging_folders, staging_path, temporary_path
+from datasets_core.store.manifest import parse_staging, staging_folders, staging_path, temporary_owner, temporary_path
 
 logger = logging.getLogger(__name__)
 
@@ -29,17 +29,27 @@ _LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
 
 
 class StagedFolder:
-    """A new folder for `target`; as a context manager it is gone at the end of the block, whatever became of it.
+    """Context manager: a new folder for `target` that is removed at the end of the block, whatever became of it.
 
     Args:
         target: a local folder, which need not exist.
+
+    Attributes:
+        path: the new folder, within the block.
+        is_beside: True if it lies beside the target, False if it lies inside.
 
     Raises:
         DatasetDiskError: no folder can be made there.
     """
 
+    path: str
+    is_beside: bool
+
     def __init__(self, target: str) -> None:
         self.target = os.path.realpath(files.local_path(target))
+        self._lock: int | None = None
+
+    def __enter__(self) -> StagedFolder:
         with files.disk_errors(self.target):
             parent = os.path.dirname(self.target)
             _make_folder(parent)
@@ -49,19 +59,28 @@ class StagedFolder:
             base = self.target if self.is_beside else os.path.join(self.target, _INSIDE)
             for dead in _dead(base):
                 shutil.rmtree(dead, ignore_errors=True)
-            self._lock: int | None = None
             self.path = staging_path(base)
-            os.mkdir(self.path)
-            self._lock = _locked(self.path)
-
-    def __enter__(self) -> StagedFolder:
+            try:
+                os.mkdir(self.path)
+                self._lock = _locked(self.path)
+            except BaseException:  # Ctrl-C, too
+                self._remove()
+                raise
         return self
 
     def __exit__(self, *error: object) -> None:
+        try:
+            self._remove()
+        except KeyboardInterrupt:
+            self._remove()
+            raise
+
+    def _remove(self) -> None:
+        """Remove the folder, which after a swap is the old one; what cannot be removed, the next one clears."""
         if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-        shutil.rmtree(self.path, ignore_errors=True)  # after a swap it is the old one; what is left, the next one clears
+            lock, self._lock = self._lock, None
+            os.close(lock)
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def take_place(self) -> bool:
         """Become the folder at `target` by one rename; False, and nothing is done, where the system cannot do that.
@@ -225,6 +244,16 @@ def _has_fingerprint(described: bytes | None) -> bool:
         return False
 
 
+def _remove_dead_temporaries(path: str) -> None:
+    """Remove the temporary files that processes which were killed left beside `path`."""
+    folder, name = os.path.split(path)
+    for found in os.listdir(folder or "."):
+        owner = temporary_owner(found) if found.startswith(f"{name}.tmp-") else None
+        if owner is not None and not files.is_alive(owner):
+            with contextlib.suppress(FileNotFoundError):  # another process was faster
+                os.unlink(os.path.join(folder, found))
+
+
 def write_whole(
     path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, as_stream: bool = False, needed: int | None = None
 ) -> None:
@@ -251,6 +280,7 @@ def write_whole(
     try:
         with files.disk_errors(path, needed=needed):
             os.makedirs(os.path.dirname(path), exist_ok=True)
+            _remove_dead_temporaries(path)
             with pa.OSFile(temporary, "wb") as sink, opened(sink, schema) as writer:
                 for batch in batches:
                     writer.write_batch(batch if batch.schema.equals(schema, check_metadata=True) else batch.cast(schema))

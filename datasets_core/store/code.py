@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import inspect
 import os
 import re
 import sys
@@ -134,11 +135,11 @@ def is_installed(module: Any) -> bool:
 
 
 def is_found_by_name(value: Any, module: str | None) -> bool:
-    """Whether a function or a class is what its qualified name says, in a module."""
+    """True if the qualified name of a function or a class leads to it in its module, also as a class method or a property."""
     found: Any = sys.modules.get(module or "")
     for name in value.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is value
+        found = inspect.getattr_static(found, name, None)
+    return found is value or value in (getattr(found, "__func__", None), getattr(found, "fget", None))
 
 
 def module_name(name: str | None) -> str:

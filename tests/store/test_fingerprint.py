@@ -246,6 +246,16 @@ def test_classes_with_slots_and_wrapped_methods_have_a_hash(monkeypatch: pytest.
     assert Hasher.hash(_Tool) != before
 
 
+@pytest.mark.parametrize("method", [datasets_core.ReadInstruction.from_spec, Dataset.from_dict, Dataset.num_rows])
+def test_methods_of_the_library_have_the_hash_of_their_name(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = getattr(method, "fget", None) or method.__func__
+    before = Hasher.hash(method)
+    edited = function.__code__.replace(co_consts=("Another docstring.", *function.__code__.co_consts[1:]))
+    monkeypatch.setattr(function, "__code__", edited)
+
+    assert Hasher.hash(method) == before
+
+
 def test_a_dataset_is_known_by_its_own_fingerprint_and_by_its_format() -> None:
     first, second = Dataset.from_dict({"a": [1]}), Dataset.from_dict({"a": [1]})
 

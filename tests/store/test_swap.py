@@ -49,7 +49,7 @@ def test_a_failure_leaves_the_old_folder_alone(tmp_path: Path) -> None:
 _DIE = """
 import os, signal, sys
 from datasets_core.store.atomic import StagedFolder
-staged = StagedFolder(sys.argv[1])
+staged = StagedFolder(sys.argv[1]).__enter__()
 open(os.path.join(staged.path, "half"), "w").write("x")
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +71,19 @@ def test_a_place_that_takes_no_file_is_an_error_that_names_it(tmp_path: Path) ->
         write_whole(str(tmp_path / "file" / "a.arrow"), SCHEMA, _batches([1]))
 
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_killed_processes_left_beside_a_file_goes_with_the_next_write(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead, live = tmp_path / f"a.arrow.tmp-{ended.pid}-0a", tmp_path / f"a.arrow.tmp-{os.getppid()}-0b"
+    other = tmp_path / f"b.arrow.tmp-{ended.pid}-0c"
+    for path in (dead, live, other):
+        path.write_bytes(b"half")
+
+    write_whole(str(tmp_path / "a.arrow"), SCHEMA, _batches([1]))
+
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "a.arrow", live, other])
 
 
 def test_only_cache_files_are_replaced(tmp_path: Path) -> None:
