@@ -41,13 +41,13 @@ def _birds() -> Any:
     import pyarrow
 
     from datasets_core.dataset.dataset import Dataset
-    from datasets_core.store.pieces import standing_of_file
+    from datasets_core.store.pieces import locations_of_file
     from datasets_core.store.shard import MemoryShard
     from datasets_core.store.table import RowTable
 
     batch = pyarrow.record_batch({"name": ["wren", "owl", "rook"]})
     name = "birds-train-00000-of-00001.arrow"
-    standing = standing_of_file(f"birds/{name}", name, [3])
+    standing = locations_of_file(f"birds/{name}", name, [3])
     return Dataset(RowTable.from_shards([MemoryShard([batch], batch.schema, standing)]))
 
 

@@ -268,7 +268,7 @@ def _unpacked(kept: bytes | None) -> tuple[FileVersion, bytes] | None:
 # `Window`: a file elsewhere, of which one stretch at a time is had by one read and then looked about in.
 
 
-class Sought(io.RawIOBase):
+class SeekableFile(io.RawIOBase):
     """A file that knows its size and the place that is read next: who reads derives from it."""
 
     _size: int
@@ -292,7 +292,7 @@ class Sought(io.RawIOBase):
         return self._at
 
 
-class Window(Sought):
+class Window(SeekableFile):
     """The bytes of a file that comes from elsewhere, as a file in which one may seek.
 
     Args:
@@ -336,7 +336,7 @@ class Window(Sought):
 _MOST_STRETCHES = 4096
 
 
-class Sparse(Sought):
+class Sparse(SeekableFile):
     """The bytes of a file in which one may seek.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from datasets_core.building.hooks import Reread
+from datasets_core.building.hooks import Replay
 from datasets_core.errors import FileFormatError
 from datasets_core.meta.croissant_nodes import (
     FieldNode,
@@ -150,7 +150,7 @@ def _json_batches(
             changed = {name: kind for name, kind in moments.items() if kind != batch.schema.field(name).type}
             if changed:
                 asked.update(changed)
-                raise Reread(pa.schema([(name, kind) for name, kind in asked.items() if name not in as_text]))
+                raise Replay(pa.schema([(name, kind) for name, kind in asked.items() if name not in as_text]))
             yield batch
 
     yield from _again(file, read)
@@ -179,7 +179,7 @@ def _again(file: FoundFile, read: Callable[[pa.Schema | None], Iterator[pa.Recor
                     given += rest.num_rows
                     yield rest
             return
-        except Reread as wider:
+        except Replay as wider:
             if wider.schema == schema:
                 raise file.source.fault("has columns whose values have no type in common") from wider
             schema = wider.schema

@@ -1,7 +1,7 @@
 """One csv file as record batches, by pyarrow's parser a block at a time, with the meaning that `pandas.read_csv` gives it.
 
 Each block of whole records is parsed and typed alone; its types are then compared with what is known of the columns.  Where a
-column needs a wider type than rows already given out had, the rest of the file is looked through and `Reread` asks for a
+column needs a wider type than rows already given out had, the rest of the file is looked through and `Replay` asks for a
 second pass.
 """
 
@@ -25,9 +25,9 @@ from ._csv_types import (
     FALSE_VALUES,
     TRUE_VALUES,
     Columns,
+    ColumnTypes,
     CsvForm,
     RecordBlocks,
-    Settled,
     is_suspicious,
     mangled,
     may_have_hexadecimals,
@@ -63,7 +63,7 @@ def read_csv(
         FileFormatError: the file is no such csv; it names the line.
         Reread: a column needs a wider type than rows given out had.
     """
-    settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None)
+    settled = ColumnTypes(schema, as_text, form.null_numbers_of if form.null_numbers else None)
     return settled.pass_on(_Reader(source, form, settled, if_empty).batches())
 
 
@@ -92,7 +92,7 @@ def csv_blocks(
         ValueError: the mark is none of such a file.
     """
     null_numbers = form.null_numbers_of if form.null_numbers else None
-    settled = Settled(schema, as_text, null_numbers, is_live=True, may_change=has_features)
+    settled = ColumnTypes(schema, as_text, null_numbers, is_live=True, may_change=has_features)
     reader = _Reader(source, form, settled, if_empty, first_bytes, mark)
     for batch in settled.pass_on(reader.batches()):
         yield batch, reader.mark
@@ -103,7 +103,7 @@ class _Reader:
         self,
         source: Source,
         form: CsvForm,
-        settled: Settled,
+        settled: ColumnTypes,
         if_empty: Sequence[str] | None,
         first_bytes: int | None = None,
         begins: Mark | None = None,

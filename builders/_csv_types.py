@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from datasets_core.building.hooks import Reread
+from datasets_core.building.hooks import Replay
 from datasets_core.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -409,7 +409,7 @@ def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
     return None
 
 
-class Settled:
+class ColumnTypes:
     """What is known of the columns' types, and whether rows given out already had narrower ones.
 
     Args:
@@ -480,14 +480,14 @@ class Settled:
                 self.types[name] = _KINDS[_LETTERS.index(letter)]
 
     def pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches up to the first that widens a type; the others are only looked through, and `Reread` is raised."""
+        """The batches up to the first that widens a type; the others are only looked through, and `Replay` is raised."""
         for batch in batches:
             if not self.conflict:
                 yield batch
             elif self._is_live:
                 break
         if self.conflict:
-            raise Reread(pa.schema(list(self.types.items())))
+            raise Replay(pa.schema(list(self.types.items())))
 
 
 def _integers(column: pa.Array, plain: pa.Array) -> pa.Array:

@@ -111,7 +111,7 @@ class Part:
     downloads: Any = None
 
 
-class Later:
+class LazyArchives:
     """The parts of splits whose archives are elsewhere: they are fetched, and looked into, when the first row is read.
 
     Args:
@@ -135,11 +135,11 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class LaterParts:
+class LazyArchiveParts:
     """The parts of one of these splits."""
 
     split: str
-    later: Later
+    later: LazyArchives
 
 
 class FolderBuilder(FileBuilder):
@@ -162,8 +162,8 @@ class FolderBuilder(FileBuilder):
         self._refuse_strays(named)
         local = dl_manager.download(named)
         if any(map(self._is_packed, chain.from_iterable(local.values()))):
-            later = Later(named, local, dl_manager)
-            return [SplitGenerator(split, {"parts": LaterParts(split, later)}) for split in named]
+            later = LazyArchives(named, local, dl_manager)
+            return [SplitGenerator(split, {"parts": LazyArchiveParts(split, later)}) for split in named]
         return [SplitGenerator(split, {"parts": parts}) for split, parts in self.plan(named, local, dl_manager).items()]
 
     def plan(self, named: dict[str, list[str]], local: Any, dl_manager: Any) -> dict[str, list[Part]]:
@@ -384,9 +384,9 @@ class FolderBuilder(FileBuilder):
         return parts
 
     def _generate_tables(  # type: ignore[override]
-        self, parts: Sequence[Part] | LaterParts
+        self, parts: Sequence[Part] | LazyArchiveParts
     ) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
-        if not isinstance(parts, LaterParts):
+        if not isinstance(parts, LazyArchiveParts):
             yield from self._batches(parts)
             return
         planned, features = parts.later.planned(self)

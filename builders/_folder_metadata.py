@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.building.hooks import Reread
+from datasets_core.building.hooks import Replay
 from datasets_core.errors import FileFormatError
 from datasets_core.features.arrow import list_array, list_parts, merge_schemas, struct_array, struct_parts
 from datasets_core.features.base import bitmap, plain_array
@@ -181,7 +181,7 @@ def _table(source: Source, as_text: list[str]) -> pa.Table:
         try:
             batches = list(_batches(source, schema, as_text))
             break
-        except Reread as request:
+        except Replay as request:
             schema = request.schema
     merged = batches[0].schema
     for batch in batches[1:]:

@@ -260,7 +260,7 @@ class FileBuilder(ArrowBasedBuilder):
 
         Args:
             source: the file.
-            schema: what is known of the columns: read with it, and raise `Reread` with a wider one where a value does not fit.
+            schema: what is known of the columns: read with it, and raise `Replay` with a wider one where a value does not fit.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read()")
 
@@ -289,9 +289,9 @@ class FileBuilder(ArrowBasedBuilder):
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `Hooks.generate`."""
-        return super().generate(gen_kwargs) if self._begins is None else self._live_tables(self._begins[0], **gen_kwargs)
+        return super().generate(gen_kwargs) if self._begins is None else self._streamed_tables(self._begins[0], **gen_kwargs)
 
-    def _live_tables(
+    def _streamed_tables(
         self, mark: Mark | None, files: Sequence[str | os.PathLike[str]], names: Sequence[str], dl_manager: Any = None
     ) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
         is_one = len(files) == 1 and (dl_manager is None or self._is_told(files[0], names[0]))

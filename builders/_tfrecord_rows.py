@@ -161,7 +161,7 @@ _NOTHING = pa.schema([])
 _GIVE = "Give features= or spec= with all columns, or leave streaming=True out"
 
 
-class Rows:
+class RecordRows:
     """The rows of records, and what is known of their columns.
 
     Args:
@@ -343,12 +343,12 @@ def is_enough(rows: int, num_bytes: int) -> bool:
     return num_bytes >= _HEAD_BYTES and (rows >= _HEAD_ROWS or num_bytes >= _MOST_HEAD_BYTES)
 
 
-def live_rows(
+def streamed_rows(
     reading: TfRecordReading, source: Source, schema: pa.Schema | None, mark: Mark | None
 ) -> Generator[tuple[pa.RecordBatch, Mark | None]]:
     """The rows of a file as a stream gives them: see `FileBuilder.read_live`."""
     known = schema if mark is None or not mark.at else _told_by(mark)
-    rows = Rows(reading, known)
+    rows = RecordRows(reading, known)
     with closing(reading.blocks(source, mark, BLOCK_BYTES, LATER_BYTES)) as found:
         begun: list[tuple[RecordBlock, TextFile]] = []
         failure = None

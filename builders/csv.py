@@ -26,7 +26,7 @@ from ._tables import FileBuilder
 if TYPE_CHECKING:
     from datasets_core.building.marks import Mark
 
-    from ._csv_types import CsvForm, Settled, TextRules
+    from ._csv_types import ColumnTypes, CsvForm, TextRules
     from ._source import Source, TextBytes
 
 
@@ -61,11 +61,11 @@ def read_csv_by_pandas(
         FileFormatError: pandas cannot read the file.
         Reread: a column needs a wider type than rows given out had.
     """
-    from ._csv_types import Settled
+    from ._csv_types import ColumnTypes
     from ._source import text_reader
 
     pd = needed("pandas", f"The csv option {option}")
-    settled = Settled(schema, as_text, form.null_numbers_of if form.null_numbers else None)
+    settled = ColumnTypes(schema, as_text, form.null_numbers_of if form.null_numbers else None)
 
     def batches() -> Iterator[pa.RecordBatch]:
         try:
@@ -139,7 +139,7 @@ class _File(io.RawIOBase):
         return min(size, len(data))
 
 
-def _columns(frame: Any, rules: TextRules, settled: Settled, converted: Collection[Any]) -> dict[str, pa.Array]:
+def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Collection[Any]) -> dict[str, pa.Array]:
     """The columns of a frame, its index last unless it only counts the rows; those in `converted` have their types."""
     columns = {str(name): frame[name] for name in frame.columns}
     if type(frame.index).__name__ != "RangeIndex":

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from datasets_core.building.hooks import BuilderConfig, Reread
+from datasets_core.building.hooks import BuilderConfig, Replay
 from datasets_core.building.marks import Mark, TextFile, packed, unpacked
 from datasets_core.errors import ConfigurationError, FileFormatError
 
@@ -180,7 +180,7 @@ class JsonReader:
         self._conflict = False
 
     def batches(self, source: Source) -> Iterator[pa.RecordBatch]:
-        """The rows of a file; none once a `Reread` is due."""
+        """The rows of a file; none once a `Replay` is due."""
         by_brackets = False
         for number, block in enumerate(self._blocks(source, by_brackets=False)):
             if block.lines.isspace():
@@ -308,7 +308,7 @@ class JsonReader:
             Reread: with the types of all that was seen.
         """
         if self._conflict:
-            raise Reread(pa.schema(list(self._types.items())))
+            raise Replay(pa.schema(list(self._types.items())))
 
     def _see(self, table: pa.Table) -> list[pa.RecordBatch]:
         for found, column in zip(table.schema, table.columns, strict=True):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.building.hooks import BuilderConfig, Reread
+from datasets_core.building.hooks import BuilderConfig, Replay
 from datasets_core.building.marks import Mark, unpacked
 from datasets_core.engines.threads import renewed_after_fork
 from datasets_core.errors import ConfigurationError, DamagedRecordError, ExampleError, FileFormatError, redact
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.disk_cache import IndexCache
     from datasets_core.stream.sources.block_reader import BlockFile
 
-    from ._tfrecord_rows import Rows, TfRecordReading
+    from ._tfrecord_rows import RecordRows, TfRecordReading
 
 
 # `RecordBlocks`: a TFRecord file with an index beside it, wherever it is, by runs of its records: a block each.
@@ -245,7 +245,7 @@ class RecordBlocks(BlockSource[Groups]):
             DamagedRecordError: the first record is damaged.
             FileFormatError: the records are not where the index says, so that no number of a record is right.
         """
-        from ._tfrecord_rows import Rows
+        from ._tfrecord_rows import RecordRows
 
         groups = self._read_footer()
         count = groups.first_ones
@@ -257,7 +257,7 @@ class RecordBlocks(BlockSource[Groups]):
         stop = int(groups.starts[count]) if count < len(groups.starts) else groups.size
         (head,) = self._bytes([(0, stop)])
         self._head = bytes(head)
-        rows = Rows(self._reading)
+        rows = RecordRows(self._reading)
         _, failure = rows.begun((block, None) for number in range(count) for block in self._block(number, None))
         is_of_rows = isinstance(failure, DamagedRecordError | ExampleError)  # and comes behind those before it
         if failure is not None and (rows.schema is None or not is_of_rows):
@@ -314,13 +314,13 @@ class RecordBlocks(BlockSource[Groups]):
 
     def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
         """See `BlockFile.read`."""
-        from ._tfrecord_rows import Rows
+        from ._tfrecord_rows import RecordRows
 
         schema = self._columns.found()
         assert schema is not None  # there are records
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])
-        rows = Rows(self._reading, schema, columns=columns)
+        rows = RecordRows(self._reading, schema, columns=columns)
         for records in self._block(block, fetched):
             yield from rows.fitted(records)
 
@@ -504,9 +504,9 @@ class TfRecord(FileBuilder):
         dl_manager: Any = None,
         is_indexed: bool = False,
     ) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
-        from ._tfrecord_rows import Rows
+        from ._tfrecord_rows import RecordRows
 
-        rows, first = Rows(self.reading, self.known_schema), None
+        rows, first = RecordRows(self.reading, self.known_schema), None
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
             for source in self._reached(path, name, dl_manager):
                 for index, (batch, block) in enumerate(self._batches(source, rows)):
@@ -516,11 +516,11 @@ class TfRecord(FileBuilder):
         if first is not None and names in [[*map(redact, listed)] for listed in self._named().values()]:
             rows.check(first, "its records")  # a part of the files may well have none of a column
         if rows.is_widened:
-            raise Reread(rows.schema)
+            raise Replay(rows.schema)
         if self.reading.known_features is not None:  # files without records have columns too
             yield (len(files) - 1, 0), empty_batch(self.reading.known_features.arrow_schema)
 
-    def _batches(self, source: Source, rows: Rows) -> Iterator[tuple[pa.RecordBatch, RecordBlock]]:
+    def _batches(self, source: Source, rows: RecordRows) -> Iterator[tuple[pa.RecordBatch, RecordBlock]]:
         """The rows of a file with their records; where these begin and end is kept for `file_blocks`."""
         self._places[source.path] = yield from rows.of_file(source)
 
@@ -528,9 +528,9 @@ class TfRecord(FileBuilder):
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """See `FileBuilder.read_live`."""
-        from ._tfrecord_rows import live_rows  # as above
+        from ._tfrecord_rows import streamed_rows  # as above
 
-        return live_rows(self.reading, source, schema, mark)
+        return streamed_rows(self.reading, source, schema, mark)
 
 
 def _is_index(name: str) -> bool:

@@ -74,7 +74,7 @@ def split_dataset_by_node(
             raise ConfigurationError(f"{given} is for streams alone. Leave it out.")
         return dataset.shard(world_size, rank, contiguous=True)
     if strategy in ("auto", "lanes"):
-        return dataset._in_lanes(_lanes(rank, world_size, at_least_one("lanes", lanes), ends))
+        return dataset._in_shards(_rank_lanes(rank, world_size, at_least_one("lanes", lanes), ends))
     if ends != "keep":
         raise ConfigurationError(f"ends={ends!r} is for lanes alone. Leave strategy={strategy!r} out.")
     return dataset.shard(world_size, rank) if strategy == "shards" else dataset._every(world_size, rank)
@@ -83,7 +83,7 @@ def split_dataset_by_node(
 _STRATEGIES = ("auto", "lanes", "shards", "examples")
 
 
-def _lanes(rank: int, world_size: int, lanes: int, ends: str) -> RankLanes:
+def _rank_lanes(rank: int, world_size: int, lanes: int, ends: str) -> RankLanes:
     lanes *= -(-world_size // lanes)
     if ends != "keep" and lanes % world_size:
         raise ConfigurationError(

@@ -83,7 +83,7 @@ class BeamRun:
 
         _ = self.pipeline | split >> beam.ptransform_fn(expand)()
 
-    def run(self) -> dict[str, KeptRows]:
+    def run(self) -> dict[str, SortedRows]:
         """Run the pipeline to its end; the rows of each split."""
         with contextlib.suppress(ModuleNotFoundError):  # old ones have none of their own, and use what has been told
             cloudpickle = needed("apache_beam.internal.cloudpickle.cloudpickle", "A pipeline of Apache Beam")
@@ -95,7 +95,7 @@ class BeamRun:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRows:
+class SortedRows:
     """Pairs of key and row in the order of the keys: integers first, then texts, bytes, and what else there is.
 
     They can be walked again, and sent to another process of this machine.  Rows of one key come in the order of their contents.
@@ -103,7 +103,7 @@ class KeptRows:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     runs = [_write_run([_pickled((key, {"n": key})) for key in keys], folder) for keys in ([3, 1], [2])]
-    ...     list(KeptRows(tuple(runs)))
+    ...     list(SortedRows(tuple(runs)))
     [(1, {'n': 1}), (2, {'n': 2}), (3, {'n': 3})]
     """
 
@@ -185,7 +185,7 @@ def _write_run(rows: Iterable[tuple[Order, bytes]], folder: str) -> str:
 # -- where they are read -----------------------------------------------------------------------------------------------
 
 
-def _merged(folder: str) -> KeptRows:
+def _merged(folder: str) -> SortedRows:
     """What the pipeline left in a folder, in few enough files."""
     names = sorted(name for name in os.listdir(folder) if name.startswith(f"{_NAMES}-"))
     runs: list[str] = []
@@ -201,7 +201,7 @@ def _merged(folder: str) -> KeptRows:
         for each in group:
             os.unlink(each)
         runs.append(path)
-    return KeptRows(tuple(runs))
+    return SortedRows(tuple(runs))
 
 
 def _walk(runs: Iterable[str]) -> Iterator[tuple[Order, bytes]]:

@@ -642,7 +642,7 @@ class ArrowBasedBuilder(DatasetBuilder):
 
     Attributes:
         merge_columns: files may have different columns; what is missing is null.
-        rereads: a wider schema needs the text again: see `Reread`.
+        rereads: a wider schema needs the text again: see `Replay`.
         read_schema: the schema to read with, once it is known.
 
     >>> import tempfile

@@ -175,7 +175,7 @@ class BuilderFiles:
     def dataset_files(self, folder: str | None = None) -> DatasetFiles:
         """See `FilesOrigin.dataset_files`."""
 
-        return told_files(self, folder)
+        return dataset_files(self, folder)
 
 
 _MOST_FILES = 10_000  # looked at among the arguments of a script
@@ -388,7 +388,7 @@ class Origin(Protocol):
     storage_options: dict[str, Any] | None
 
 
-def told_files(origin: Origin, folder: str | None = None) -> DatasetFiles:
+def dataset_files(origin: Origin, folder: str | None = None) -> DatasetFiles:
     """The files of a dataset: those that hold its rows as columns, and what those were made of.
 
     Local files without a known hash are hashed.

@@ -212,7 +212,7 @@ class SplitGenerator:
         self.split_info = SplitInfo(name=self.name)
 
 
-class Reread(Exception):
+class Replay(Exception):
     """Raised by a `_generate_tables` that needs its text again, to read it with a wider schema.
 
     Args:

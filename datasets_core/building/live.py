@@ -19,7 +19,7 @@ import pyarrow as pa
 from datasets_core.building.cache_key import is_format
 from datasets_core.building.hooks import Builder, SplitGenerator, divide, holds_once, names_of_parts
 from datasets_core.building.live_jobs import Begun, FileJob, LiveJob, LiveTables
-from datasets_core.building.marks import KeptMarks
+from datasets_core.building.marks import MarkCache
 from datasets_core.building.options import BuildOptions, download_manager, has_register, named_splits
 from datasets_core.building.registration import Register
 from datasets_core.engines.deadline import Deadline
@@ -234,13 +234,13 @@ class LiveSplits:
         self.heads: dict[str, pa.Schema] = {}
         self.begun: dict[str, Begun] = {}
         self._divided: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
-        self._marks: KeptMarks | None = None
+        self._marks: MarkCache | None = None
 
     @property
-    def marks(self) -> KeptMarks:
+    def marks(self) -> MarkCache:
         """The marks in the files of a format."""
         if self._marks is None:
-            self._marks = KeptMarks(partial(_told, self.builder), _cache_of(self.builder))
+            self._marks = MarkCache(partial(_told, self.builder), _cache_of(self.builder))
         return self._marks
 
     @property

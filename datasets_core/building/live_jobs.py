@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from datasets_core.building.hooks import Builder, Hooks, Reread, file_of
-from datasets_core.building.marks import FileMarks, KeptMarks, Mark, packed, unpacked
+from datasets_core.building.hooks import Builder, Hooks, Replay, file_of
+from datasets_core.building.marks import FileMarks, Mark, MarkCache, packed, unpacked
 from datasets_core.building.write.generate import made_tables, origin
 from datasets_core.building.write.sink import check_columns
 from datasets_core.config import settings
@@ -256,7 +256,7 @@ class LiveJob:
                                     yield batch
                                     reading.row += batch.num_rows
                         break
-                    except (ChangedRowsError, Reread, DatasetsCoreError) as error:
+                    except (ChangedRowsError, Replay, DatasetsCoreError) as error:
                         if reading.mends(error):
                             continue
                         if job is self and self._fails_apart(error, reading.row - job.start):
@@ -291,8 +291,8 @@ class LiveJob:
         return self.splits.why_one_piece(self.split) == "failure"
 
     @property
-    def stands_alone(self) -> bool:
-        """See `RowJob.stands_alone`."""
+    def is_independent(self) -> bool:
+        """See `RowJob.is_independent`."""
         builder = self.splits.builder
         if self.count == 1:
             return True
@@ -392,7 +392,7 @@ class _Reading:
         if isinstance(error, ChangedRowsError):  # the rows that were given are right: those behind them are made again
             self._copies = True
             return True
-        if isinstance(error, Reread):
+        if isinstance(error, Replay):
             known = self._builder.read_schema
             if self.row > self._first or (known is not None and known.equals(error.schema)):
                 splits = self.job.splits
@@ -424,7 +424,7 @@ class FileSplits(Splits, Protocol):
     begun: dict[str, Begun]
 
     @property
-    def marks(self) -> KeptMarks:
+    def marks(self) -> MarkCache:
         """The marks in the files."""
         ...
 
@@ -451,8 +451,8 @@ class FileJob:
     stop: int | None = None
 
     @property
-    def stands_alone(self) -> bool:
-        """See `RowJob.stands_alone`."""
+    def is_independent(self) -> bool:
+        """See `RowJob.is_independent`."""
         return True
 
     def num_rows(self) -> int | None:
@@ -615,7 +615,7 @@ class FileJob:
                         if mark is None and not self.index and fitted.known is not None:
                             self.splits.heads.setdefault(self.split, fitted.known)
                 return
-            except Reread as request:
+            except Replay as request:
                 if row > skip or (reader.read_schema is not None and reader.read_schema.equals(request.schema)):
                     raise LiveTables.changed(self._label, row, origin(part.gen_kwargs, (0,))) from None
                 schema = request.schema

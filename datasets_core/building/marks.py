@@ -207,7 +207,7 @@ class FileMarks:
         return cls.from_json(json.loads(data))
 
 
-class KeptMarks:
+class MarkCache:
     """The marks of the files of a dataset, in this process and for the next one.
 
     Those of a large file are kept by themselves; of small files, how many rows they have, all of a split together.

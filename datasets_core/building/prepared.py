@@ -32,7 +32,7 @@ from datasets_core.meta.splits import ReadInstruction, RowRange, ShardLengths, a
 from datasets_core.meta.version import NO_VERSION, Version
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, located, read_manifest
-from datasets_core.store.shard import Shelf
+from datasets_core.store.shard import ShardCache
 from datasets_core.store.source import open_rows, structure_of
 from datasets_core.store.table import RowTable
 
@@ -109,9 +109,9 @@ class ConvertedRecords(ArrowBasedBuilder):
     def _generate_tables(self, numbers: Sequence[int]) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         from datasets_core.building.tfds_folders.folder import reader_of, record_shard
 
-        shards, reader, shelf = self._shards(), reader_of(self._records), Shelf(max_bytes=0)
+        shards, reader, shard_cache = self._shards(), reader_of(self._records), ShardCache(max_bytes=0)
         for number in numbers:
-            shard = record_shard(self._folder, self._records, shards[number], reader, shelf, self._folder_options)
+            shard = record_shard(self._folder, self._records, shards[number], reader, shard_cache, self._folder_options)
             for index, batch in enumerate(shard.batches()):
                 yield (number, index), batch
 

@@ -216,7 +216,7 @@ def _on_versions(found: Difference) -> str:
 
 def cite(reference: Mapping[str, Any], *, as_json: bool) -> int:
     """Print the name of a prepared dataset, the fingerprint of its rows, and the citation that its author recorded."""
-    builder = _standing(reference)
+    builder = _built_builder(reference)
     manifest: Manifest = builder._built()
     info = manifest.info
     rows = {split: sum(lengths) for split, lengths in manifest.split_lengths().items()}
@@ -246,10 +246,10 @@ def cite(reference: Mapping[str, Any], *, as_json: bool) -> int:
 
 
 def _folder_of(text: str) -> str:
-    return _standing({"path": text})._output_dir
+    return _built_builder({"path": text})._output_dir
 
 
-def _standing(reference: Mapping[str, Any]) -> DatasetBuilder:
+def _built_builder(reference: Mapping[str, Any]) -> DatasetBuilder:
     """The builder of a dataset that is built: of a folder, of a name that `cache ls` prints, or of a reference.
 
     Raises:

@@ -157,7 +157,7 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
             "memory of a confined script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
         },
     }
-    tried, holds = _tried() if found.can_confine else ({}, False)
+    tried, holds = _tried() if found.can_sandbox else ({}, False)
     if tried:
         facts["Tried in a confined process"] = tried
     reason = found.reason or (
@@ -193,13 +193,13 @@ def _versions(packages: tuple[str, ...]) -> dict[str, str]:
 
 def _tried() -> tuple[dict[str, str], bool]:
     """What becomes of things that no script may do; whether all were denied."""
-    from datasets_core.scripting.sandbox.limits import Cage
-    from datasets_core.scripting.sandbox.process import Confined
+    from datasets_core.scripting.sandbox.limits import Sandbox
+    from datasets_core.scripting.sandbox.process import SandboxedProcess
 
     told, began = {}, time.monotonic()
     scratch = tempfile.mkdtemp(prefix="datasets-core-doctor-")
     try:
-        with Confined.start(Cage((), scratch), serve="datasets_core.scripting.sandbox.protocol:serve") as confined:
+        with SandboxedProcess.start(Sandbox((), scratch), serve="datasets_core.scripting.sandbox.protocol:serve") as confined:
             told["start"] = f"{time.monotonic() - began:.2f} s"
             for name, text in _TRIALS.items():
                 try:
@@ -290,7 +290,7 @@ def collect(*, dry_run: bool) -> int:
     for path, size in dead.items():
         kind = "index" if path.startswith(IndexCache.of_settings().folder) else "download"
         say(f"{kind:9} {_bytes(size):>10}  {path}")
-    _remove_passing(dry_run=dry_run)
+    _remove_temporary(dry_run=dry_run)
     if dry_run:
         freed = sum(garbage.size for garbage in found) + sum(dead.values())
     else:
@@ -310,7 +310,7 @@ def _dead_downloads() -> dict[str, int]:
     return found | IndexCache.of_settings().stale()
 
 
-def _remove_passing(*, dry_run: bool) -> None:
+def _remove_temporary(*, dry_run: bool) -> None:
     """Remove the folders in which killed processes had results that they did not want to keep."""
     for path in dead_folders():
         say(f"{'temporary':9} {'':>10}  {path}")

@@ -32,7 +32,7 @@ from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.column import Column
 from datasets_core.store.rows.create import columns_table
 from datasets_core.store.rows.indices import as_int, names_of
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _joined(old: FeatureType, new: FeatureType) -> FeatureType:
 _SPARSE = 4  # where fewer than one row of so many is shown, the shown rows are gathered first
 
 
-class ColumnChanges(Tabled):
+class ColumnChanges(Rows):
     """Columns left out, renamed, or changed in kind."""
 
     def select_columns(self, column_names: str | Sequence[str], new_fingerprint: str | None = None) -> Self:
@@ -394,7 +394,7 @@ class ColumnChanges(Tabled):
             ConfigurationError: there is a column of that name.
             CastError: not one value for each row, or values that share no type or do not fit the feature.
         """
-        from datasets_core.store.table import beside
+        from datasets_core.store.table import zipped
 
         table, features = new_column(name, column, feature, self.num_rows, self.column_names)
         other = self._derived("add_column", name, table, new_fingerprint=new_fingerprint)
@@ -406,7 +406,7 @@ class ColumnChanges(Tabled):
             else:
                 table = moved
         rows = RowTable.from_table(table)
-        other._table = beside(other._table, rows) if self.column_names else rows
+        other._table = zipped(other._table, rows) if self.column_names else rows
         other._info.features = Features({**self._features, **features})
         if self._format.columns is not None:
             shown = (*self._format.columns, name)
@@ -498,13 +498,13 @@ class ColumnChanges(Tabled):
 
     def _widened(self, wide: Features) -> Self:
         """The same rows under features with more columns, which are null, or with kinds for columns of nulls."""
-        from datasets_core.store.table import beside
+        from datasets_core.store.table import zipped
 
         other = self._cast(Features({name: wide[name] for name in self._features}), "widened")
         more = Features({name: feature for name, feature in wide.items() if name not in self._features})
         if more:
             nulls = null_table(more, other._table.num_rows)
-            other._table = beside(other._table, nulls) if self.column_names else nulls
+            other._table = zipped(other._table, nulls) if self.column_names else nulls
             other._info.features = wide
         return other
 

@@ -24,10 +24,10 @@ from datasets_core.store.derived import filled, spread
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import at_least
 from datasets_core.store.rows.rows import Lineage
-from datasets_core.store.table import RowTable, beside
-from datasets_core.stream.combine import Beside, Chain, Joining, Mixture, rows_of_streams
+from datasets_core.store.table import RowTable, zipped
+from datasets_core.stream.combine import ConcatStreams, Joining, Mixture, ZipStreams, rows_of_streams
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.order.mixture import Stopping, Weights, checked_weights, turns_of
+from datasets_core.stream.order.mixture import Stopping, Weights, checked_weights, mixture_schedule
 
 if TYPE_CHECKING:
     from datasets_core.stream.order.mixture import Weights
@@ -325,7 +325,7 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
     if index is None:
         datasets = [dataset.flatten_indices() for dataset in datasets]
     features = Features({name: feature for dataset in datasets for name, feature in dataset._features.items()})
-    table = reduce(beside, [dataset._table for dataset in datasets])
+    table = reduce(zipped, [dataset._table for dataset in datasets])
     return _made(datasets, table, index, features, info, split, "concatenate columns")
 
 
@@ -375,7 +375,7 @@ def concatenated(
     streams: Sequence[IterableDataset], info: DatasetInfo | None, split: str | NamedSplit | None, axis: int
 ) -> IterableDataset:
     """The rows of streams, one after the other; with `axis=1` side by side: see `concatenate_datasets`."""
-    return _made_stream(streams, Beside() if axis else Chain(), info, split)
+    return _made_stream(streams, ZipStreams() if axis else ConcatStreams(), info, split)
 
 
 def taking_turns(
@@ -390,7 +390,7 @@ def taking_turns(
     stopping = Stopping.of(strategy)
     weights = checked_weights(probabilities, len(streams), stopping)
     start = 0 if seed is None else at_least("seed", seed, 0)
-    turns_of(weights, len(streams), start, 0)  # complains of what cannot be drawn
+    mixture_schedule(weights, len(streams), start, 0)  # complains of what cannot be drawn
     return _made_stream(streams, Mixture(weights, start, stopping), info, split)
 
 

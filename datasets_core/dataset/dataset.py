@@ -29,7 +29,7 @@ from datasets_core.meta.version import Version
 from datasets_core.store.rows import create
 from datasets_core.store.rows.indices import agreed, as_features
 from datasets_core.store.rows.row_ids import Identified
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.source import paths_of_files
 from datasets_core.store.table import RowTable
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Datasets made of Python values, generators, buffers and Arrow files.
 
 
-class Constructors(Tabled):
+class Constructors(Rows):
     """What a dataset is made of: columns, rows, a generator, a file, a buffer."""
 
     @classmethod
@@ -211,7 +211,7 @@ class Constructors(Tabled):
 # A dataset as a stream of its rows.
 
 
-class Streaming(Tabled):
+class Streaming(Rows):
     """Rows by number become rows one after the other."""
 
     def to_iterable_dataset(self, num_shards: int = 1) -> IterableDataset:

@@ -19,7 +19,7 @@ from datasets_core.features.types import ClassLabel, FixedShape, Json
 from datasets_core.store.derived import viewed
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.view import blocks, joined_blocks
-from datasets_core.store.table import RowTable, beside
+from datasets_core.store.table import RowTable, zipped
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -132,7 +132,7 @@ def with_columns_of(table: RowTable, made: RowTable) -> RowTable:
     kept = [name for name in table.column_names if name not in made.column_names]
     if not kept:
         return made.select(table.column_names)
-    return beside(table.select(kept), made).select(table.column_names)
+    return zipped(table.select(kept), made).select(table.column_names)
 
 
 def retyped_schema(table: RowTable, features: Features) -> pa.Schema:

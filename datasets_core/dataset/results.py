@@ -38,9 +38,9 @@ from datasets_core.store.manifest import (
     ShardRecord,
     lock_path,
     parse_staging,
-    passing_folder,
-    passing_or_none,
     read_manifest,
+    temporary_folder,
+    temporary_folder_or_none,
     temporary_owner,
 )
 from datasets_core.store.pieces import BatchRows
@@ -50,7 +50,7 @@ from datasets_core.store.table import LazyShards, RowTable
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
 
 if TYPE_CHECKING:
-    from datasets_core.store.rows.rows import Tabled
+    from datasets_core.store.rows.rows import Rows
 
 
 WAITING_BYTES = 8 << 20
@@ -317,7 +317,7 @@ class Result:
     features: Features
 
 
-def place_of(dataset: Tabled, lineage: Lineage, *, keep_in_memory: bool = False, cache_file_name: str | None = None) -> Place:
+def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, cache_file_name: str | None = None) -> Place:
     """Where the result stands that `lineage` tells, of the rows of `dataset`.
 
     Raises:
@@ -337,11 +337,11 @@ def place_of(dataset: Tabled, lineage: Lineage, *, keep_in_memory: bool = False,
         return Place(key, None, path, 0, lasts)
     most_bytes = 0 if dataset._table.files else MEMORY_BYTES
     if not lasts or not settings().caching:
-        return Place(key, os.path.join(passing_folder(), key), None, most_bytes, False)
+        return Place(key, os.path.join(temporary_folder(), key), None, most_bytes, False)
     return Place(key, _beside(dataset, lineage), None, most_bytes, True)
 
 
-def home_of(dataset: Tabled) -> str | None:
+def home_of(dataset: Rows) -> str | None:
     """The folder whose `cache-…` are results of this dataset and of its kin; None for rows in memory."""
     local = [path for path in dataset._table.files if not files.is_url(path)]
     if not local:
@@ -360,7 +360,7 @@ def is_result(path: str) -> bool:
     return os.path.basename(folder).startswith(_PREFIX) or _is_below(folder, _shared())
 
 
-def of_new_columns(place: Place, dataset: Tabled) -> Place:
+def of_new_columns(place: Place, dataset: Rows) -> Place:
     """The place for the new columns alone of a result that has its other columns in `dataset`.
 
     No fingerprint has a "+", so that they never stand where whole rows may.  They go with the very files of the other columns,
@@ -370,8 +370,8 @@ def of_new_columns(place: Place, dataset: Tabled) -> Place:
     return replace(place, key=Hasher.hash((place.key, beside)), folder=f"{place.folder}+columns")
 
 
-def _beside(dataset: Tabled, lineage: Lineage) -> str:
-    home, passing = home_of(dataset), passing_or_none()
+def _beside(dataset: Rows, lineage: Lineage) -> str:
+    home, passing = home_of(dataset), temporary_folder_or_none()
     is_foreign = home is None or _is_below(home, _shared()) or (passing is not None and _is_below(home, passing))
     if home is None or is_foreign or not os.access(home, os.W_OK):
         return os.path.join(_shared_of(lineage), lineage.fingerprint)
@@ -394,7 +394,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def written(
-    dataset: Tabled,
+    dataset: Rows,
     lineage: Lineage,
     batches: Callable[[], Iterable[pa.RecordBatch]],
     features: Features,
@@ -429,10 +429,10 @@ def written(
             writer.abort()
             raise
 
-    return kept(place, make, load_from_cache_file=load_from_cache_file).table
+    return cached_result(place, make, load_from_cache_file=load_from_cache_file).table
 
 
-def kept(
+def cached_result(
     place: Place, make: Callable[[Callable[[], str]], list[Written]], *, load_from_cache_file: bool | None = None
 ) -> Result:
     """What `make` makes, kept at `place`; or what stands there.
@@ -442,7 +442,7 @@ def kept(
         make: is told how to come by a folder for files, and gives the rows in order.
         load_from_cache_file: False makes the rows anew; None does so where caching is off.
     """
-    with Keeping(place, load_from_cache_file=load_from_cache_file) as keeping:
+    with CachedResult(place, load_from_cache_file=load_from_cache_file) as keeping:
         if keeping.result is None:
             keeping.done(make(keeping.folder))
     assert keeping.result is not None
@@ -499,7 +499,7 @@ def _found_file(path: str, key: str) -> Result | None:
     return Result(table, Features.from_arrow_schema(table.schema))
 
 
-class Keeping:
+class CachedResult:
     """The result at a place: what an earlier run left, or what is made in the `with` block, with its lock and staging folder.
 
     Args:
@@ -523,7 +523,7 @@ class Keeping:
         self._staging: Staging | None = None
         self.result: Result | None = None
 
-    def __enter__(self) -> Keeping:
+    def __enter__(self) -> CachedResult:
         self.result = self._look()
         if self.result is None and not self._place.most_bytes:
             try:
@@ -647,7 +647,7 @@ def _locked_once(path: str) -> Iterator[None]:
                 os.unlink(path)  # while it is held: who waits for it looks at the path again
 
 
-def remove_results(dataset: Tabled) -> int:
+def remove_results(dataset: Rows) -> int:
     """Remove the kept results beside a dataset, and those in the cache that are made of the same rows; how many they were.
 
     Those that the dataset stands in stay.

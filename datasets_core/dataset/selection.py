@@ -16,7 +16,7 @@ from datasets_core.features.types import ClassLabel
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, as_int, ints_of, mapped_index, row_count, row_numbers
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _global_number() -> int:
     return int(numbers[position] if position < len(numbers) else numbers[0])
 
 
-class Selection(Tabled):
+class Selection(Rows):
     """Rows chosen by number."""
 
     def select(

@@ -32,7 +32,7 @@ from datasets_core.store.fingerprint import fingerprint, random_fingerprint
 from datasets_core.store.manifest import Manifest, ShardRecord, lock_path, read_manifest
 from datasets_core.store.rows.create import Recipe, divided, made_of_batches
 from datasets_core.store.rows.indices import as_features
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.source import dataset_folder, open_rows
 from datasets_core.store.table import RowTable
 
@@ -53,7 +53,7 @@ _NAME, _CONFIG = "generator", "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GeneratedTable:
     """The rows, and what is known of them."""
 
     table: RowTable
@@ -63,7 +63,7 @@ class Generated:
 
 def generated(
     recipe: Recipe, *, cache_dir: str | None, keep_in_memory: bool, num_proc: int | None, key: str | None
-) -> Generated:
+) -> GeneratedTable:
     """The rows of a generator: those in the cache, if it ran before, else its rows now.
 
     Without caching (`disable_caching()`) they are made now, into a folder with a name that no later call looks for.
@@ -78,21 +78,21 @@ def generated(
         held = made_of_batches(recipe, partial(_write_batches, recipe, _no_folder, "", most_bytes=sys.maxsize))
         schema = _joined(held, recipe)
         table = table_of(held, schema)
-        return Generated(table, _info(recipe, schema, ()), key or _key(recipe))
+        return GeneratedTable(table, _info(recipe, schema, ()), key or _key(recipe))
     if settings().caching:
         key = place = key or _key(recipe)
     else:
         place = random_fingerprint()
         key = key or place
     folder = dataset_folder(cache_dir or settings().cache_dir, _NAME, f"{_CONFIG}-{place}", recipe.version, place)
-    found = _standing(recipe, folder, key)
+    found = _earlier_result(recipe, folder, key)
     if found is not None:
         return found
     with locked(lock_path(folder)):
-        return _standing(recipe, folder, key) or _opened(_build(recipe, folder, num_proc), recipe, folder, key)
+        return _earlier_result(recipe, folder, key) or _opened(_build(recipe, folder, num_proc), recipe, folder, key)
 
 
-def _standing(recipe: Recipe, folder: str, key: str) -> Generated | None:
+def _earlier_result(recipe: Recipe, folder: str, key: str) -> GeneratedTable | None:
     """The rows of an earlier run; None if there was none, or if its files are damaged."""
     try:
         manifest = read_manifest(folder)
@@ -102,10 +102,10 @@ def _standing(recipe: Recipe, folder: str, key: str) -> Generated | None:
         return None
 
 
-def _opened(manifest: Manifest, recipe: Recipe, folder: str, key: str) -> Generated:
+def _opened(manifest: Manifest, recipe: Recipe, folder: str, key: str) -> GeneratedTable:
     lengths = manifest.split_lengths()[recipe.split]
     ranges = [RowRange(recipe.split, shard, 0, rows) for shard, rows in enumerate(lengths)]
-    return Generated(open_rows(folder, manifest, ranges), manifest.info, key)
+    return GeneratedTable(open_rows(folder, manifest, ranges), manifest.info, key)
 
 
 def _key(recipe: Recipe) -> str:
@@ -251,14 +251,14 @@ def _built(cls: Any, *, kind: str, split: str = Split.TRAIN, keep_in_memory: boo
     from datasets_core.io.tables import rows_of_files
 
     found = rows_of_files(kind, split=split, keep_in_memory=keep_in_memory or None, **options)
-    if isinstance(found, cls) or not isinstance(found, Tabled):
+    if isinstance(found, cls) or not isinstance(found, Rows):
         return found
     made = cls(found._table, info=found._info, split=found._split, fingerprint=found._fingerprint)
     made._index = found._index
     return made
 
 
-class FromFiles(Tabled):
+class FromFiles(Rows):
     """What a dataset is made of: files of a format, built once into the cache."""
 
     @classmethod
@@ -432,7 +432,7 @@ class FromFiles(Tabled):
 # Datasets made of what other tools hold: frames of pandas, polars and Spark.
 
 
-class FromFrames(Tabled):
+class FromFrames(Rows):
     """What a dataset is made of: a frame."""
 
     @classmethod

@@ -465,10 +465,10 @@ def _waited(future: Future[R], label: str) -> R:
     return future.result()
 
 
-def ahead_of(pool: WorkerPool | None, lanes: int) -> int:
+def ahead_of(pool: WorkerPool | None, shards: int) -> int:
     """How many pieces each of so many lanes has in work.
 
     >>> ahead_of(WorkerPool(4), 1), ahead_of(WorkerPool(4), 48)
     (8, 2)
     """
-    return 0 if pool is None else max(2, -(-2 * pool.count // lanes))
+    return 0 if pool is None else max(2, -(-2 * pool.count // shards))

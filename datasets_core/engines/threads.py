@@ -1,4 +1,4 @@
-"""`Daemons`: threads that wait for servers, and `Patience`, which sees that nobody waits for ever.
+"""`Daemons`: threads that wait for servers, and `StallTimeout`, which sees that nobody waits for ever.
 
 The threads are made when there is work, belong to one process (a fork makes its own), go when they are idle, and keep no
 process from its end.
@@ -120,7 +120,7 @@ class Job(Generic[T]):
 
 
 _pools: weakref.WeakSet[Daemons] = weakref.WeakSet()
-_waits: weakref.WeakSet[Patience] = weakref.WeakSet()
+_waits: weakref.WeakSet[StallTimeout] = weakref.WeakSet()
 
 
 class Daemons:
@@ -236,8 +236,8 @@ SHARED = Daemons("datasets_core-ranges", lambda: settings().stream_threads)  # f
 def _ended() -> None:
     for pool in list(_pools):
         pool.close()
-    for patience in list(_waits):
-        patience.end()
+    for stall_timeout in list(_waits):
+        stall_timeout.end()
     end = time.monotonic() + _END_SECONDS
     for pool in list(_pools):
         pool.close(max(0.001, end - time.monotonic()))
@@ -246,7 +246,7 @@ def _ended() -> None:
 atexit.register(_ended)
 
 
-class Patience:
+class StallTimeout:
     """How long somebody waits for bytes: as long as they come, and a while longer.
 
     Args:
@@ -254,9 +254,9 @@ class Patience:
         wanted: how many bytes are.
         seconds: how long none may come; as `stream_timeout_seconds` says by default.
 
-    >>> patience = Patience("https://example.org/a", 8, seconds=60)
-    >>> patience.told(8)
-    >>> patience.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
+    >>> stall_timeout = StallTimeout("https://example.org/a", 8, seconds=60)
+    >>> stall_timeout.told(8)
+    >>> stall_timeout.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
     b'the bytes'
     """
 

@@ -412,10 +412,10 @@ def image_id(sizes: collections.abc.Sequence[int | None], dtype: str) -> str | N
     return None if is_told else f"{_IMAGE} {'x'.join(map(str, sizes))} {dtype}"
 
 
-def told_image(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
+def image_of_id(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
     """Shape and type of an image, as its `id` tells them; None where it tells nothing.
 
-    >>> told_image("tfds 28xNonex1 uint16"), told_image("birds")
+    >>> image_of_id("tfds 28xNonex1 uint16"), image_of_id("birds")
     (((28, None, 1), 'uint16'), None)
     """
     found = _TOLD_IMAGE.fullmatch((id or "").removesuffix(_OPTIONAL).rstrip())

@@ -234,7 +234,7 @@ _KEPT_ZIPS = 4
 _MOST_MEMBERS = 16  # that are fetched one by one as paths, before all are fetched together
 
 
-class Known:
+class RemoteFacts:
     """What is known of remote files in this process: where they are, and what was said of them."""
 
     def __init__(self) -> None:
@@ -243,15 +243,15 @@ class Known:
         self.members: dict[tuple[str, str], str] = {}
         self.walked, self.said = Once(), Once()
 
-    def __reduce__(self) -> tuple[type[Known], tuple[()]]:
-        return Known, ()
+    def __reduce__(self) -> tuple[type[RemoteFacts], tuple[()]]:
+        return RemoteFacts, ()
 
 
 class Downloads(Protocol):
     """What the reading of remote files needs of a download manager."""
 
     @property
-    def known(self) -> Known:
+    def known(self) -> RemoteFacts:
         """What it keeps of them."""
         ...
 

@@ -20,12 +20,12 @@ from datasets_core.fetch.options import DownloadConfig, leaves, mapped
 from datasets_core.fetch.ranges.file import Bytes, FileVersion, LocalRanges, OpenedRanges, Range, RangeFile
 from datasets_core.fetch.ranges.http import HttpTransport
 from datasets_core.fetch.ranges.reader import TransportRanges
-from datasets_core.fetch.ranges.sequential import Wanted, open_remote, open_store
+from datasets_core.fetch.ranges.sequential import ReadRequest, open_remote, open_store
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.transfer import HttpSource, StoreSource
 
 if TYPE_CHECKING:
-    from datasets_core.fetch.remote_files import Known, StreamedAccess
+    from datasets_core.fetch.remote_files import RemoteFacts, StreamedAccess
 
 logger = logging.getLogger(__name__)
 
@@ -67,11 +67,11 @@ class StreamingDownloadManager(DownloadManager):
         self.given_urls: set[str] = set()  # that became remote files
 
     @property
-    def known(self) -> Known:
+    def known(self) -> RemoteFacts:
         """What it keeps of remote files, made for the first; threads that need it at the same time get the same one."""
-        from datasets_core.fetch.remote_files import Known
+        from datasets_core.fetch.remote_files import RemoteFacts
 
-        made: Known = vars(self).get("_known") or vars(self).setdefault("_known", Known())
+        made: RemoteFacts = vars(self).get("_known") or vars(self).setdefault("_known", RemoteFacts())
         return made
 
     @property
@@ -251,7 +251,7 @@ class StreamingDownloadManager(DownloadManager):
             self._records[url] = self._recorded(found)
 
         whole = partial(self._access.fetched_instead, url)
-        return open_remote(Wanted(self._hub.source(url), whole, check, listed, name=url, is_pinned=True))
+        return open_remote(ReadRequest(self._hub.source(url), whole, check, listed, name=url, is_pinned=True))
 
     def stream(self, url: str) -> BinaryIO:
         """The bytes of a URL as they come; checked when all have come, where there is something on record."""
@@ -283,7 +283,7 @@ class StreamingDownloadManager(DownloadManager):
         whole = partial(self._access.fetched_instead, url)
         if isinstance(source, HttpSource):
             expected = FileRecord() if request.mode is VerificationMode.NO_CHECKS else request.expected
-            return open_remote(Wanted(source, whole, check, expected, is_whole=self.is_enforced(url)))
+            return open_remote(ReadRequest(source, whole, check, expected, is_whole=self.is_enforced(url)))
         if self.is_enforced(url) or not isinstance(source, StoreSource):
             return open(whole(), "rb")
         return open_store(store_transport(url, source.storage_options, self._policy()), whole, check)

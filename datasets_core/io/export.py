@@ -10,7 +10,7 @@ import numpy as np
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
 from datasets_core.store.rows.indices import as_int, checked_batch_size, names_of
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 if TYPE_CHECKING:
     import os
@@ -83,7 +83,7 @@ class Frames:
         return self._frames("polars", batch_size, batched, schema_overrides=schema_overrides, rechunk=rechunk)
 
 
-class Export(Tabled, Frames):
+class Export(Rows, Frames):
     """Rows handed over.  Files appear when they are whole; memory is bounded by the batch."""
 
     def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:
@@ -268,7 +268,7 @@ class Export(Tabled, Frames):
 _LABELS = ("label", "labels", "label_ids")  # columns that a collate function may need unasked
 
 
-class ForTensorflow(Tabled):
+class ForTensorflow(Rows):
     """What tensorflow trains on."""
 
     def to_tf_dataset(

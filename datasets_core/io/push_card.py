@@ -36,7 +36,7 @@ _FEW = 20
 
 
 @dataclass(frozen=True, slots=True)
-class StandingSplit:
+class ExistingSplit:
     """A split as its files tell it.
 
     Attributes:
@@ -50,11 +50,11 @@ class StandingSplit:
     beside: Sequence[str] = field(default=())
 
     @classmethod
-    def of(cls, paths: Sequence[str]) -> StandingSplit:
+    def of(cls, paths: Sequence[str]) -> ExistingSplit:
         """The split of these files: they are read in the most frequent format, and archives where there is nothing else.
 
-        >>> StandingSplit.of(["a.csv", "b.parquet", "c.csv", "d.md"])
-        StandingSplit(files=['a.csv', 'c.csv'], format='csv', beside=[])
+        >>> ExistingSplit.of(["a.csv", "b.parquet", "c.csv", "d.md"])
+        ExistingSplit(files=['a.csv', 'c.csv'], format='csv', beside=[])
         """
         formats = {path: found for path in paths if (found := _format_of(path)) is not None}
         telling = [path for path in formats if not _is_metadata(path)] or [*formats]
@@ -68,7 +68,7 @@ class StandingSplit:
         return cls(chosen, best or "archive", [path for path in formats if path not in telling])
 
 
-def standing_splits(paths: Sequence[str], folder: str = "") -> dict[str, StandingSplit]:
+def existing_splits(paths: Sequence[str], folder: str = "") -> dict[str, ExistingSplit]:
     """The splits that loading finds in a folder of a repository whose card names none.
 
     Args:
@@ -78,8 +78,8 @@ def standing_splits(paths: Sequence[str], folder: str = "") -> dict[str, Standin
     Returns:
         The splits that a card can name, in their order; none where loading finds none, or none that it can read.
 
-    >>> standing_splits(["more/test.csv", "README.md"])
-    {'test': StandingSplit(files=['more/test.csv'], format='csv', beside=[])}
+    >>> existing_splits(["more/test.csv", "README.md"])
+    {'test': ExistingSplit(files=['more/test.csv'], format='csv', beside=[])}
     """
     base = f"{folder.strip('/')}/" if folder.strip("/") else ""
     inside = [path[len(base) :] for path in paths if path.startswith(base) and way_out(path) is None]
@@ -90,11 +90,11 @@ def standing_splits(paths: Sequence[str], folder: str = "") -> dict[str, Standin
     metadata = [path for path in inside if _is_metadata(path) and _format_of(path)]
     found = {}
     for name, files in named.items():
-        split = StandingSplit.of([*files, *(path for path in metadata if path not in set(files))])
+        split = ExistingSplit.of([*files, *(path for path in metadata if path not in set(files))])
         if split.format is None or not _SPLIT.fullmatch(name) or _is_beside_data(split, files):
             continue
         beside = split.beside if split.format != PARQUET else ()
-        found[name] = StandingSplit([base + path for path in split.files], split.format, [base + path for path in beside])
+        found[name] = ExistingSplit([base + path for path in split.files], split.format, [base + path for path in beside])
     return found
 
 
@@ -111,7 +111,7 @@ def named_files(globs: Iterable[str], paths: Sequence[str]) -> list[str]:
     return [*found]
 
 
-def globs_of(split: StandingSplit, paths: Iterable[str], avoided: Collection[str]) -> list[str]:
+def globs_of(split: ExistingSplit, paths: Iterable[str], avoided: Collection[str]) -> list[str]:
     """Globs that name the files of a split, and no other file.
 
     Args:
@@ -120,7 +120,7 @@ def globs_of(split: StandingSplit, paths: Iterable[str], avoided: Collection[str
         avoided: files that are not to be named, though they are not there yet.
 
     >>> files = [f"data/train-{n:05d}-of-00003.parquet" for n in range(3)]
-    >>> globs_of(StandingSplit(files, "parquet"), files, [])
+    >>> globs_of(ExistingSplit(files, "parquet"), files, [])
     ['data/train-*']
     """
     wanted = [*split.files, *split.beside]
@@ -183,7 +183,7 @@ def _is_metadata(path: str) -> bool:
     return path.rpartition("/")[2].startswith("metadata.")
 
 
-def _is_beside_data(split: StandingSplit, files: Sequence[str]) -> bool:
+def _is_beside_data(split: ExistingSplit, files: Sequence[str]) -> bool:
     """Whether a split is only what stands beside data, and is data for want of any other."""
     is_logo = split.format in _PICTURES and not any("/" in path for path in files)
     return (is_logo or split.format in _PAPERS) and "0" in data_files.infer_splits([*files, "0"]).get("train", ())
@@ -317,37 +317,37 @@ class _Merge:
             folder = "" if entry.data_dir is None else f"{entry.data_dir.rstrip('/')}/"
             found = {split: [folder + path for path in paths] for split, paths in entry.data_files.items()}
             for split in found.keys() - pushed:
-                self._check_format(split, StandingSplit.of(named_files(found[split], self.paths)))
+                self._check_format(split, ExistingSplit.of(named_files(found[split], self.paths)))
             return found
-        standing = {} if self._has_script else standing_splits(self.paths, (entry and entry.data_dir) or "")
-        others = {split: held for split, held in standing.items() if split not in pushed and held.format != PARQUET}
+        existing = {} if self._has_script else existing_splits(self.paths, (entry and entry.data_dir) or "")
+        others = {split: held for split, held in existing.items() if split not in pushed and held.format != PARQUET}
         for split, held in others.items():
             if entry is None:
                 self._warn_of(split, held)
             else:
                 self._check_format(split, held)
-        return self._named({split: held for split, held in standing.items() if split not in others}, splits)
+        return self._named({split: held for split, held in existing.items() if split not in others}, splits)
 
-    def _check_format(self, split: str, standing: StandingSplit) -> None:
-        if standing.format in (None, PARQUET):
+    def _check_format(self, split: str, existing: ExistingSplit) -> None:
+        if existing.format in (None, PARQUET):
             return
         raise ConfigurationError(
-            f"The config {self.target.config_name!r} of {self.target.repo_id} reads its split {split!r} as {standing.format} "
-            f"({standing.files[0]}), and what is pushed is Parquet, but all splits of a config have one format. "
+            f"The config {self.target.config_name!r} of {self.target.repo_id} reads its split {split!r} as {existing.format} "
+            f"({existing.files[0]}), and what is pushed is Parquet, but all splits of a config have one format. "
             "Choose another config_name, push all splits together as a DatasetDict, or remove what it has there."
         )
 
-    def _warn_of(self, split: str, standing: StandingSplit) -> None:
+    def _warn_of(self, split: str, existing: ExistingSplit) -> None:
         """Say that files which no card named are no split any more: all splits of a config have one format."""
         warnings.warn(
-            f"{standing.files[0]} of {self.target.repo_id} is {standing.format}, and was the split {split!r} by its name. "
+            f"{existing.files[0]} of {self.target.repo_id} is {existing.format}, and was the split {split!r} by its name. "
             f"It stays there, and is no split of {self.target.config_name!r} any more, which is Parquet from now on. "
             "Push it too, or name it in a config of its own.",
             DataFilesWarning,
             stacklevel=2,
         )
 
-    def default_splits(self, splits: Sequence[PushedSplit]) -> dict[str, StandingSplit]:
+    def default_splits(self, splits: Sequence[PushedSplit]) -> dict[str, ExistingSplit]:
         """What loads as the config `default` by the names of its files, and would no longer beside configs with names."""
         if self.configs_before or self.target.config_name == DEFAULT or self._has_script:
             return {}
@@ -355,12 +355,12 @@ class _Merge:
         replaced = [re.compile(f"{inside}/{re.escape(split.name)}-[^/]*") for split in splits]
         if self.target.replaces_config:
             replaced.append(re.compile(rf"{inside}/[^/]*-\d{{5,}}-of-\d{{5,}}[^/]*\.parquet"))
-        found = standing_splits([path for path in self.paths if not any(each.fullmatch(path) for each in replaced)])
+        found = existing_splits([path for path in self.paths if not any(each.fullmatch(path) for each in replaced)])
         return found if len({each.format for each in found.values()}) == 1 else {}  # what differs cannot be loaded
 
-    def _named(self, standing: Mapping[str, StandingSplit], splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
+    def _named(self, existing: Mapping[str, ExistingSplit], splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
         new = [f"{self.target.data_dir}/{split.name}-00000-of-00001.parquet" for split in splits]
-        return {name: globs_of(split, self.paths, new) for name, split in standing.items()}
+        return {name: globs_of(split, self.paths, new) for name, split in existing.items()}
 
     @property
     def _has_script(self) -> bool:

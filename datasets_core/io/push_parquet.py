@@ -24,7 +24,7 @@ from datasets_core.features.schema import Features
 from datasets_core.io.split_mapping import Pushable
 from datasets_core.progress import progress
 from datasets_core.store.pieces import Ints
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ class PushedRows:
     first: int = 0
 
     @classmethod
-    def of(cls, dataset: Tabled, split: str, *, embeds: bool) -> PushedRows:
+    def of(cls, dataset: Rows, split: str, *, embeds: bool) -> PushedRows:
         """The rows of a dataset, whatever its format.
 
         Args:
@@ -483,12 +483,12 @@ class _Parts(Sequence[tuple[int, PushedRows]]):
 # Datasets pushed to the Hub, as Parquet files that any tool of the Hub reads.
 
 
-class Pushing(Tabled, Pushable):
+class Pushing(Rows, Pushable):
     """A dataset and the repository that it is pushed to."""
 
     @staticmethod
     def _pushed(
-        splits: Mapping[str, Tabled], limits: Mapping[str, ShardLimits], *, embeds: bool
+        splits: Mapping[str, Rows], limits: Mapping[str, ShardLimits], *, embeds: bool
     ) -> tuple[Features, Shards, bool]:
         """The features that splits share, their shards, and that they are of a known number.
 

@@ -24,7 +24,7 @@ from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 from datasets_core.progress import Progress, progress
 from datasets_core.store.manifest import staging_base
 from datasets_core.store.rows.indices import parse_size
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.shard import FileShard
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Datasets saved to a folder and opened from it; the folder is the one that Hugging Face `datasets` writes and reads.
 
 
-class Disk(Tabled):
+class Disk(Rows):
     """A dataset and its folder."""
 
     def save_to_disk(
@@ -140,11 +140,11 @@ class SavedFiles:
 # Datasets of saved folders: one, or those of several splits, opened; and those of several splits saved together.
 
 
-D = TypeVar("D", bound=Tabled)
+D = TypeVar("D", bound=Rows)
 
 
 def save_group(
-    datasets: Mapping[str, Tabled],
+    datasets: Mapping[str, Rows],
     dataset_dict_path: str | os.PathLike[str],
     max_shard_size: int | str | None = None,
     num_shards: Mapping[str, int] | None = None,
@@ -322,7 +322,7 @@ class Shards:
 
 
 def save(
-    datasets: Mapping[str, Tabled],
+    datasets: Mapping[str, Rows],
     path: str | os.PathLike[str],
     wanted: Mapping[str, Shards],
     storage_options: dict[str, Any] | None,
@@ -355,7 +355,7 @@ def save(
         place(staged, target, parts, group=group, storage_options=storage_options)
 
 
-def _hold(dataset: Tabled, target: str) -> None:
+def _hold(dataset: Rows, target: str) -> None:
     """Open all rows that stand in files which are about to be replaced: what is mapped stays readable."""
     table = dataset._table
     if any(os.path.realpath(path).startswith(target + os.sep) for path in table.files if not files.is_url(path)):
@@ -363,7 +363,7 @@ def _hold(dataset: Tabled, target: str) -> None:
             table.piece(number)
 
 
-def described(dataset: Tabled, shards: tuple[SavedShard, ...]) -> Saved:
+def described(dataset: Rows, shards: tuple[SavedShard, ...]) -> Saved:
     """What the folder is to say of the dataset."""
     from datasets_core.io.saved_folder import Saved
 
@@ -379,7 +379,7 @@ def described(dataset: Tabled, shards: tuple[SavedShard, ...]) -> Saved:
     return Saved(dataset._info, shards, dataset._fingerprint, split, rows)
 
 
-def write_rows(dataset: Tabled, folder: str, wanted: Shards) -> tuple[SavedShard, ...]:
+def write_rows(dataset: Rows, folder: str, wanted: Shards) -> tuple[SavedShard, ...]:
     """Write the rows into a local folder: the files, in order.
 
     Raises:
@@ -394,7 +394,7 @@ def write_rows(dataset: Tabled, folder: str, wanted: Shards) -> tuple[SavedShard
 # -- copying -----------------------------------------------------------------------------------------------------------
 
 
-def _whole_files(dataset: Tabled) -> list[FileShard] | None:
+def _whole_files(dataset: Rows) -> list[FileShard] | None:
     """The files that hold exactly what is to be saved, features included."""
     from datasets_core.features.schema import plain_schema
 
@@ -431,7 +431,7 @@ def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedS
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def _written(dataset: Tabled, folder: str, wanted: Shards, bar: Progress) -> tuple[SavedShard, ...]:
+def _written(dataset: Rows, folder: str, wanted: Shards, bar: Progress) -> tuple[SavedShard, ...]:
     count = wanted.num_shards
     if count is None:
         limit = wanted.max_shard_bytes or settings().max_shard_bytes
@@ -448,7 +448,7 @@ def _written(dataset: Tabled, folder: str, wanted: Shards, bar: Progress) -> tup
     return tuple(found[number] for number in range(count))
 
 
-def _write_shard(dataset: Tabled, folder: str, job: tuple[int, int, int, int]) -> SavedShard:
+def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> SavedShard:
     from datasets_core.features.schema import plain_schema
     from datasets_core.io.saved_folder import SavedShard
     from datasets_core.store.writer import write_stream
@@ -462,7 +462,7 @@ def _write_shard(dataset: Tabled, folder: str, job: tuple[int, int, int, int]) -
     return SavedShard(name, size, tuple(rows))
 
 
-def rows_to_save(dataset: Tabled, schema: pa.Schema, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Iterator[pa.RecordBatch]:
     """The rows from `start` to `stop`, without dictionaries, with the bytes of the files that media name."""
     embeds = _has_media(dataset)
     for batch in _batches(dataset, start, stop, embeds):
@@ -474,7 +474,7 @@ def rows_to_save(dataset: Tabled, schema: pa.Schema, start: int, stop: int) -> I
         yield from table.to_batches()
 
 
-def _batches(dataset: Tabled, start: int, stop: int, embeds: bool) -> Iterator[pa.RecordBatch]:
+def _batches(dataset: Rows, start: int, stop: int, embeds: bool) -> Iterator[pa.RecordBatch]:
     table, index = dataset._table, dataset._index
     most = 100 if embeds else settings().batch_rows
     if index is None:
@@ -485,7 +485,7 @@ def _batches(dataset: Tabled, start: int, stop: int, embeds: bool) -> Iterator[p
         yield from table.take(index[first : min(first + step, stop)]).to_batches()
 
 
-def _num_bytes(dataset: Tabled, whole: bool = False) -> int:
+def _num_bytes(dataset: Rows, whole: bool = False) -> int:
     """Bytes of the rows that are shown (or of all in the table), about: by a few pieces of many."""
     table = dataset._table
     picked = np.linspace(0, table.num_pieces - 1, num=min(table.num_pieces, 64)).astype(int).tolist()  # all differ
@@ -495,5 +495,5 @@ def _num_bytes(dataset: Tabled, whole: bool = False) -> int:
     return int(sum(piece.nbytes for piece in pieces) * count / rows) if rows else 0
 
 
-def _has_media(dataset: Tabled) -> bool:
+def _has_media(dataset: Rows) -> bool:
     return any(has_media(feature) for feature in dataset._features.values())

@@ -35,7 +35,7 @@ from datasets_core.meta.info import DatasetInfo, info_of, parse_json
 from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.commit import again_on_failure, put_file
 from datasets_core.store.manifest import located, runs
-from datasets_core.store.shard import FileShard, Shard, Shelf, kind_of, loaded
+from datasets_core.store.shard import FileShard, Shard, ShardCache, kind_of, loaded
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import END
 
@@ -244,11 +244,11 @@ def open_saved(
     paths = _fetched([entry.path for entry in entries], storage_options)
     if in_memory is None:
         in_memory = 0 < sum(max(entry.size, 0) for entry in entries) < settings().max_memory_bytes
-    shelf, shards, schema = Shelf(), list[Shard](), None
+    shard_cache, shards, schema = ShardCache(), list[Shard](), None
     for shard, entry, path in zip(saved.shards, entries, paths, strict=True):
         kind = _kind(path, shard)
         own = entry if path == entry.path else None
-        opened = FileShard(path, kind, shelf, rows=shard.batches, schema=schema, in_memory=in_memory, entry=own)
+        opened = FileShard(path, kind, shard_cache, rows=shard.batches, schema=schema, in_memory=in_memory, entry=own)
         if shard.batches is None:
             _check_ends(opened)
         schema = schema or opened.schema

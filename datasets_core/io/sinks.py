@@ -13,7 +13,7 @@ import pyarrow as pa
 from datasets_core.io.push_parquet import num_bits, rows_that_fit
 from datasets_core.io.tables import GROUP_BYTES, GROUP_ROWS, parquet_writer
 from datasets_core.io.text import TextForm
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 _PACKED_BYTES = 32 << 20  # of text in one compressed member: it ends where a write may go on
 _CHUNK = 1 << 20
@@ -111,7 +111,7 @@ class TextSink:
         self,
         out: IO[bytes],
         form: TextForm,
-        tabled: Callable[[pa.RecordBatch], Tabled],
+        tabled: Callable[[pa.RecordBatch], Rows],
         packer: Callable[[IO[bytes]], Any] | None = None,
         point: Mapping[str, Any] | None = None,
     ) -> None:

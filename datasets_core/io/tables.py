@@ -31,7 +31,7 @@ from datasets_core.meta.splits import Split
 from datasets_core.optional import needed
 from datasets_core.progress import progress
 from datasets_core.store.rows.indices import agreed, as_features, checked_batch_size
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ BATCH_ROWS = 1000
 """Rows of a batch where the user does not say."""
 
 
-def table_of(dataset: Tabled, start: int, stop: int) -> pa.Table:
+def table_of(dataset: Rows, start: int, stop: int) -> pa.Table:
     """The rows from `start` to `stop`, all columns, features in the metadata.
 
     >>> table_of(Dataset.from_dict({"a": [1, 2, 3]}), 1, 3).num_rows
@@ -59,19 +59,19 @@ def table_of(dataset: Tabled, start: int, stop: int) -> pa.Table:
     return dataset._described(table)
 
 
-def spans(dataset: Tabled, batch_size: int | None, default: int = BATCH_ROWS) -> list[tuple[int, int]]:
+def spans(dataset: Rows, batch_size: int | None, default: int = BATCH_ROWS) -> list[tuple[int, int]]:
     """The first row and the row behind the last one, of each batch."""
     size = default if batch_size is None else checked_batch_size(batch_size)
     return list(pairwise([*range(0, dataset.num_rows, size), dataset.num_rows])) if dataset.num_rows else []
 
 
-def tables(dataset: Tabled, batch_size: int | None, default: int = BATCH_ROWS) -> Iterator[pa.Table]:
+def tables(dataset: Rows, batch_size: int | None, default: int = BATCH_ROWS) -> Iterator[pa.Table]:
     """The rows as tables of `batch_size` rows."""
     for start, stop in spans(dataset, batch_size, default):
         yield table_of(dataset, start, stop)
 
 
-def rows_of_bytes(dataset: Tabled, num_bytes: int, least: int = 1) -> int:
+def rows_of_bytes(dataset: Rows, num_bytes: int, least: int = 1) -> int:
     """How many rows take `num_bytes` in Arrow's layout, by the first of them.
 
     >>> rows_of_bytes(Dataset.from_dict({"a": [1, 2, 3]}), 80)
@@ -94,23 +94,23 @@ def opened(target: Any, storage_options: dict[str, Any] | None) -> AbstractConte
     return nullcontext(target)
 
 
-T = TypeVar("T", bound=Tabled)
+T = TypeVar("T", bound=Rows)
 _SPARK_OPTIONS = ("split", "features", "keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
 
 
-def pandas_frame(dataset: Tabled) -> pd.DataFrame:
+def pandas_frame(dataset: Rows) -> pd.DataFrame:
     """All rows."""
     needed("pandas", "to_pandas()")
     return _frame(dataset, table_of(dataset, 0, dataset.num_rows))
 
 
-def pandas_frames(dataset: Tabled, batch_size: int | None) -> Iterator[pd.DataFrame]:
+def pandas_frames(dataset: Rows, batch_size: int | None) -> Iterator[pd.DataFrame]:
     """The rows, some in each frame."""
     needed("pandas", "to_pandas()")
     return (_frame(dataset, table) for table in tables(dataset, batch_size))
 
 
-def _frame(dataset: Tabled, table: pa.Table) -> pd.DataFrame:
+def _frame(dataset: Rows, table: pa.Table) -> pd.DataFrame:
     frame = table.to_pandas()
     for name, feature in dataset._features.items():
         if isinstance(feature, Json):  # stored as text
@@ -131,27 +131,27 @@ def object_column(values: Iterable[Any]) -> Any:
     return pd.Series(held, dtype=object)
 
 
-def polars_frame(dataset: Tabled, options: dict[str, Any]) -> pl.DataFrame:
+def polars_frame(dataset: Rows, options: dict[str, Any]) -> pl.DataFrame:
     """All rows."""
     polars = needed("polars", "to_polars()")
     frame: pl.DataFrame = polars.from_arrow(table_of(dataset, 0, dataset.num_rows), **options)
     return frame
 
 
-def polars_frames(dataset: Tabled, batch_size: int | None, options: dict[str, Any]) -> Iterator[pl.DataFrame]:
+def polars_frames(dataset: Rows, batch_size: int | None, options: dict[str, Any]) -> Iterator[pl.DataFrame]:
     """The rows, some in each frame."""
     polars = needed("polars", "to_polars()")
     return (polars.from_arrow(table, **options) for table in tables(dataset, batch_size))
 
 
-def write_sql(dataset: Tabled, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
+def write_sql(dataset: Rows, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
     """Write the rows into a table of a database: their number; see `Dataset.to_sql`."""
     parts = ((dataset, start, stop) for start, stop in spans(dataset, batch_size) or [(0, 0)])
     return write_sql_parts(parts, name, con, options, dataset.num_rows)
 
 
 def write_sql_parts(
-    parts: Iterable[tuple[Tabled, int, int]], name: str, con: Any, options: dict[str, Any], num_rows: int | None
+    parts: Iterable[tuple[Rows, int, int]], name: str, con: Any, options: dict[str, Any], num_rows: int | None
 ) -> int:
     """Write rows into a table of a database, some at a time: their number; see `Dataset.to_sql`.
 
@@ -196,7 +196,7 @@ def _refusals(name: str) -> Iterator[None]:
         raise kind(f"The rows were not written to the table {name!r}: {said}. {advice}.") from error
 
 
-def _sql_frame(dataset: Tabled, start: int, stop: int) -> pd.DataFrame:
+def _sql_frame(dataset: Rows, start: int, stop: int) -> pd.DataFrame:
     """Some rows in types that databases have: whole numbers stay whole beside nulls, what is nested becomes JSON text."""
     import pandas as pd
 
@@ -304,7 +304,7 @@ GROUP_ROWS = 1 << 20
 
 
 def write_parquet(
-    dataset: Tabled, target: Any, batch_size: int | None, storage_options: dict[str, Any] | None, options: dict[str, Any]
+    dataset: Rows, target: Any, batch_size: int | None, storage_options: dict[str, Any] | None, options: dict[str, Any]
 ) -> int:
     """Write the rows: the bytes that they take in Arrow's layout; see `Dataset.to_parquet`."""
     group = min(GROUP_ROWS, rows_of_bytes(dataset, GROUP_BYTES, least=100))

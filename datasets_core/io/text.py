@@ -34,7 +34,7 @@ from datasets_core.features.types import ClassLabel, FixedShape, Json
 from datasets_core.io.tables import BATCH_ROWS, object_column, opened, rows_of_bytes, spans, table_of
 from datasets_core.optional import needed
 from datasets_core.progress import progress
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 # The JSON text of Arrow columns, each value as pandas writes it: floats with ten decimals, moments as milliseconds.
 
@@ -268,7 +268,7 @@ _PACKERS: dict[str, Packer] = {
 }
 _ENDINGS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 
-Encode = Callable[[Tabled, tuple[int, int]], bytes]
+Encode = Callable[[Rows, tuple[int, int]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class TextForm:
         is_by_row: the text of a row does not depend on the rows of its batch.
     """
 
-    rows: Callable[[Tabled, tuple[int, int]], bytes]
+    rows: Callable[[Rows, tuple[int, int]], bytes]
     head: bytes = b""
     between: bytes = b""
     tail: bytes = b""
@@ -294,7 +294,7 @@ class TextForm:
     is_by_row: bool = False
 
 
-def csv_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
+def csv_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
     """How rows like these become csv.
 
     Args:
@@ -315,7 +315,7 @@ def csv_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
     return TextForm(partial(_csv_by_pandas, {**options, "header": False}), head)
 
 
-def json_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
+def json_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
     """How rows like these become JSON.
 
     Args:
@@ -343,7 +343,7 @@ def json_form(dataset: Tabled, options: Mapping[str, Any]) -> TextForm:
 
 
 def write_csv(
-    dataset: Tabled,
+    dataset: Rows,
     target: Any,
     batch_size: int | None,
     num_proc: int | None,
@@ -359,7 +359,7 @@ def write_csv(
 
 
 def write_json(
-    dataset: Tabled,
+    dataset: Rows,
     target: Any,
     batch_size: int | None,
     num_proc: int | None,
@@ -381,7 +381,7 @@ def write_json(
 
 
 def _write(
-    dataset: Tabled, out: IO[bytes], form: TextForm, batches: list[tuple[int, int]], num_proc: int | None, what: str
+    dataset: Rows, out: IO[bytes], form: TextForm, batches: list[tuple[int, int]], num_proc: int | None, what: str
 ) -> int:
     """Write the batches in their order; several processes work ahead by as many as there are of them."""
     written = out.write(form.head)
@@ -393,7 +393,7 @@ def _write(
     return written + out.write(form.tail)
 
 
-def _texts(dataset: Tabled, encode: Encode, batches: list[tuple[int, int]], num_proc: int | None) -> Iterator[bytes]:
+def _texts(dataset: Rows, encode: Encode, batches: list[tuple[int, int]], num_proc: int | None) -> Iterator[bytes]:
     engine = get_engine(num_proc=num_proc)
     if num_proc is None or num_proc == 1 or len(batches) < 2:
         for batch in batches:
@@ -493,7 +493,7 @@ _PLAIN_LISTED = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_floating,
 _PLAIN_CSV = (pa.types.is_floating, pa.types.is_date32, pa.types.is_binary, pa.types.is_large_binary)
 
 
-def _csv_rows(dataset: Tabled, batch: tuple[int, int]) -> bytes:
+def _csv_rows(dataset: Rows, batch: tuple[int, int]) -> bytes:
     columns = dataset.with_format(None)._batch(range(*batch))
     for name, feature in dataset._features.items():
         if _is_float(feature):
@@ -534,7 +534,7 @@ def _csv_text(rows: Any) -> bytes:
     return text.getvalue().encode("utf-8")
 
 
-def _csv_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
+def _csv_by_pandas(options: Mapping[str, Any], dataset: Rows, batch: tuple[int, int]) -> bytes:
     frame = table_of(dataset, *batch).to_pandas(integer_object_nulls=True)
     try:
         text: str = frame.to_csv(None, **options)
@@ -546,12 +546,12 @@ def _csv_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-def _json_rows(dataset: Tabled, batch: tuple[int, int], *, is_lines: bool, is_ascii: bool) -> bytes:
+def _json_rows(dataset: Rows, batch: tuple[int, int], *, is_lines: bool, is_ascii: bool) -> bytes:
     text = objects(table_of(dataset, *batch), between="\n" if is_lines else ",", is_ascii=is_ascii)
     return text + b"\n" if is_lines else text
 
 
-def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[int, int]) -> bytes:
+def _json_by_pandas(options: Mapping[str, Any], dataset: Rows, batch: tuple[int, int]) -> bytes:
     table = table_of(dataset, *batch)
     frame = table.to_pandas(integer_object_nulls=True)
     decoded = [name for name, feature in dataset._features.items() if isinstance(feature, (Json, FixedShape))]
@@ -570,7 +570,7 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Tabled, batch: tuple[in
     return (text if text.endswith("\n") or not text else text + "\n").encode("utf-8", "surrogatepass")
 
 
-def _unwritable(dataset: Tabled, frame: Any, options: Mapping[str, Any], error: Exception) -> CastError:
+def _unwritable(dataset: Rows, frame: Any, options: Mapping[str, Any], error: Exception) -> CastError:
     """The error of the column that JSON cannot hold."""
     for name in dataset.column_names:
         try:

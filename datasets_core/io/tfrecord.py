@@ -29,7 +29,7 @@ from datasets_core.records.framing import block_of_array, framed
 from datasets_core.records.writer import DeflatedFile
 from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.rows.indices import at_least_one, checked_batch_size
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 # `FramedRows`: rows as they stand in TFRecord files, some megabytes at a time.
 
@@ -338,7 +338,7 @@ Frames = Iterator[tuple[pa.Buffer | bytes, int]]
 
 
 def write_tfrecord(
-    dataset: Tabled,
+    dataset: Rows,
     target: Any,
     compression: str | None,
     num_shards: int | None,
@@ -479,7 +479,7 @@ class _Jobs(Sequence[PushedRows]):
         return self._rows.part(*self._parts[number]).gathered()
 
 
-def _job_rows(dataset: Tabled) -> int:
+def _job_rows(dataset: Rows) -> int:
     if any(map(has_media, dataset._features.values())):
         return _JOB_MEDIA
     return min(_JOB_ROWS, rows_of_bytes(dataset, _JOB_BYTES))

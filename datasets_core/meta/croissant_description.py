@@ -372,7 +372,7 @@ _NO_FILES = "Files that the rows may be written to, as a push to the Hub lays th
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class CroissantFacts:
     """What is said of a dataset besides its files.
 
     Attributes:
@@ -394,7 +394,7 @@ class Described:
     splits: Sequence[str] = ()
 
 
-def described(*configs: tuple[Described, DatasetFiles | None]) -> dict[str, Any]:
+def described(*configs: tuple[CroissantFacts, DatasetFiles | None]) -> dict[str, Any]:
     """The description of a dataset, as JSON-LD.
 
     The files that hold the rows are told one by one; several of them make one file set, which the fields refer to.  Of a
@@ -403,7 +403,7 @@ def described(*configs: tuple[Described, DatasetFiles | None]) -> dict[str, Any]
     Args:
         configs: what is said of the dataset, and its files, for each of its configs; each is a record set.
 
-    >>> told = described((Described("birds", features=Features({"name": Value("string")})), None))
+    >>> told = described((CroissantFacts("birds", features=Features({"name": Value("string")})), None))
     >>> [field["name"] for field in told["recordSet"][0]["field"]], told["conformsTo"]
     (['name'], 'http://mlcommons.org/croissant/1.1')
     """
@@ -435,7 +435,7 @@ def described(*configs: tuple[Described, DatasetFiles | None]) -> dict[str, Any]
     }
 
 
-def _facts(said: Described, files: DatasetFiles) -> dict[str, Any]:
+def _facts(said: CroissantFacts, files: DatasetFiles) -> dict[str, Any]:
     """What is said of the whole dataset; what is unknown is left out."""
     facts = {
         "name": said.name,
@@ -495,7 +495,7 @@ def _includes(names: Sequence[str]) -> list[str]:
 def _record_sets(
     ids: Ids,
     record_set: str,
-    said: Described,
+    said: CroissantFacts,
     features: Features,
     source: Mapping[str, Any],
     tables: Sequence[DatasetFile],

@@ -402,7 +402,7 @@ def infos_to_croissant(
     Raises:
         UnknownSplitError: a split that a config does not have.
     """
-    from datasets_core.meta.croissant_description import Described, described  # 3 ms that reading does without
+    from datasets_core.meta.croissant_description import CroissantFacts, described  # 3 ms that reading does without
 
     place = None if folder is None else os.fspath(folder)
     wanted = None if splits is None else list(splits)
@@ -411,7 +411,7 @@ def infos_to_croissant(
         known = list(info.splits or ())
         if unknown := [split for split in wanted or () if known and split not in known]:
             raise UnknownSplitError(unknown[0], known=known, dataset=info.full_name or None)
-        said = Described(
+        said = CroissantFacts(
             info.dataset_name or info.builder_name or "dataset",
             info.config_name or "default",
             description=info.description,

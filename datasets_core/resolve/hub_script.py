@@ -21,7 +21,7 @@ from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.reference import OF_TFDS
 from datasets_core.resolve.folder import RECORDS
 from datasets_core.resolve.request import Request, Source, commits_of
-from datasets_core.resolve.script import Standing, Way, way_of
+from datasets_core.resolve.script import LocalScript, RunMode, run_mode
 from datasets_core.scripting.modules import Script, read_script, scan
 from datasets_core.scripting.sandbox.children import Home
 from datasets_core.scripting.sandbox.grants import OwnFiles
@@ -186,19 +186,19 @@ def script_source(request: Request, hub: Hub, commit: HubCommit) -> Source:
     way = _way_of(request, hub, commit, name)
     cache = request.cache_dir
     root = settings().cache_dir if cache is None or files.is_url(cache) else os.path.abspath(files.local_path(cache))
-    standing = HubStanding(Checkout.below(os.path.join(root, "modules"), hub, commit), name, hub)
+    standing = HubScript(Checkout.below(os.path.join(root, "modules"), hub, commit), name, hub)
     if way == "confined":
-        from datasets_core.resolve.script import ConfinedSource  # starts processes, which plain ones do without
+        from datasets_core.resolve.script import SandboxedSource  # starts processes, which plain ones do without
 
-        return ConfinedSource(request, standing)
+        return SandboxedSource(request, standing)
     from datasets_core.resolve.script import ScriptSource
 
     return ScriptSource(request, standing)
 
 
-def _way_of(request: Request, hub: Hub, commit: HubCommit, name: str) -> Way:
+def _way_of(request: Request, hub: Hub, commit: HubCommit, name: str) -> RunMode:
     try:
-        return way_of(request.trust_remote_code, "repository", name, repository=commit.repo_id, commit=commit.sha)
+        return run_mode(request.trust_remote_code, "repository", name, repository=commit.repo_id, commit=commit.sha)
     except UntrustedScriptError as error:
         export = None
         with suppress(DatasetsCoreError):  # a repository without it is refused as it is
@@ -208,7 +208,7 @@ def _way_of(request: Request, hub: Hub, commit: HubCommit, name: str) -> Way:
         raise error.with_export(PARQUET_EXPORT) from None
 
 
-class HubStanding(Standing):
+class HubScript(LocalScript):
     """A script in a repository, at one commit.
 
     Args:
@@ -224,16 +224,16 @@ class HubStanding(Standing):
 
     @property
     def base_path(self) -> str:
-        """See `Standing.base_path`: its repository, at its commit."""
+        """See `LocalScript.base_path`: its repository, at its commit."""
         return self.commit.url()
 
     @property
     def dataset_name(self) -> str:
-        """See `Standing.dataset_name`."""
+        """See `LocalScript.dataset_name`."""
         return self.commit.repo_id.rpartition("/")[2]
 
     def read(self, *, is_confined: bool = False) -> Script:
-        """See `Standing.read`; what it imports relatively is fetched as it is found."""
+        """See `LocalScript.read`; what it imports relatively is fetched as it is found."""
         beside = [name for name in _BESIDE_ANY if self._is_small(name)]
         self._checkout.bring([self._name, *self._records(), *beside])
         script = read_script(self.script, is_confined=is_confined, place=self._checkout)
@@ -241,17 +241,17 @@ class HubStanding(Standing):
         return script
 
     def card(self, *, is_confined: bool = False) -> Card:
-        """See `Standing.card`."""
+        """See `LocalScript.card`."""
         self._checkout.bring(self._records())
         return super().card(is_confined=is_confined)
 
     def info(self, name: str, *, is_confined: bool = False) -> DatasetInfo | None:
-        """See `Standing.info`."""
+        """See `LocalScript.info`."""
         self._checkout.bring(self._records())
         return super().info(name, is_confined=is_confined)
 
     def identity(self, script: Script) -> str:
-        """See `Standing.identity`: the texts, and the files of the repository that it may ask for.
+        """See `LocalScript.identity`: the texts, and the files of the repository that it may ask for.
 
         Files that no script reads are none of them, unless it names them: a new README makes no other dataset.
         """
@@ -263,18 +263,18 @@ class HubStanding(Standing):
         return sha.hexdigest()
 
     def data_files(self, asked: Request) -> DataFilesDict | None:
-        """See `Standing.data_files`: relative ones start from `data_dir`, or from the root of the repository."""
+        """See `LocalScript.data_files`: relative ones start from `data_dir`, or from the root of the repository."""
         if asked.data_files is None:
             return None
         base = asked.data_dir or self.base_path
         return resolve_data_files(asked.data_files, base, storage_options=asked.storage_options, listing=commits_of(asked))
 
     def home(self, downloads: str) -> Home:
-        """See `Standing.home`: all commits of a repository share what was fetched."""
+        """See `LocalScript.home`: all commits of a repository share what was fetched."""
         return Home.of(downloads, f"{self._hub.endpoint}/datasets/{self.commit.repo_id}")
 
     def own_files(self, home: Home) -> OwnFiles | None:
-        """See `Standing.own_files`."""
+        """See `LocalScript.own_files`."""
         return OwnFiles(self._hub, self.commit, os.path.join(home.files, "repository"), script=self.script)
 
     def _records(self) -> list[str]:

@@ -30,12 +30,12 @@ from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_fold
 from datasets_core.scripting.script import load, ran
 
 if TYPE_CHECKING:
-    from datasets_core.scripting.sandbox.builder import ConfinedBuilder, Confinement
+    from datasets_core.scripting.sandbox.builder import SandboxedBuilder, ScriptSandbox
 
-# `Standing`: where a script stands, and what follows from it: what is recorded beside it, and where its data lie.
+# `LocalScript`: where a script stands, and what follows from it: what is recorded beside it, and where its data lie.
 
 
-class Standing:
+class LocalScript:
     """A script in a folder of this machine.
 
     Args:
@@ -64,7 +64,7 @@ class Standing:
     def dataset_name(self) -> str:
         """The name of its dataset: that of its file, but for what TFDS adds to the folder's name.
 
-        >>> Standing("/a/reviews/reviews_dataset_builder.py").dataset_name, Standing("/a/reviews.py").dataset_name
+        >>> LocalScript("/a/reviews/reviews_dataset_builder.py").dataset_name, LocalScript("/a/reviews.py").dataset_name
         ('reviews', 'reviews')
         """
         stem, folder = os.path.basename(self.script).removesuffix(".py"), os.path.basename(self.folder)
@@ -117,7 +117,7 @@ class ScriptSource:
     """A script that the user named or trusted."""
 
     request: Request
-    standing: Standing
+    standing: LocalScript
 
     @property
     def commit(self) -> HubCommit | None:
@@ -172,7 +172,7 @@ def made(
     asked: Request,
     make: Callable[..., DatasetBuilder],
     script: Script,
-    standing: Standing,
+    standing: LocalScript,
     *,
     data_files: DataFilesDict | None,
     info: DatasetInfo | None,
@@ -201,11 +201,11 @@ def made(
 
 
 @dataclasses.dataclass(frozen=True)
-class ConfinedSource:
+class SandboxedSource:
     """A script that runs confined."""
 
     request: Request
-    standing: Standing
+    standing: LocalScript
 
     @property
     def commit(self) -> HubCommit | None:
@@ -234,13 +234,13 @@ class ConfinedSource:
 
     def builder(self) -> DatasetBuilder:
         """See `Source.builder`."""
-        from datasets_core.scripting.sandbox.builder import confined_class
+        from datasets_core.scripting.sandbox.builder import sandboxed_class
 
         asked, standing = self.request, self.standing
         script, found = standing.read(is_confined=True), standing.data_files(asked)
         held = self._confinement(script, found)
         try:
-            cls = confined_class(held.children.told(asked.timeout), script.path)
+            cls = sandboxed_class(held.children.told(asked.timeout), script.path)
             name = asked.name or default_of(cls)
             info = standing.info(name, is_confined=True) if name is not None else None
             make = partial(cls, confinement=held, deadline=asked.timeout)
@@ -249,19 +249,19 @@ class ConfinedSource:
             held.children.close()
             raise
 
-    def _told(self) -> tuple[type[ConfinedBuilder], Confinement]:
-        from datasets_core.scripting.sandbox.builder import confined_class
+    def _told(self) -> tuple[type[SandboxedBuilder], ScriptSandbox]:
+        from datasets_core.scripting.sandbox.builder import sandboxed_class
 
         script = self.standing.read(is_confined=True)
         held = self._confinement(script, None)
         try:
-            return confined_class(held.children.told(self.request.timeout), script.path), held
+            return sandboxed_class(held.children.told(self.request.timeout), script.path), held
         finally:
             held.children.close()
 
-    def _confinement(self, script: Script, data_files: DataFilesDict | None) -> Confinement:
+    def _confinement(self, script: Script, data_files: DataFilesDict | None) -> ScriptSandbox:
         """What the script may have: its folder, what is fetched for it, and the files that the user names."""
-        from datasets_core.scripting.sandbox.builder import Confinement
+        from datasets_core.scripting.sandbox.builder import ScriptSandbox
 
         asked, folder = self.request, os.path.dirname(script.path)
         check_folder(folder, "The folder of the script")
@@ -275,7 +275,7 @@ class ConfinedSource:
         users = _named_by_user(asked.data_dir, data_files, folder)
         start = partial(Children, script.path, home, load=_load_request(script), preload=_preload(script))
         rules = partial(Granted, script.path, mark=home.mark)
-        return Confinement(
+        return ScriptSandbox(
             start(readable=(folder, *users)),
             rules(roots=(folder, home.files, *users), holds_user_data=bool(users)),
             folder,
@@ -314,10 +314,10 @@ def _preload(script: Script) -> tuple[str, ...]:
 
 logger = logging.getLogger(__name__)
 
-Way = Literal["plain", "confined"]
+RunMode = Literal["plain", "confined"]
 
 
-def way_of(trust: Trust, kind: Kind, script: str, *, repository: str | None = None, commit: str | None = None) -> Way:
+def run_mode(trust: Trust, kind: Kind, script: str, *, repository: str | None = None, commit: str | None = None) -> RunMode:
     """How a script runs: as it is, or confined.
 
     | `trust_remote_code` | a file that is named | found in a folder | found in a repository |
@@ -341,7 +341,7 @@ def way_of(trust: Trust, kind: Kind, script: str, *, repository: str | None = No
         UntrustedScriptError: it must not run.
         ConfinementUnavailableError: it is to be confined, and cannot be.
 
-    >>> way_of(None, "file", "reviews.py"), way_of(True, "folder", "reviews/reviews.py")
+    >>> run_mode(None, "file", "reviews.py"), run_mode(True, "folder", "reviews/reviews.py")
     ('plain', 'plain')
     """
     if trust is None and kind != "file" and settings().refuse_found_scripts:

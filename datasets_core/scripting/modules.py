@@ -19,7 +19,7 @@ from typing import Protocol
 
 from datasets_core.errors import DatasetNotFoundError, ScriptError, redact
 from datasets_core.meta.listings import UnfitFileError, small_bytes
-from datasets_core.scripting.compat.tables import FACES
+from datasets_core.scripting.compat.tables import COMPAT_MODULES
 
 # Modules of a collection of datasets that a script imports by their full names: from the collection, or from beside it.
 
@@ -83,7 +83,7 @@ def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> It
         wanted = [(alias.name, ()) for alias in node.names]
     for module, names in wanted:
         top, _, rest = module.partition(".")
-        if top in COLLECTIONS and rest and rest.partition(".")[0] not in _NEVER and module not in FACES:
+        if top in COLLECTIONS and rest and rest.partition(".")[0] not in _NEVER and module not in COMPAT_MODULES:
             yield Collected(module, names, guarded)
 
 

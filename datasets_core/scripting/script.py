@@ -43,7 +43,7 @@ from datasets_core.errors import (
     VerificationError,
 )
 from datasets_core.optional import distribution, is_installed, missing_package
-from datasets_core.scripting.compat.tables import FACES, face_of
+from datasets_core.scripting.compat.tables import COMPAT_MODULES, compat_module_of
 from datasets_core.scripting.modules import COLLECTIONS, FOLDER, ROOT, Module, Script, read_script, scan
 
 # The code of a script, run as far as its import and its description: what it raises, or hangs at, told by its place.
@@ -129,12 +129,12 @@ def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType(
     (True, True)
     """
     tree = ast.parse(text, path)
-    own = {name: full for name, full in own.items() if name.partition(".")[0] in COLLECTIONS and name not in FACES}
+    own = {name: full for name, full in own.items() if name.partition(".")[0] in COLLECTIONS and name not in COMPAT_MODULES}
     for node in ast.walk(tree):  # no recursion: sums of a thousand texts stand in each other
         if isinstance(node, ast.Import):
             node.names = [new for alias in node.names for new in _aliases(alias, own)]
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            node.module = own.get(node.module) or face_of(node.module) or node.module
+            node.module = own.get(node.module) or compat_module_of(node.module) or node.module
         elif isinstance(node, ast.Call):
             _check_call(node)
     code: CodeType = compile(tree, path, "exec", dont_inherit=True)
@@ -145,30 +145,30 @@ def _check_call(node: ast.Call) -> None:
     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
     if called in _IMPORTERS and node.args and isinstance(node.args[0], ast.Constant):
         name = node.args[0].value
-        face = face_of(name) if isinstance(name, str) else None
+        face = compat_module_of(name) if isinstance(name, str) else None
         if face is not None:
-            _open_face(node, str(name), face, whole=called == "import_module")
+            _open_module(node, str(name), face, whole=called == "import_module")
 
 
 def _aliases(alias: ast.alias, own: Mapping[str, str]) -> list[ast.alias]:
     """What `import a.b` becomes: it opens a.b and binds `a`, where `import a.b as c` binds a.b."""
     if alias.asname is not None and alias.name in own:
         return [ast.copy_location(ast.alias(own[alias.name], alias.asname), alias)]
-    face = face_of(alias.name)
+    face = compat_module_of(alias.name)
     if face is None:
         return [alias]
     top = alias.name.partition(".")[0]
     opened = [ast.alias(face, alias.asname or top)]
     if alias.asname is None and top != alias.name:
-        opened.append(ast.alias(face_of(top) or top, top))
+        opened.append(ast.alias(compat_module_of(top) or top, top))
     return [ast.copy_location(each, alias) for each in opened]
 
 
-def _open_face(call: ast.Call, name: str, face: str, *, whole: bool) -> None:
+def _open_module(call: ast.Call, name: str, face: str, *, whole: bool) -> None:
     """Have a call of an import function open a face; `__import__("a.b")` gives `a`, unless names of it are asked for."""
     place = call.args[0]
     if not whole and len(call.args) < 4 and not any(keyword.arg == "fromlist" for keyword in call.keywords):
-        face = face_of(name.partition(".")[0]) or face
+        face = compat_module_of(name.partition(".")[0]) or face
         names = ast.Tuple([ast.Constant("__name__")], ast.Load())
         call.keywords.append(ast.keyword("fromlist", names))
     call.args[0] = ast.Constant(face)
@@ -298,7 +298,7 @@ def _check_packages(script: Script) -> None:
     missing: dict[str, tuple[str, int]] = {}
     for module in script.modules:
         for package, line in scan(module.path, module.text).needed if module.is_certain else ():
-            if face_of(package) is None and not is_installed(package):
+            if compat_module_of(package) is None and not is_installed(package):
                 missing.setdefault(package, (module.path, line))
     if missing:
         first, *others = missing

@@ -33,17 +33,17 @@ _ALIVE = "alive"  # locked as long as the owner lives: where processes have othe
 _made_folders: list[tuple[int, str, int]] = []
 
 
-def passing_or_none() -> str | None:
+def temporary_folder_or_none() -> str | None:
     """The folder of this process, if it has one."""
     return next((path for pid, path, _ in _made_folders if pid == os.getpid()), None)
 
 
-def passing_folder() -> str:
+def temporary_folder() -> str:
     """The folder of this process, which goes with it; what killed processes left is removed before it is made."""
     import shutil
     import tempfile
 
-    path = passing_or_none()
+    path = temporary_folder_or_none()
     if path is None:
         for dead in dead_folders():
             shutil.rmtree(dead, ignore_errors=True)

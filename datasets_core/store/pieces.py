@@ -326,7 +326,7 @@ def stacked(pieces: Sequence[Ints]) -> Ints:
 # Where rows stand: the shard file of a build and the number in it, for every row of a table, and back.
 
 
-class Standing(NamedTuple):
+class BatchLocations(NamedTuple):
     """Where the batches of a shard stand.
 
     Attributes:
@@ -342,25 +342,25 @@ class Standing(NamedTuple):
     firsts: Ints
 
 
-class Stands(Protocol):
+class HasLocations(Protocol):
     """A shard, as far as it is asked where its rows stand."""
 
-    def standing(self) -> Standing | None:
+    def locations(self) -> BatchLocations | None:
         """Where the batches stand; None where none of them stands in a shard file of a build."""
         ...
 
 
-def standing_of_file(path: str, name: str, rows: Sequence[int]) -> Standing:
+def locations_of_file(path: str, name: str, rows: Sequence[int]) -> BatchLocations:
     """That of a shard file with batches of so many rows.
 
-    >>> standing_of_file("/birds/a.arrow", "a.arrow", [3, 2]).firsts.tolist()
+    >>> locations_of_file("/birds/a.arrow", "a.arrow", [3, 2]).firsts.tolist()
     [0, 3]
     """
     runs = rows.runs if isinstance(rows, BatchRows) else ()
     if len(runs) == 1 or (len(runs) == 2 and runs[1][1] == 1):  # as nearly all: batches of one size, but for the last
-        return Standing((path,), (name,), None, np.arange(len(rows), dtype=np.int64) * runs[0][0])
+        return BatchLocations((path,), (name,), None, np.arange(len(rows), dtype=np.int64) * runs[0][0])
     counts = counts_of(rows)
-    return Standing((path,), (name,), None, np.cumsum(counts) - counts)
+    return BatchLocations((path,), (name,), None, np.cumsum(counts) - counts)
 
 
 class Places:
@@ -379,12 +379,12 @@ class Places:
         bases: for each file, the key of its first row.
     """
 
-    def __init__(self, shards: Sequence[Stands], pieces: Ints, *, is_one_build: bool = False) -> None:
+    def __init__(self, shards: Sequence[HasLocations], pieces: Ints, *, is_one_build: bool = False) -> None:
         numbers: dict[str, int] = {}
         names: list[str] = []
         self.files, self.firsts = np.full(len(pieces), -1, np.int64), np.zeros(len(pieces), np.int64)
         for shard, chosen in _by_shard(pieces[:, 0]):
-            found = shards[shard].standing()
+            found = shards[shard].locations()
             if found is None:
                 continue
             own = _numbered(numbers, names, found)
@@ -395,7 +395,7 @@ class Places:
                 self.files[chosen] = np.array([*own, -1], np.int64)[found.files[batches]]
             self.firsts[chosen] = found.firsts[batches] + pieces[chosen, 2]
         for number in () if is_one_build else sorted({*range(len(shards))}.difference(pieces[:, 0].tolist())):
-            if found := shards[number].standing():
+            if found := shards[number].locations():
                 _numbered(numbers, names, found)
         self.paths, self.names = tuple(numbers), tuple(names)
         self._rows = pieces[:, 3]
@@ -450,7 +450,7 @@ class Places:
         return self._starts[found] + key - self._lows[found]
 
 
-def _numbered(numbers: dict[str, int], names: list[str], found: Standing) -> list[int]:
+def _numbered(numbers: dict[str, int], names: list[str], found: BatchLocations) -> list[int]:
     """The numbers of files, which get one if they have none."""
     own = []
     for path, name in zip(found.paths, found.names, strict=True):

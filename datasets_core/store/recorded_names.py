@@ -24,8 +24,8 @@ _MODULES: dict[str, str] = {
     "datasets_core.builders._croissant_values": "ValueFault",
     "datasets_core.builders._csv_form": "CsvForm WideRecords",
     "datasets_core.builders._csv_records": "Grammar",
-    "datasets_core.builders._csv_types": "Settled TextRules",
-    "datasets_core.builders._folder": "FolderBuilder FolderConfig Later LaterParts",
+    "datasets_core.builders._csv_types": "TextRules",
+    "datasets_core.builders._folder": "FolderBuilder FolderConfig",
     "datasets_core.builders._folder_files": "FolderFiles",
     "datasets_core.builders._folder_metadata": "Locator",
     "datasets_core.builders._grid": "Grid",
@@ -39,8 +39,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.builders._tables": "FileBuilder",
     "datasets_core.builders._tfrecord_blocks": "Groups SplitColumns",
     "datasets_core.builders._tfrecord_reading": "TfRecordReading",
-    "datasets_core.builders._tfrecord_rows": "Rows",
-    "datasets_core.builders._window": "Sought Window",
+    "datasets_core.builders._window": "Window",
     "datasets_core.builders.arrow": "Arrow ArrowConfig read_arrow",
     "datasets_core.builders.audiofolder": "AudioFolder",
     "datasets_core.builders.conll": "Conll ConllConfig read_conll",
@@ -66,7 +65,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.building.built": "Built",
     "datasets_core.building.built_pushing": "BuiltPushing",
     "datasets_core.building.file_origins": "BuilderFiles",
-    "datasets_core.building.hooks": "Builder Encoded Hooks Reread SplitGenerator",
+    "datasets_core.building.hooks": "Builder Encoded Hooks SplitGenerator",
     "datasets_core.building.live": "LiveSplits",
     "datasets_core.building.live_files": "FileJob FileSplits",
     "datasets_core.building.live_job": "LiveJob LivePart Splits",
@@ -79,7 +78,6 @@ _MODULES: dict[str, str] = {
     "datasets_core.config": "Config disable_caching enable_caching from_environment is_caching_enabled settings",
     "datasets_core.dataset.combine": "concatenate_datasets interleave_datasets",
     "datasets_core.dataset.constructors": "Constructors",
-    "datasets_core.dataset.generated": "Generated",
     "datasets_core.dataset.group": "DatasetDict",
     "datasets_core.dataset.streaming": "Streaming",
     "datasets_core.distributed": "split_dataset_by_node split_for_jax_process split_for_process split_for_torch_process",
@@ -208,7 +206,6 @@ _MODULES: dict[str, str] = {
     "datasets_core.rows.lineage": "Lineage",
     "datasets_core.rows.origin": "fetch",
     "datasets_core.rows.row_block": "RowBlock",
-    "datasets_core.rows.tabled": "Tabled",
     "datasets_core.rows.view": "RowView",
     "datasets_core.scripting.epath_standin": "Path as_path",
     "datasets_core.scripting.lazy_packages": "LazyImports",
@@ -270,7 +267,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.stream.rows_of_files": "Order RowsOfFiles",
     "datasets_core.stream.rows_of_generator": "GeneratorJob",
     "datasets_core.stream.rows_of_jobs": "RowsOfJobs",
-    "datasets_core.stream.rows_of_streams": "Beside Chain Joining Mixture RowsOfStreams",
+    "datasets_core.stream.rows_of_streams": "Joining Mixture RowsOfStreams",
     "datasets_core.stream.rows_of_table": "RowsOfTable",
     "datasets_core.stream.shuffled_blocks": "BlocksInTurn ShuffledBlocks",
     "datasets_core.stream.steps": "Batch ChangeColumns Filter Limit Map PlainStep Repeat Shuffle Step",
@@ -357,10 +354,6 @@ _NAMESAKES: dict[str, dict[str, str]] = {
     },
     "DatasetInfo": {"datasets_core.meta": "datasets_core.meta.info", "datasets_core.tfds": "datasets_core.tfds.tfds_info"},
     "Decoder": {"datasets_core.features": "datasets_core.features.codec", "datasets_core.tfds": "datasets_core.tfds.decoding"},
-    "Described": {
-        "datasets_core.meta": "datasets_core.meta.croissant_description",
-        "datasets_core.store": "datasets_core.rows.described",
-    },
     "DownloadConfig": {
         "datasets_core.fetch": "datasets_core.fetch.download_config",
         "datasets_core.tfds": "datasets_core.tfds.downloads",
@@ -409,7 +402,6 @@ _NAMESAKES: dict[str, dict[str, str]] = {
         "datasets_core.meta": "datasets_core.meta.split",
         "datasets_core.tfds": "datasets_core.tfds.instruction",
     },
-    "Reading": {"datasets_core.store": "datasets_core.rows.reading"},
     "RecordBlocks": {
         "datasets_core.builders._csv_types": "datasets_core.builders._csv_records",
         "datasets_core.builders.tfrecord": "datasets_core.builders._tfrecord_blocks",
@@ -417,7 +409,6 @@ _NAMESAKES: dict[str, dict[str, str]] = {
     "Request": {"datasets_core.resolve": "datasets_core.resolve.request"},
     "Row": {"datasets_core.store": "datasets_core.rows.row_block", "datasets_core.tfds": "datasets_core.tfds.elements"},
     "Sequence": {"datasets_core.features": "datasets_core.features.base", "datasets_core.tfds": "datasets_core.tfds.features"},
-    "Shown": {"datasets_core.stream": "datasets_core.stream.shown"},
     "Source": {
         "datasets_core.builders": "datasets_core.builders._source",
         "datasets_core.store": "datasets_core.rows.lazy_values",
@@ -438,11 +429,9 @@ _NAMESAKES: dict[str, dict[str, str]] = {
         "datasets_core.tfds.connectors": "datasets_core.tfds.connectors",
         "datasets_core.tfds.features": "datasets_core.tfds.features",
     },
-    "Turns": {"datasets_core.stream.order.mixture": "datasets_core.stream.mixture"},
     "VarLenFeature": {"datasets_core.records": "datasets_core.records.feature_specs"},
     "Version": {"datasets_core.meta": "datasets_core.meta.version"},
     "Video": {"datasets_core.features": "datasets_core.features.video", "datasets_core.tfds": "datasets_core.tfds.features"},
-    "Wanted": {"datasets_core.features": "datasets_core.features.sound"},
     "_Columns": {"datasets_core.tfds": "datasets_core.tfds.connectors"},
     "_same": {"datasets_core.dataset": "datasets_core.transforms.transforms"},
     "_signed": {"datasets_core.building": "datasets_core.building.live"},
@@ -471,7 +460,24 @@ _NAMESAKES: dict[str, dict[str, str]] = {
 }
 
 # Classes and functions with another name now: "module now:name now", and the recorded full name.
-_RENAMED: dict[str, str] = {}
+_RENAMED: dict[str, str] = {
+    "datasets_core.store.rows.rows:Rows": "datasets_core.rows.tabled.Tabled",
+    "datasets_core.builders._tfrecord_rows:RecordRows": "datasets_core.builders._tfrecord_rows.Rows",
+    "datasets_core.building.hooks:Replay": "datasets_core.building.hooks.Reread",
+    "datasets_core.store.rows.reading:DatasetFacts": "datasets_core.rows.described.Described",
+    "datasets_core.meta.croissant_description:CroissantFacts": "datasets_core.meta.croissant_description.Described",
+    "datasets_core.store.rows.reading:RowReading": "datasets_core.rows.reading.Reading",
+    "datasets_core.stream.nodes.block:BlockFormatter": "datasets_core.stream.shown.Shown",
+    "datasets_core.stream.order.mixture:MixtureSchedule": "datasets_core.stream.mixture.Turns",
+    "datasets_core.stream.combine:ZipStreams": "datasets_core.stream.rows_of_streams.Beside",
+    "datasets_core.stream.combine:ConcatStreams": "datasets_core.stream.rows_of_streams.Chain",
+    "datasets_core.builders._csv_types:ColumnTypes": "datasets_core.builders._csv_types.Settled",
+    "datasets_core.builders._blocks:SeekableFile": "datasets_core.builders._window.Sought",
+    "datasets_core.builders._folder:LazyArchives": "datasets_core.builders._folder.Later",
+    "datasets_core.builders._folder:LazyArchiveParts": "datasets_core.builders._folder.LaterParts",
+    "datasets_core.features.media.audio:SampleRequest": "datasets_core.features.sound.Wanted",
+    "datasets_core.dataset.sources:GeneratedTable": "datasets_core.dataset.generated.Generated",
+}
 
 
 def recorded_name(module: str, qualname: str) -> str:

@@ -1,6 +1,6 @@
 """One shard, opened when it is touched: an Arrow file, an Arrow stream, a Parquet file, or batches in memory.
 
-Batches of a mapped Arrow file cost no memory and stay; what had to be decoded is kept within a limit, by a `Shelf` that
+Batches of a mapped Arrow file cost no memory and stay; what had to be decoded is kept within a limit, by a `ShardCache` that
 the shards of one dataset share.  The shelf also bounds how many files are open.
 """
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.pieces import Standing, standing_of_file
+from datasets_core.store.pieces import BatchLocations, locations_of_file
 
 # What reads an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
 
@@ -173,7 +173,7 @@ MAX_MAPPED = 1 << 14
 DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError)
 
 
-class Shelf:
+class ShardCache:
     """What the shards of one dataset keep: open readers, decoded batches, and mapped files, the latest of each."""
 
     def __init__(self, max_open: int = _MAX_OPEN, max_bytes: int = _MAX_DECODED_BYTES, max_mapped: int | None = None) -> None:
@@ -229,7 +229,7 @@ class Shelf:
             gone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Shelf, (self._max_open, self._max_bytes, self._max_mapped)  # another process keeps its own
+        return ShardCache, (self._max_open, self._max_bytes, self._max_mapped)  # another process keeps its own
 
 
 class Shard(Protocol):
@@ -272,7 +272,7 @@ class Shard(Protocol):
         """
         ...
 
-    def standing(self) -> Standing | None:
+    def locations(self) -> BatchLocations | None:
         """Where the batches stand in shard files of a build, whose rows have ids; None where they stand in none."""
         ...
 
@@ -290,10 +290,10 @@ class MemoryShard:
     paths = ()
     is_mapped = True
 
-    def __init__(self, batches: Sequence[pa.RecordBatch], schema: pa.Schema, standing: Standing | None = None) -> None:
+    def __init__(self, batches: Sequence[pa.RecordBatch], schema: pa.Schema, locations: BatchLocations | None = None) -> None:
         self.schema = schema
         self._batches = list(batches)
-        self._standing = standing
+        self._locations = locations
 
     @property
     def identity(self) -> str:
@@ -308,26 +308,26 @@ class MemoryShard:
         """See `Shard`."""
         return self._batches[index]
 
-    def standing(self) -> Standing | None:
+    def locations(self) -> BatchLocations | None:
         """See `Shard`."""
-        return self._standing
+        return self._locations
 
     def __reduce__(self) -> tuple[Any, ...]:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, self.schema) as writer:  # unlike pickle, IPC sends only the rows of a slice
             for batch in self._batches:
                 writer.write_batch(batch)
-        return _memory_shard, (sink.getvalue().to_pybytes(), self._standing)
+        return _memory_shard, (sink.getvalue().to_pybytes(), self._locations)
 
 
-def _memory_shard(data: bytes, standing: Standing | None = None) -> MemoryShard:
+def _memory_shard(data: bytes, locations: BatchLocations | None = None) -> MemoryShard:
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
-        return MemoryShard(list(reader), reader.schema, standing)
+        return MemoryShard(list(reader), reader.schema, locations)
 
 
 def loaded(shard: Shard) -> MemoryShard:
     """The batches of a shard, all of them read: no file stands behind them any more."""
-    return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema, shard.standing())
+    return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema, shard.locations())
 
 
 class ColumnsShard:
@@ -360,9 +360,9 @@ class ColumnsShard:
         """See `Shard`."""
         return self.inner.batch_rows()
 
-    def standing(self) -> Standing | None:
+    def locations(self) -> BatchLocations | None:
         """See `Shard`."""
-        return self.inner.standing()
+        return self.inner.locations()
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""
@@ -394,7 +394,7 @@ class FileShard:
         self,
         path: str,
         kind: str,
-        shelf: Shelf,
+        shard_cache: ShardCache,
         *,
         rows: Sequence[int] | None = None,
         schema: pa.Schema | None = None,
@@ -407,10 +407,10 @@ class FileShard:
         is_read: bool = False,
     ) -> None:
         self.path, self.paths, self.kind, self._entry, self._size, self._id_name = path, (path,), kind, entry, size, id_name
-        self._shelf, self._rows, self._in_memory, self._storage_options = shelf, rows, in_memory, storage_options
+        self._shard_cache, self._rows, self._in_memory, self._storage_options = shard_cache, rows, in_memory, storage_options
         self._is_read = is_read
         self.is_mapped = kind != "parquet" and (in_memory or not (is_read or files.is_url(path)))
-        self._token = shelf.token()
+        self._token = shard_cache.token()
         self._lock = threading.RLock()
         self._schema = schema
         self._batches: dict[int, pa.RecordBatch] = {}
@@ -442,15 +442,15 @@ class FileShard:
             self._rows = self._read(lambda reader: reader.batch_rows())
         return self._rows
 
-    def standing(self) -> Standing | None:
+    def locations(self) -> BatchLocations | None:
         """See `Shard`."""
-        return None if self._id_name is None else standing_of_file(self.path, self._id_name, self.batch_rows())
+        return None if self._id_name is None else locations_of_file(self.path, self._id_name, self.batch_rows())
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`."""
         found = self._batches.get(index)
         if found is None and not self.is_mapped:
-            found = self._shelf.decoded(self._token, index)
+            found = self._shard_cache.decoded(self._token, index)
         if found is not None:
             return found
         with self._lock:
@@ -462,9 +462,9 @@ class FileShard:
                 self.is_mapped = False  # compressed: the batch is memory of its own
             if self.is_mapped:
                 self._batches[index] = batch
-                self._shelf.map(self._token, self._batches.clear)
+                self._shard_cache.map(self._token, self._batches.clear)
             else:
-                self._shelf.keep(self._token, index, batch)
+                self._shard_cache.keep(self._token, index, batch)
             return batch
 
     def validate(self) -> None:
@@ -484,7 +484,7 @@ class FileShard:
     def _read(self, what: Callable[[Reader], Any]) -> Any:
         try:
             with self._lock:
-                return what(self._shelf.reader(self._token, self._open))
+                return what(self._shard_cache.reader(self._token, self._open))
         except FileNotFoundError as error:
             raise FileNotFoundDatasetsError(f"{self.path} is gone. Build the dataset again, or put the file back.") from error
         except DAMAGE as error:
@@ -521,11 +521,11 @@ class FileShard:
         known["size"], known["id_name"], known["is_read"] = self._size, self._id_name, self._is_read
         if self.kind == "parquet":
             known["schema"] = self._schema  # may be richer than that of the file
-        return _file_shard, (self.path, self.kind, self._shelf, known)
+        return _file_shard, (self.path, self.kind, self._shard_cache, known)
 
 
-def _file_shard(path: str, kind: str, shelf: Shelf, known: dict[str, Any]) -> FileShard:
-    return FileShard(path, kind, shelf, **known)
+def _file_shard(path: str, kind: str, shard_cache: ShardCache, known: dict[str, Any]) -> FileShard:
+    return FileShard(path, kind, shard_cache, **known)
 
 
 def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:

@@ -21,7 +21,7 @@ from datasets_core.meta.splits import ReadInstruction, RowRange
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, is_shard_name, located, read_manifest
 from datasets_core.store.pieces import BatchRows, FileStructure, Span
-from datasets_core.store.shard import FileShard, Shard, Shelf, check_ends, check_size, loaded, parquet_schema
+from datasets_core.store.shard import FileShard, Shard, ShardCache, check_ends, check_size, loaded, parquet_schema
 from datasets_core.store.table import LazyShards, RowTable
 
 # Where rows come from, and what follows for the paths among them: which may be opened, and how URLs are fetched.
@@ -121,16 +121,16 @@ def open_rows(
     records = [by_split[split][shard] for split, shard in numbers]
     if is_asked:
         check_shards(folder, records, manifest.file_format, storage_options)
-    shelves: list[Shelf] = []  # one, made with the first shard
+    caches: list[ShardCache] = []  # one, made with the first shard
     located_in = _paths_in(folder)
 
     def opened(record: ShardRecord, schema: pa.Schema | None) -> FileShard:
-        if not shelves:
-            shelves.append(Shelf(max_bytes=0) if is_read else Shelf())
+        if not caches:
+            caches.append(ShardCache(max_bytes=0) if is_read else ShardCache())
         return FileShard(
             located_in(record.name),
             manifest.file_format,
-            shelves[0],
+            caches[0],
             rows=BatchRows(record.batches),
             schema=schema,
             in_memory=in_memory,
@@ -238,7 +238,7 @@ def with_schema(manifest: Manifest, folder: str) -> Manifest:
     """The manifest with the hash of the schema of its shards, which stand in a local folder."""
     if not manifest.shards:
         return manifest
-    shard = FileShard(os.path.join(folder, manifest.shards[0].name), manifest.file_format, Shelf())
+    shard = FileShard(os.path.join(folder, manifest.shards[0].name), manifest.file_format, ShardCache())
     return replace(manifest, schema=Hasher.hash(_stored_schema(manifest, shard)))
 
 

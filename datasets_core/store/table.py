@@ -18,9 +18,9 @@ import pyarrow as pa
 from datasets_core.errors import CastError
 from datasets_core.meta.info import Deferred
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.pieces import FileStructure, Places, Standing, cut, pieces_of, stacked, whole_ranges
+from datasets_core.store.pieces import BatchLocations, FileStructure, Places, cut, pieces_of, stacked, whole_ranges
 from datasets_core.store.pieces import Ints as Ints
-from datasets_core.store.shard import MAX_MAPPED, ColumnsShard, FileShard, MemoryShard, Shard, Shelf, kind_of, loaded
+from datasets_core.store.shard import MAX_MAPPED, ColumnsShard, FileShard, MemoryShard, Shard, ShardCache, kind_of, loaded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -173,7 +173,9 @@ class RowTable:
         Raises:
             DamagedShardError: the file is cut, damaged or of another kind.
         """
-        shard = FileShard(path, kind_of(path, storage_options), Shelf(), in_memory=in_memory, storage_options=storage_options)
+        shard = FileShard(
+            path, kind_of(path, storage_options), ShardCache(), in_memory=in_memory, storage_options=storage_options
+        )
         if validate:
             shard.validate()
         return cls.from_shards([loaded(shard) if in_memory else shard])
@@ -515,8 +517,8 @@ class RowTable:
             held = np.flatnonzero(np.isin(pieces[:, 0], in_memory))
             places = self.places
             known = places.paths, places.names, places.files[held], places.firsts[held]
-            standing = Standing(*known) if places.paths else None
-            shards.append(MemoryShard([self.piece(k) for k in held.tolist()], self.schema, standing))
+            locations = BatchLocations(*known) if places.paths else None
+            shards.append(MemoryShard([self.piece(k) for k in held.tolist()], self.schema, locations))
             pieces[held, 0], pieces[held, 1], pieces[held, 2] = len(shards) - 1, np.arange(len(held)), 0
             shards = [_NOTHING if index in in_memory else shard for index, shard in enumerate(shards)]
         return _restored, (shards + elsewhere, self.schema.serialize().to_pybytes(), pieces, self.structure)
@@ -528,7 +530,7 @@ class RowTable:
         places = self.places
         if len(set(places.names)) == len(places.names):
             return []
-        return [MemoryShard([], self.schema, Standing(places.paths, places.names, None, np.zeros(0, np.int64)))]
+        return [MemoryShard([], self.schema, BatchLocations(places.paths, places.names, None, np.zeros(0, np.int64)))]
 
 
 def _restored(shards: list[Shard], schema: bytes, pieces: Ints, structure: FileStructure | None = None) -> RowTable:
@@ -601,12 +603,12 @@ class DerivedShard:
         """See `Shard`."""
         raise NotImplementedError
 
-    def standing(self) -> Standing | None:
+    def locations(self) -> BatchLocations | None:
         """See `Shard`: the rows stand where those of the first table stand that stand anywhere."""
         for table, pieces, offsets in self._origins():
             places = table.places
             if places.paths:
-                return Standing(places.paths, places.names, places.files[pieces], places.firsts[pieces] + offsets)
+                return BatchLocations(places.paths, places.names, places.files[pieces], places.firsts[pieces] + offsets)
         return None
 
     def _origins(self) -> Iterable[tuple[RowTable, Ints, Ints]]:
@@ -615,10 +617,10 @@ class DerivedShard:
         return [(self._tables[0], np.arange(count), np.zeros(count, np.int64))]
 
 
-def beside(left: RowTable, right: RowTable) -> RowTable:
+def zipped(left: RowTable, right: RowTable) -> RowTable:
     """The columns of two tables of equally many rows, those of `left` first; opens nothing and copies nothing.
 
-    >>> beside(RowTable.from_table(pa.table({"a": [1, 2]})), RowTable.from_table(pa.table({"b": [3, 4]}))).column_names
+    >>> zipped(RowTable.from_table(pa.table({"a": [1, 2]})), RowTable.from_table(pa.table({"b": [3, 4]}))).column_names
     ['a', 'b']
 
     Raises:
@@ -638,10 +640,10 @@ def beside(left: RowTable, right: RowTable) -> RowTable:
         spans[:, place + 1] = starts - table.starts[spans[:, place]]
     spans[:, 4] = rows
     schema = pa.schema([*left.schema, *right.schema], left.schema.metadata)
-    return RowTable.from_shards([BesideShard(left, right, spans, schema)])
+    return RowTable.from_shards([ZippedShard(left, right, spans, schema)])
 
 
-class BesideShard(DerivedShard):
+class ZippedShard(DerivedShard):
     """Rows of two tables, side by side.
 
     Args:
@@ -667,8 +669,8 @@ class BesideShard(DerivedShard):
         return [(self._left, spans[:, 0], spans[:, 1]), (self._right, spans[:, 2], spans[:, 3])]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _beside_shard, (self._left, self._right, self._spans, self.schema.serialize().to_pybytes())
+        return _zipped_shard, (self._left, self._right, self._spans, self.schema.serialize().to_pybytes())
 
 
-def _beside_shard(left: RowTable, right: RowTable, spans: Ints, schema: bytes) -> BesideShard:
-    return BesideShard(left, right, spans, pa.ipc.read_schema(pa.py_buffer(schema)))
+def _zipped_shard(left: RowTable, right: RowTable, spans: Ints, schema: bytes) -> ZippedShard:
+    return ZippedShard(left, right, spans, pa.ipc.read_schema(pa.py_buffer(schema)))

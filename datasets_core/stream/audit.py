@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from datasets_core.errors import ArgumentTypeError, StreamStateError
 from datasets_core.stream.nodes.shard import Shards
 from datasets_core.stream.plan import RankLanes
-from datasets_core.stream.state import check_place, check_plan, is_state, joined, lane_entries, with_place
+from datasets_core.stream.state import check_place, check_plan, is_state, joined, shard_entries, with_place
 
 if TYPE_CHECKING:
     from datasets_core.stream.iteration import Streamed
@@ -53,22 +53,22 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     if len(found) == 1 and "lanes" not in first:
         return dict(first)
     check_alike(found)
-    lanes: dict[int, list[Any]] = {}
+    shards: dict[int, list[Any]] = {}
     for state in found:
-        for entry in lane_entries(state):
-            known = lanes.setdefault(entry[0], entry)
+        for entry in shard_entries(state):
+            known = shards.setdefault(entry[0], entry)
             if known != entry:
                 raise StreamStateError(
                     f"Two states differ about lane {entry[0]}: by one it gave {known[1]} rows, by the other {entry[1]}. "
                     "Give the states of one moment, one of each rank and worker."
                 )
-    lacking = [lane for lane in range(first["lanes"]) if lane not in lanes]
+    lacking = [shard for shard in range(first["lanes"]) if shard not in shards]
     if lacking:
         names = ", ".join(map(str, lacking[:_RANKS_SHOWN])) + (
             f" and {len(lacking) - _RANKS_SHOWN} more" if len(lacking) > _RANKS_SHOWN else ""
         )
         raise StreamStateError(f"No state has the lanes {names} of {first['lanes']}. Give those of all ranks and workers.")
-    merged = with_place(first, [lanes[lane] for lane in sorted(lanes)])
+    merged = with_place(first, [shards[shard] for shard in sorted(shards)])
     files = joined([state.get("files") for state in found])
     return merged if files is None else {**merged, "files": files}
 
@@ -213,7 +213,7 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     check_plan(found[0]["plan"], plan.signature())
     if found[0].get("seed") is not None:
         plan = plan.with_seed(found[0]["seed"])
-    node = plan.in_all_lanes().node(found[0]["epoch"]).shards
+    node = plan.in_all_shards().node(found[0]["epoch"]).shards
     assert node is not None  # the plan has logical shards
     given = _given(found, split)
     for entries in zip_longest(*given.values()):
@@ -223,11 +223,11 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
 
 def _given(states: list[dict[str, Any]], split: RankLanes) -> dict[int, list[list[Any]]]:
     """What the states say of each lane, that which gave most rows first."""
-    found: dict[int, list[list[Any]]] = {lane: [] for lane in range(split.lanes)}
+    found: dict[int, list[list[Any]]] = {shard: [] for shard in range(split.lanes)}
     for state in states:
-        for entry in lane_entries(state):
+        for entry in shard_entries(state):
             found[entry[0]].append(entry)
-    return {lane: sorted(entries, key=lambda entry: entry[1], reverse=True) for lane, entries in found.items()}
+    return {shard: sorted(entries, key=lambda entry: entry[1], reverse=True) for shard, entries in found.items()}
 
 
 def _of_shards(node: Shards, entries: dict[int, list[list[Any]]]) -> Audit:

@@ -17,7 +17,7 @@ from datasets_core.stream.nodes.jobs import ask_together, is_fetched
 from datasets_core.stream.nodes.mix import Concat, Mixed, Zip
 from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.positions import files_of
-from datasets_core.stream.order.mixture import Stopping, Weights, turns_of
+from datasets_core.stream.order.mixture import Stopping, Weights, mixture_schedule
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import ChangeColumns, row_by_row
 
@@ -68,7 +68,7 @@ class _Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain(_Rows):
+class ConcatStreams(_Rows):
     """One after the other."""
 
     @property
@@ -117,7 +117,7 @@ class Mixture(_Rows):
 
     def node(self, nodes: Sequence[Node], form: Aligned, epoch: int) -> Node:
         """See `Joining.node`."""
-        turns = turns_of(self.weights, len(nodes), self.seed, epoch)
+        turns = mixture_schedule(self.weights, len(nodes), self.seed, epoch)
         return Mixed(tuple(row_by_row(node, form) for node in nodes), turns, self.stopping, epoch)
 
     def num_shards(self, each: Sequence[int]) -> int:
@@ -126,7 +126,7 @@ class Mixture(_Rows):
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ZipStreams:
     """Side by side."""
 
     @property
@@ -187,13 +187,13 @@ class RowsOfStreams:
         """See `Source.features`."""
         return self._together([plan.features for plan in self.plans])
 
-    def told_features(self) -> Features | None:
-        """See `Source.told_features`."""
+    def known_features(self) -> Features | None:
+        """See `Source.known_features`."""
         return self._forms[0][1] if self._forms else self._together(self._told())
 
     def _told(self) -> list[Features | None]:
-        ask_together([plan.told_features for plan in self.plans if is_fetched(plan.source)])
-        return [plan.told_features() for plan in self.plans]
+        ask_together([plan.known_features for plan in self.plans if is_fetched(plan.source)])
+        return [plan.known_features() for plan in self.plans]
 
     def _together(self, each: Sequence[Features | None]) -> Features | None:
         known = [features for features in each if features is not None]
@@ -236,7 +236,7 @@ class RowsOfStreams:
         """See `RowsByPlace.projected`: each stream is told which of its columns are wanted."""
         plans = []
         for plan in self.plans:
-            told = plan.told_features()
+            told = plan.known_features()
             if told is None:
                 return None
             own = tuple(name for name in told if name in names)

@@ -17,7 +17,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadCost:
     """What it takes to read some rows; None where it is not known.
 
     Attributes:
@@ -55,7 +55,7 @@ class LargeBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class RankReading:
+class RankCost:
     """What one rank reads.
 
     Attributes:
@@ -64,7 +64,7 @@ class RankReading:
     """
 
     rank: int
-    reading: Reading
+    reading: ReadCost
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ class Explanation:
     num_blocks: int | None = None
     num_rows: int | None = None
     is_local: bool = True
-    footers: Reading = Reading()
-    all: Reading = Reading()
-    first: Reading = Reading()
+    footers: ReadCost = ReadCost()
+    all: ReadCost = ReadCost()
+    first: ReadCost = ReadCost()
     batch_size: int = 1
     window_bytes: int | None = 0
     memory_bytes: int | None = None
@@ -110,7 +110,7 @@ class Explanation:
     latency: float | None = None
     bandwidth: float | None = None
     large_blocks: tuple[LargeBlock, ...] = ()
-    ranks: tuple[RankReading, ...] = ()
+    ranks: tuple[RankCost, ...] = ()
     imbalance: float | None = None
     unknown: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
@@ -149,7 +149,7 @@ class Explanation:
         return f"{sized(self.memory_bytes)} decoded{window}, {budget}"
 
 
-def _shown(reading: Reading) -> str:
+def _shown(reading: ReadCost) -> str:
     parts = [
         None if reading.rows is None else counted(reading.rows, "row"),
         None if reading.requests is None else counted(reading.requests, "request"),
@@ -257,7 +257,7 @@ class BlockCosts:
         ordered: Ints = numbers[np.argsort(firsts)]
         return ordered
 
-    def reading(self, numbers: Ints) -> Reading:
+    def reading(self, numbers: Ints) -> ReadCost:
         """What reading some blocks takes."""
         blocks = self.blocks
         if blocks is None:
@@ -266,21 +266,21 @@ class BlockCosts:
         if not self.runs or not len(numbers):
             size = int(sizes.sum())
             known = size if (sizes > 0).all() else None
-            return Reading(int(rows.sum()), len(numbers), 0, known, known)
+            return ReadCost(int(rows.sum()), len(numbers), 0, known, known)
         some = numbers[np.linspace(0, len(numbers) - 1, min(len(numbers), _MOST_BLOCKS)).astype(np.int64)]
         costs = np.array([self._cost(number) for number in some.tolist()], np.float64)
         scale = float(sizes.sum()) / max(1.0, float(blocks.sizes[some].sum()))
         requests, read, whole = (round(each) for each in (costs.sum(axis=0) * scale).tolist())
         decoded = int(int(sizes.sum()) * (read / whole if whole else 1))
-        return Reading(int(rows.sum()), len(numbers), 0 if self.is_local else requests, read, decoded)
+        return ReadCost(int(rows.sum()), len(numbers), 0 if self.is_local else requests, read, decoded)
 
-    def _of_table(self) -> Reading:
+    def _of_table(self) -> ReadCost:
         if not isinstance(self.source, RowsOfTable):
-            return Reading(requests=0)
+            return ReadCost(requests=0)
         table, rows = self.source.table, self.source.num_rows
         size = table.num_bytes if table.is_all_mapped else None
         known = None if size is None else size * rows // max(1, table.num_rows)
-        return Reading(rows, None, 0, known, known)
+        return ReadCost(rows, None, 0, known, known)
 
     def _cost(self, number: int) -> tuple[int, int, int]:
         """Requests and bytes of a block, and its bytes with all columns."""

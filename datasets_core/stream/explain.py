@@ -12,7 +12,7 @@ import numpy as np
 from datasets_core.config import settings
 from datasets_core.meta.row_blocks import Ints
 from datasets_core.stream.combine import RowsOfStreams
-from datasets_core.stream.costs import BlockCosts, Explanation, RankReading, Reading, counted, sized
+from datasets_core.stream.costs import BlockCosts, Explanation, RankCost, ReadCost, counted, sized
 from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.order.layers import ENDLESS, even_run, run_of
@@ -145,7 +145,7 @@ _MOST_AT_A_TIME = 32  # footers that are asked for at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExplainRequest:
     """What is to be explained.
 
     Attributes:
@@ -161,7 +161,7 @@ class Asked:
     bandwidth: float | None = None
 
 
-def explained(plan: Plan, asked: Asked) -> Explanation:
+def explained(plan: Plan, asked: ExplainRequest) -> Explanation:
     """What reading the rows of a plan takes; footers are asked, rows are not."""
     source, steps = projected(plan.source, plan.steps)
     text = tuple(step.text for step in plan.steps)
@@ -183,7 +183,7 @@ def explained(plan: Plan, asked: Asked) -> Explanation:
     split = head.split
     world = max(asked.world_size, 1 if split is None else split.world_size)
     divided = head if world == 1 else _Head.of(whole, asked.lanes, is_divided=True)
-    ranks = tuple(RankReading(rank, timed(reading)) for rank, reading in enumerate(_ranks(reader, divided, world, asked.lanes)))
+    ranks = tuple(RankCost(rank, timed(reading)) for rank, reading in enumerate(_ranks(reader, divided, world, asked.lanes)))
     everything = ranks[split.rank].reading if split is not None else timed(reader.reading(_all_owners(reader, head)))
     window = _window_bytes(head, reader)
     found = Explanation(
@@ -193,7 +193,7 @@ def explained(plan: Plan, asked: Asked) -> Explanation:
         num_blocks=reader.num_blocks,
         num_rows=head.num_rows,
         is_local=reader.is_local,
-        footers=Reading(requests=0 if reader.is_local else unknown, seconds=seconds),
+        footers=ReadCost(requests=0 if reader.is_local else unknown, seconds=seconds),
         all=everything,
         first=first,
         batch_size=asked.batch_size,
@@ -230,17 +230,17 @@ class _Head:
     unknown: tuple[str, ...]
 
     @classmethod
-    def of(cls, plan: Plan, lanes: int, *, is_divided: bool = False) -> _Head:
+    def of(cls, plan: Plan, shards: int, *, is_divided: bool = False) -> _Head:
         """That of a plan; divided, as it is where the rows are divided among ranks."""
         root = Ordered(plan.source, (), 0)  # type: ignore[arg-type]
         split = plan.split
         shuffle = next((step for step in reversed(plan.steps) if isinstance(step, Shuffle)), None)
-        lanes = split.lanes if split is not None else lanes if is_divided else 1
+        shards = split.lanes if split is not None else shards if is_divided else 1
         unknown = []
         for step in plan.steps:
             if isinstance(step, RankLanes):
                 continue
-            above = step.on(root, 0, lanes if step is shuffle else 1).placed
+            above = step.on(root, 0, shards if step is shuffle else 1).placed
             if above is None:
                 unknown.append(f"how many rows come behind {step.text}: the figures are those of the rows before it")
                 break
@@ -271,15 +271,15 @@ def _all_owners(reader: BlockCosts, head: _Head) -> Ints:
     return reader.owners(head.some_places(range(count)))
 
 
-def _ranks(reader: BlockCosts, head: _Head, world_size: int, lanes: int) -> list[Reading]:
+def _ranks(reader: BlockCosts, head: _Head, world_size: int, shards: int) -> list[ReadCost]:
     """What each rank reads, whose lanes are every `world_size`-th."""
     if world_size < 2 or reader.blocks is None:
         return []
-    lanes = lanes if head.split is None else head.split.lanes
+    shards = shards if head.split is None else head.split.lanes
     total = min(head.rows.num_rows, reader.blocks.num_rows)  # rows that are repeated are in the same blocks
     found = []
     for rank in range(world_size):
-        runs = [even_run(total, lanes, lane) for lane in range(rank, lanes, world_size)]
+        runs = [even_run(total, shards, shard) for shard in range(rank, shards, world_size)]
         places = [head.some_places(run) for run in runs]
         owners = [reader.owners(each) for each in places]
         numbers = np.unique(np.concatenate([np.zeros(0, np.int64), *owners]))
@@ -287,7 +287,7 @@ def _ranks(reader: BlockCosts, head: _Head, world_size: int, lanes: int) -> list
     return found
 
 
-def _imbalance(ranks: Sequence[RankReading]) -> float | None:
+def _imbalance(ranks: Sequence[RankCost]) -> float | None:
     sizes = [each.reading.num_bytes for each in ranks if each.reading.num_bytes is not None]
     if len(sizes) < len(ranks) or not sum(sizes):
         return None
@@ -308,7 +308,7 @@ def _window_bytes(head: _Head, reader: BlockCosts) -> int | None:
     return head.shuffle.size * int(reader.blocks.sizes.sum()) // reader.blocks.num_rows
 
 
-def _memory(reader: BlockCosts, window: int | None, everything: Reading) -> int | None:
+def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int | None:
     """Decoded bytes that are held at once: those of a window, or of a block, of the columns that are read."""
     if window is None or not reader.num_blocks:
         return window or None
@@ -343,10 +343,10 @@ def _latency(source: Any, asked: int, seconds: float) -> float | None:
     return seconds / -(-asked // _MOST_AT_A_TIME) if asked else None
 
 
-def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[[Reading], Reading]:
+def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[[ReadCost], ReadCost]:
     threads = settings().stream_threads
 
-    def timed(reading: Reading) -> Reading:
+    def timed(reading: ReadCost) -> ReadCost:
         if reading.num_bytes is None:
             return reading
         waits = 0.0 if is_local else (latency or 0.0) * -(-(reading.requests or 0) // threads)
@@ -360,7 +360,7 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 # -- rows that nobody has counted --------------------------------------------------------------------------------------
 
 
-def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: Asked) -> Explanation:
+def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
     """What is known of rows that are made while they are read: how many parts there are, and hardly more."""
     shuffle = next((step for step in reversed(steps) if isinstance(step, Shuffle)), None)
     asked_of: list[Callable[[], int | None] | None] = [getattr(job, "num_rows", None) for job in source.jobs]
@@ -383,7 +383,7 @@ def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], a
     return replace(found, advice=tuple(advice_of(found, Facts(shuffle, 0, 0, len(source.jobs), asked.world_size, asked.lanes))))
 
 
-def _of_streams(plan: Plan, source: RowsOfStreams, text: tuple[str, ...], asked: Asked) -> Explanation:
+def _of_streams(plan: Plan, source: RowsOfStreams, text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
     """Several streams: what all of them take together."""
     each = [explained(plan, asked) for plan in source.plans]
     return Explanation(
@@ -412,9 +412,9 @@ def _sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _together(readings: Sequence[Reading]) -> Reading:
+def _together(readings: Sequence[ReadCost]) -> ReadCost:
     seconds = [each.seconds for each in readings if each.seconds is not None]
-    return Reading(
+    return ReadCost(
         rows=_sum([each.rows for each in readings]),
         blocks=_sum([each.blocks for each in readings]),
         requests=_sum([each.requests for each in readings]),

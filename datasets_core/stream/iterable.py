@@ -23,10 +23,10 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit, Split
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.rows.indices import at_least, at_least_one, listed_ids
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 from datasets_core.stream.io.exports import Path, StreamExports, StreamMaking
-from datasets_core.stream.nodes.block import Kinds, Shown, encoded, of_dicts
+from datasets_core.stream.nodes.block import BlockFormatter, Kinds, encoded, of_dicts
 from datasets_core.stream.order.shuffle import LANES
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
@@ -233,12 +233,12 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         Raises:
             ConfigurationError: a number that is none.
         """
-        from datasets_core.stream.explain import Asked, explained  # 3 ms that reading does without
+        from datasets_core.stream.explain import ExplainRequest, explained  # 3 ms that reading does without
 
         if bandwidth is not None and not bandwidth > 0:
             raise ConfigurationError(f"bandwidth={bandwidth!r} lets no byte pass. Give bytes a second, or None.")
         ranks, rows = at_least_one("world_size", world_size), at_least_one("batch_size", batch_size)
-        return explained(self._plan, Asked(rows, ranks, at_least_one("lanes", lanes), bandwidth))
+        return explained(self._plan, ExplainRequest(rows, ranks, at_least_one("lanes", lanes), bandwidth))
 
     # -- rows by their ids ---------------------------------------------------------------------------------------------
 
@@ -390,7 +390,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         """
         from datasets_core.store.source import paths_of_files
 
-        rows = Tabled(RowTable.from_file(os.fspath(filename)))
+        rows = Rows(RowTable.from_file(os.fspath(filename)))
         rows._paths = paths_of_files([os.fspath(filename)])
         return cls._of_rows(rows)
 
@@ -414,10 +414,10 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
         options = ("keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
         check_spark_options({name: value for name, value in kwargs.items() if name not in options})
-        return cls._of_rows(rows_of_spark(Tabled, df, split, features))
+        return cls._of_rows(rows_of_spark(Rows, df, split, features))
 
     @classmethod
-    def _of_rows(cls, rows: Tabled, num_shards: int = 1) -> Self:
+    def _of_rows(cls, rows: Rows, num_shards: int = 1) -> Self:
         """The rows of a dataset, in their order and format; see `Dataset.to_iterable_dataset`.
 
         Raises:
@@ -482,7 +482,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         if found:
             return shown(found[0])
         features = self._known_features()
-        return shown(Shown(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features))))
+        return shown(BlockFormatter(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features))))
 
 
 def shards_of(num_shards: int, num_rows: int) -> int:

@@ -18,11 +18,11 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit
 from datasets_core.store.rows.indices import at_least_one, whole_number
-from datasets_core.store.rows.reading import Described
-from datasets_core.stream.nodes.block import TABLES, Shown
+from datasets_core.store.rows.reading import DatasetFacts
+from datasets_core.stream.nodes.block import TABLES, BlockFormatter
 from datasets_core.stream.nodes.node import Delivery, Node, State, without_counts
 from datasets_core.stream.plan import Plan, RankLanes, decoding_of
-from datasets_core.stream.state import Place, check_place, check_told, own_lanes, read, saved, told_by
+from datasets_core.stream.state import Place, check_place, check_versions, own_shards, read, saved, versions_relied_on
 from datasets_core.stream.steps import Share, Step
 
 _NOTHING: list[Any] = []
@@ -188,7 +188,7 @@ class RowIterator:
 # What is known of a stream, as attributes of the stream itself.
 
 
-class Known(Described):
+class StreamFacts(DatasetFacts):
     """What the info of a stream and its plan say."""
 
     _plan: Plan
@@ -203,7 +203,7 @@ class Known(Described):
 
     def _known_features(self) -> Features | None:
         """The features themselves, for the library: whatever leaves it is a copy."""
-        return self._plan.told_features() if self._info.features is None else self._info.features
+        return self._plan.known_features() if self._info.features is None else self._info.features
 
     @property
     def column_names(self) -> list[str] | None:
@@ -260,7 +260,7 @@ def _worker_info() -> Any:
 
 
 @dataclass(slots=True)
-class Told:
+class WorkerNumbers:
     """What a stream tells the workers of a `DataLoader`, also those that it keeps from epoch to epoch.
 
     The numbers stand in memory that processes share: how often an epoch was chosen, the last one, and the walk (see
@@ -307,7 +307,7 @@ def is_being_sent() -> bool:
 # `Streamed`: the rows of a plan, one after the other, from the beginning or from a saved state.
 
 
-class Streamed(Known):
+class Streamed(StreamFacts):
     """Iterates a plan, and remembers where it stands."""
 
     _plan: Plan
@@ -319,7 +319,7 @@ class Streamed(Known):
     _loaded: Place | None
     _cursor: Cursor | None
     _signature: list[list[Any]] | None
-    _told: Told | None = None
+    _told: WorkerNumbers | None = None
     _heard = 0
     _loaded_in: int | None = None
 
@@ -354,7 +354,7 @@ class Streamed(Known):
 
     def _shows_rows(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
         """What shows deliveries row by row."""
-        shown = Shown(self._format)
+        shown = BlockFormatter(self._format)
         return lambda delivery: (shown.rows(delivery.block), delivery.after)
 
     def iter(self, batch_size: int, drop_last_batch: bool = False) -> RowIterator:
@@ -375,7 +375,7 @@ class Streamed(Known):
         return self._begin(Walk(self._shows_batches, read))
 
     def _shows_batches(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
-        shown = Shown(self._format)
+        shown = BlockFormatter(self._format)
         return lambda delivery: ([shown.columns(delivery.block)], partial(_always, delivery.after(delivery.block.num_rows - 1)))
 
     def _begin(self, walk: Walk) -> RowIterator:
@@ -455,7 +455,7 @@ class Streamed(Known):
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place, which an iteration of the stream reached."""
-        seen = told_by(self._plan.indexes())
+        seen = versions_relied_on(self._plan.indexes())
         files = seen if any(count for count, *_ in seen) else None
         return saved(replace(place, files=files), self._signed(), self._lanes)
 
@@ -502,7 +502,7 @@ class Streamed(Known):
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
         if place.files is not None:
-            check_told(self._plan.indexes(), place.files)
+            check_versions(self._plan.indexes(), place.files)
             place = replace(place, files=None)
         place = self._own(place)
         check_place(self._read_plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)
@@ -515,11 +515,11 @@ class Streamed(Known):
             return place
         share = worker_share()
         own = split.own() if share is None else split.own(share.index, share.count)
-        return Place(place.epoch, None, own_lanes(place.at, own, split.lanes), place.seed)
+        return Place(place.epoch, None, own_shards(place.at, own, split.lanes), place.seed)
 
-    def _in_lanes(self, split: RankLanes) -> Self:
+    def _in_shards(self, split: RankLanes) -> Self:
         """The rows of one rank."""
-        return self._like(self._plan.in_lanes(split))
+        return self._like(self._plan.in_shards(split))
 
     # -- other streams -------------------------------------------------------------------------------------------------
 
@@ -549,7 +549,7 @@ class Streamed(Known):
         """The class; whoever asks for it may be torch, which has to know it first."""
         kind = type(self)
         if join_torch(kind) and self._told is None:
-            self._told = Told.to_workers()
+            self._told = WorkerNumbers.to_workers()
         return kind
 
 

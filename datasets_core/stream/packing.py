@@ -66,11 +66,11 @@ class Pack(PlainStep):
         """See `Step.parts`."""
         return self.length, self.columns, self.overlong, None if self.pad is None else dict(self.pad), self.window
 
-    def for_lanes(self, lanes: int) -> Pack:
+    def for_shards(self, shards: int) -> Pack:
         """The step as it is done in each of so many lanes: their windows are in memory together."""
-        return replace(self, window=min(self.window, max(_LEAST_IN_LANES, self.window // lanes)))
+        return replace(self, window=min(self.window, max(_LEAST_IN_LANES, self.window // shards)))
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         return Packed(node, self)
 

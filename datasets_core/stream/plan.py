@@ -19,7 +19,7 @@ from datasets_core.stream.nodes.errors import ErrorPolicy, Guard, Ledger
 from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.nodes.node import Delivery, Node, Numbers, Source
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import Placed, RowsByPlace
+from datasets_core.stream.nodes.positions import MemoryRows, RowsByPlace
 from datasets_core.stream.order.layers import Cut
 from datasets_core.stream.order.shuffle import ShardPositions
 from datasets_core.stream.steps import (
@@ -113,10 +113,10 @@ class DecodeMedia(PlainStep):
         """See `PlainStep.under`."""
         return replace(self, errors=errors)
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         guard = Guard.of(self.errors, None, self.text, null_of_media)
-        return row_by_row(node, Decoded(self.pool), guard, ahead_of(self.pool, max(lanes, self.lanes)))
+        return row_by_row(node, Decoded(self.pool), guard, ahead_of(self.pool, max(shards, self.lanes)))
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
@@ -156,10 +156,10 @@ def projected(source: AnySource, steps: tuple[Step, ...]) -> tuple[AnySource, tu
         steps: what is done to the rows.
     """
     given: Any = source
-    can = getattr(type(given), "projected", Placed.projected)
-    if can is Placed.projected or not any(step.chooses_columns for step in steps):
+    can = getattr(type(given), "projected", MemoryRows.projected)
+    if can is MemoryRows.projected or not any(step.chooses_columns for step in steps):
         return source, steps
-    told = getattr(given, "told_features", None)
+    told = getattr(given, "known_features", None)
     features: Features | None = given.features if told is None else told()
     if features is None:
         return source, steps
@@ -268,16 +268,16 @@ class RankLanes(PlainStep):
         """The lanes of one of `world_size` ranks that divide these."""
         return replace(self, rank=self.rank + rank * self.world_size, world_size=self.world_size * world_size)
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`: of any rows."""
-        return lanes_of(node, (), (), self, epoch, self.own())
+        return logical_shards(node, (), (), self, epoch, self.own())
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
         return ()
 
 
-def works_in_lanes(step: Step) -> bool:
+def works_by_shard(step: Step) -> bool:
     """Whether a step can be done in each lane by itself."""
     if isinstance(step, (Part, RankLanes)):
         return False
@@ -287,12 +287,12 @@ def works_in_lanes(step: Step) -> bool:
 def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """The steps behind the call that are done in each lane, and the others, which see the rows of the rank."""
     place = 0
-    while place < len(behind) and works_in_lanes(behind[place]) and not _is_list(behind[place]):
+    while place < len(behind) and works_by_shard(behind[place]) and not _is_list(behind[place]):
         place += 1
     return tuple(behind[:place]), tuple(behind[place:])
 
 
-def keeps_lanes(step: Step) -> bool:
+def keeps_shards(step: Step) -> bool:
     """Whether behind a step on the rows of a rank each lane still stands behind some of its own rows."""
     return step.is_row_by_row or _is_list(step)
 
@@ -301,7 +301,7 @@ def _is_list(step: Step) -> bool:
     return isinstance(step, Batch) and not step.by and step.size is not None
 
 
-def lanes_of(
+def logical_shards(
     root: Node, before: Sequence[Step], inside: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]
 ) -> Shards:
     """What gives the rows of some lanes.
@@ -317,7 +317,7 @@ def lanes_of(
         own: the lanes.
     """
     place = len(before)
-    while place and works_in_lanes(before[place - 1]) and not isinstance(before[place - 1], Shuffle):
+    while place and works_by_shard(before[place - 1]) and not isinstance(before[place - 1], Shuffle):
         place -= 1
     head = root
     for number, step in enumerate(before[:place]):
@@ -349,7 +349,7 @@ def _placed(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own:
 def _in_turn(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> ShardsInTurn:
     from datasets_core.stream.nodes.shard import ShardsInTurn
 
-    made = partial(_shard, head, tuple(step.for_lanes(split.lanes) for step in rest), split.lanes, epoch)
+    made = partial(_shard, head, tuple(step.for_shards(split.lanes) for step in rest), split.lanes, epoch)
     return ShardsInTurn(own, lru_cache(maxsize=None)(made), split.ends)
 
 
@@ -404,7 +404,7 @@ class Plan:
         errors = Ledger(policy) if policy.acts else None
         return replace(self, errors=errors, steps=tuple(step.under(errors) for step in self.steps))
 
-    def in_lanes(self, split: RankLanes) -> Plan:
+    def in_shards(self, split: RankLanes) -> Plan:
         """The plan of one rank of those that divide the rows; of ranks that divide those of a rank before."""
         before = self.split
         if before is None or not self.is_elastic:
@@ -413,7 +413,7 @@ class Plan:
         place = self._split_place
         return replace(self, steps=tuple(within if number == place else step for number, step in enumerate(self.steps)))
 
-    def in_all_lanes(self) -> Plan:
+    def in_all_shards(self) -> Plan:
         """The plan with the lanes of all ranks."""
         place = self._split_place
         return replace(
@@ -443,7 +443,7 @@ class Plan:
         if place is None:
             return False
         _, above = divided_steps(self.steps[place + 1 :])
-        return all(map(keeps_lanes, above))
+        return all(map(keeps_shards, above))
 
     def sharded(self, count: int, index: int, *, is_contiguous: bool) -> Plan:
         """One of `count` parts; taken before steps that work row by row or batch by batch, so that they do not work in vain."""
@@ -466,7 +466,7 @@ class Plan:
         place, part = self._part(count, 0, is_contiguous=True)
         source = self.by_files().source
         if isinstance(source, RowsOfJobs):
-            return place == 0 and count <= self.num_shards and all(job.stands_alone for job in source.jobs)
+            return place == 0 and count <= self.num_shards and all(job.is_independent for job in source.jobs)
         root = self.root(0).placed
         return root is not None and part.is_contiguous and place == self._first_seeing(root)[0]
 
@@ -515,9 +515,9 @@ class Plan:
         """The features of the rows; None where only the rows will tell."""
         return self._behind_steps(self.source.features)
 
-    def told_features(self) -> Features | None:
+    def known_features(self) -> Features | None:
         """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
-        told = getattr(self.source, "told_features", None)
+        told = getattr(self.source, "known_features", None)
         return self._behind_steps(self.source.features if told is None else told())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
@@ -564,7 +564,7 @@ class Plan:
         if split is not None and (place := self._split_place) is not None:
             inside, above = divided_steps(steps[place + 1 :])
             own = split.own(share.index, share.count) if share is not None and is_elastic else split.own()
-            node, steps = lanes_of(node, steps[:place], inside, split, epoch, own), above
+            node, steps = logical_shards(node, steps[:place], inside, split, epoch, own), above
         for step in steps:
             node = step.on(node, epoch)
         return node

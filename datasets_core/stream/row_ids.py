@@ -198,7 +198,7 @@ class RowIds(PlainStep):
         """See `Step.parts`."""
         return (self.columns,)
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         change = OriginsAdded(self.columns, self.files)
         placed = node.placed

@@ -88,7 +88,7 @@ Seen: TypeAlias = "list[list[Any]]"
 _ADVICE = "Give what state_dict() returned, unaltered."
 
 
-def told_by(indexes: Iterable[BlockIndex]) -> Seen:
+def versions_relied_on(indexes: Iterable[BlockIndex]) -> Seen:
     """What the indexes relied on so far: nothing of files on this disk.  No file is asked."""
     return [_relied(index) for index in indexes]
 
@@ -101,16 +101,16 @@ def _relied(index: BlockIndex) -> list[Any]:
     return list(index.told[1])
 
 
-def check_told(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]]) -> None:
+def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]]) -> None:
     """Compare what a state says of its files with these: footers are asked for that are not known.
 
     Args:
         indexes: of the files.
-        seen: what `told_by` gave for them when the state was saved.
+        seen: what `versions_relied_on` gave for them when the state was saved.
 
     Raises:
         FileChangedError: a file has another version.
-        StreamStateError: it was not given by `told_by` for so many lists of files.
+        StreamStateError: it was not given by `versions_relied_on` for so many lists of files.
     """
     own = list(indexes)
     is_list = isinstance(seen, (list, tuple)) and len(seen) == len(own) and all(map(_is_entry, seen))
@@ -199,7 +199,7 @@ class Place:
     files: Any = None
 
 
-def saved(place: Place, signature: list[list[Any]], lanes: int | None = None) -> dict[str, Any]:
+def saved(place: Place, signature: list[list[Any]], shards: int | None = None) -> dict[str, Any]:
     """The state of a stream whose plan has this signature.
 
     >>> saved(Place(0, None, 7), [["8 rows", "ab12"]])
@@ -208,12 +208,12 @@ def saved(place: Place, signature: list[list[Any]], lanes: int | None = None) ->
     Args:
         place: where it stands.
         signature: of its plan.
-        lanes: into how many its rows are divided, where `at` is a list of what each lane stands at.
+        shards: into how many its rows are divided, where `at` is a list of what each lane stands at.
     """
     share = None if place.share is None else [place.share.index, place.share.count]
     state = {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, **_folded(place.at)}
-    if lanes is not None:
-        state["lanes"] = lanes
+    if shards is not None:
+        state["lanes"] = shards
     if place.files:
         state["files"] = place.files
     return state if place.seed is None else {**state, "seed": place.seed}
@@ -274,7 +274,7 @@ def is_state(found: Any) -> bool:
     return isinstance(found, Mapping) and {"version", "plan", "epoch", "share", "at"} <= set(found)
 
 
-def lane_entries(state: Mapping[str, Any]) -> list[list[Any]]:
+def shard_entries(state: Mapping[str, Any]) -> list[list[Any]]:
     """What a state says of its lanes: of each a list that begins with its number, and how many rows it gave.
 
     Raises:
@@ -283,39 +283,39 @@ def lane_entries(state: Mapping[str, Any]) -> list[list[Any]]:
     return _entries(place_in(state), state["lanes"])
 
 
-def _entries(at: Any, lanes: int) -> list[list[Any]]:
+def _entries(at: Any, shards: int) -> list[list[Any]]:
     is_list = isinstance(at, (list, tuple)) and all(isinstance(each, (list, tuple)) and len(each) > 1 for each in at)
-    if not is_list or not all(is_whole(each[0]) and 0 <= each[0] < lanes and is_whole(each[1]) for each in at):
+    if not is_list or not all(is_whole(each[0]) and 0 <= each[0] < shards and is_whole(each[1]) for each in at):
         raise StreamStateError(f"The state does not say where each lane stands. {_ADVICE}")
     return [list(each) for each in at]
 
 
-def own_lanes(at: Any, own: tuple[int, ...], lanes: int) -> list[list[Any]]:
+def own_shards(at: Any, own: tuple[int, ...], shards: int) -> list[list[Any]]:
     """What a state says of these lanes, in order.
 
     Args:
         at: of the state: of each lane a list that begins with its number.
         own: the lanes that are wanted.
-        lanes: how many there are.
+        shards: how many there are.
 
     Raises:
         StreamStateError: it has no such form, or lacks one.
 
-    >>> own_lanes([[0, 7], [1, 6]], (1,), 2)
+    >>> own_shards([[0, 7], [1, 6]], (1,), 2)
     [[1, 6]]
     """
-    found = _entries(at, lanes)
+    found = _entries(at, shards)
     known = {entry[0]: entry for entry in found}
-    lacking = [lane for lane in own if lane not in known]
+    lacking = [shard for shard in own if shard not in known]
     if lacking or len(known) < len(found):
         names = f"lane {lacking[0]}" if len(lacking) == 1 else f"the lanes {', '.join(map(str, lacking))}"
         raise StreamStateError(
-            f"The state lacks {names} of {lanes}, as that of another rank or worker does. "
+            f"The state lacks {names} of {shards}, as that of another rank or worker does. "
             "Have merge_states() make one state of those of all ranks and workers, and load that."
             if lacking
             else f"The state names a lane twice. {_ADVICE}"
         )
-    return [known[lane] for lane in own]
+    return [known[shard] for shard in own]
 
 
 def _share(given: Any) -> Share | None:

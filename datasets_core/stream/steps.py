@@ -13,14 +13,14 @@ from datasets_core.stream.nodes.columns import Added, Cast, Decoding, NullOfCast
 from datasets_core.stream.nodes.errors import Guard, Ledger
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.map_filter import (
-    Begun,
     Changed,
-    Chosen,
     Filtered,
     FilteredByBatch,
     Lists,
     MappedByBatch,
+    Resumed,
     Rounds,
+    SelectedRows,
     Windows,
     numbered,
 )
@@ -53,13 +53,13 @@ class Step(Protocol):
         """All that decides about the rows, to be hashed."""
         ...
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """The rows that become of those of `node`.
 
         Args:
             node: what comes to the step.
             epoch: of the order.
-            lanes: into how many equal runs the order of the result is cut: what mixes rows does not mix those of two runs.
+            shards: into how many equal runs the order of the result is cut: what mixes rows does not mix those of two runs.
         """
         ...
 
@@ -100,8 +100,8 @@ class Step(Protocol):
         """See `PlainStep.under`."""
         ...
 
-    def for_lanes(self, lanes: int) -> Step:
-        """See `PlainStep.for_lanes`."""
+    def for_shards(self, shards: int) -> Step:
+        """See `PlainStep.for_shards`."""
         ...
 
 
@@ -143,7 +143,7 @@ class PlainStep:
         """The step with what is done about rows that fail in it, if any may."""
         return self  # type: ignore[return-value]
 
-    def for_lanes(self, lanes: int) -> Step:
+    def for_shards(self, shards: int) -> Step:
         """The step as it is done in each of so many logical shards: what it keeps in memory is shared by them."""
         return self  # type: ignore[return-value]
 
@@ -211,7 +211,7 @@ class ChangeColumns(PlainStep):
             return change.name, change.values, Features({change.name: change.feature}).to_dict()
         return (change.wanted.to_dict(), change.is_all) if isinstance(change, Cast) else (change.is_on,)
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         guard = None
         if isinstance(self.change, Cast):
@@ -285,9 +285,9 @@ class Map(PlainStep):
         """See `PlainStep.under`."""
         return replace(self, errors=errors)
 
-    def for_lanes(self, lanes: int) -> Map:
-        """See `PlainStep.for_lanes`: what is done ahead is shared."""
-        return replace(self, lanes=lanes)
+    def for_shards(self, shards: int) -> Map:
+        """See `PlainStep.for_shards`: what is done ahead is shared."""
+        return replace(self, lanes=shards)
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -295,11 +295,11 @@ class Map(PlainStep):
         result = None if self.made.result is None else self.made.result.to_dict()
         return *_of_function(self.made.function), self.made.removed, result, self.is_batched, self.size, self.is_whole
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         source = numbered(node, self.made.needs_numbers)
         guard = Guard.of(self.errors, self.on_error, self.text, NullOfMap(self.made, source, self.is_batched))
-        ahead = ahead_of(self.made.pool, max(lanes, self.lanes))
+        ahead = ahead_of(self.made.pool, max(shards, self.lanes))
         if self.is_batched:
             return MappedByBatch(source, self.size, self.made, self.is_whole, guard, ahead)
         return row_by_row(node, self.made, guard, ahead)
@@ -350,20 +350,20 @@ class Filter(PlainStep):
         """See `PlainStep.under`."""
         return replace(self, errors=errors)
 
-    def for_lanes(self, lanes: int) -> Filter:
-        """See `PlainStep.for_lanes`."""
-        return replace(self, lanes=lanes)
+    def for_shards(self, shards: int) -> Filter:
+        """See `PlainStep.for_shards`."""
+        return replace(self, lanes=shards)
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
         return *_of_function(self.function), self.is_batched, self.size if self.is_batched else None
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         source = numbered(node, self.function.with_indices)
         guard = Guard.of(self.errors, self.on_error, self.text)
-        ahead = ahead_of(self.function.pool, max(lanes, self.lanes))
+        ahead = ahead_of(self.function.pool, max(shards, self.lanes))
         if self.is_batched:
             return FilteredByBatch(source, self.size, self.function, guard, ahead)
         return Filtered(source, self.function, guard, ahead)
@@ -407,7 +407,7 @@ class Batch(PlainStep):
         """See `Step.parts`."""
         return self.size, self.by, self.is_whole
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         placed = node.placed
         if not self.by and self.size is not None and placed is not None and not placed.is_shared:
@@ -456,13 +456,13 @@ class Limit(_Whole):
         """See `Step.parts`."""
         return self.count, self.is_skip
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         if (placed := node.placed) is not None:
             return placed.under(Slice(placed, self.count) if self.is_skip else Slice(placed, 0, self.count))
         if self.is_skip and (behind := node.state_after(self.count)) is not None:
-            return Begun(node, behind)
-        return Chosen(node, range(self.count, ENDLESS) if self.is_skip else range(self.count))
+            return Resumed(node, behind)
+        return SelectedRows(node, range(self.count, ENDLESS) if self.is_skip else range(self.count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,7 +481,7 @@ class Repeat(_Whole):
         """See `Step.parts`."""
         return (self.times,)
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         if (placed := node.placed) is not None:
             return placed.under(Repeated(placed, self.times))
@@ -506,9 +506,9 @@ class Shuffle(_Whole):
     window_bytes: int = 64 << 20
     is_by_bytes: bool = False
 
-    def for_lanes(self, lanes: int) -> Shuffle:
-        """See `PlainStep.for_lanes`: windows are in memory together."""
-        return replace(self, size=max(1, self.size // lanes), window_bytes=max(1, self.window_bytes // lanes))
+    def for_shards(self, shards: int) -> Shuffle:
+        """See `PlainStep.for_shards`: windows are in memory together."""
+        return replace(self, size=max(1, self.size // shards), window_bytes=max(1, self.window_bytes // shards))
 
     @property
     def text(self) -> str:
@@ -522,29 +522,29 @@ class Shuffle(_Whole):
         rounds = ("each round",) if self.reshuffles else ()
         return self.seed, self.size, *rounds, self.window_bytes, self.is_by_bytes
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         if (placed := node.placed) is not None and not placed.is_endless:
-            return self._on_places(placed, lanes)
-        size = max(1, self._rows(node) // lanes)  # each logical shard has windows of its own
+            return self._on_places(placed, shards)
+        size = max(1, self._rows(node) // shards)  # each logical shard has windows of its own
         return Windows(node.shuffle_parts(self.seed, epoch) or node, size, self.seed, epoch, self.reshuffles)
 
-    def _on_places(self, node: Ordered, lanes: int) -> Ordered:
+    def _on_places(self, node: Ordered, shards: int) -> Ordered:
         blocks = node.source.blocks
         if blocks is None:
             return node.under(Shuffled(node.num_rows, self.size, self.seed, self.reshuffles))
-        in_rounds = node.under_repeat(lambda once: self._layer(once.structure(blocks), lanes, reshuffles=True))
+        in_rounds = node.under_repeat(lambda once: self._layer(once.structure(blocks), shards, reshuffles=True))
         if in_rounds is not None:
             return in_rounds
-        layer = self._layer(node.structure(blocks), lanes, reshuffles=self.reshuffles)
+        layer = self._layer(node.structure(blocks), shards, reshuffles=self.reshuffles)
         return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=True))
 
-    def _layer(self, blocks: RowBlocks | None, lanes: int, *, reshuffles: bool) -> ShuffledBlocks | None:
+    def _layer(self, blocks: RowBlocks | None, shards: int, *, reshuffles: bool) -> ShuffledBlocks | None:
         """What mixes blocks of rows; None where the rows are in none, or these cannot be read alone."""
         if blocks is None or not blocks.is_indexed:
             return None
         rows = None if self.is_by_bytes else self.size
-        return ShuffledBlocks(blocks, self.seed, rows, self.window_bytes, lanes, reshuffles)
+        return ShuffledBlocks(blocks, self.seed, rows, self.window_bytes, shards, reshuffles)
 
     def _rows(self, node: Node) -> int:
         """How many rows a window has behind steps that see rows."""
@@ -614,7 +614,7 @@ class Part(PlainStep):
             return Cut((even_run(rows, self.count, self.index, unit),))
         return Cut((range(self.index, rows, self.count),))
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         if (placed := node.placed) is not None:
             cut = self.cut(placed.num_rows)
@@ -622,9 +622,9 @@ class Part(PlainStep):
         part = None
         if self.shards >= self.count:
             part = node.shard_jobs(self.index, self.count, is_contiguous=self.is_contiguous)
-        if part is None and node.is_several:
+        if part is None and node.is_combination:
             part = node.shard(self.index, self.count)
-        return part or Chosen(node, range(self.index, ENDLESS, self.count))
+        return part or SelectedRows(node, range(self.index, ENDLESS, self.count))
 
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""

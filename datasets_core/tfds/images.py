@@ -15,7 +15,7 @@ import numpy.typing as npt
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.media.types import Image
-from datasets_core.features.serialization import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, told_image
+from datasets_core.features.serialization import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, image_of_id
 from datasets_core.optional import needed
 
 # PNG files with 16 bits for each of several channels, which Pillow cuts to 8.
@@ -167,7 +167,7 @@ class ImageArray(Image):
         """
         if isinstance(image, ImageArray):
             return image
-        told = told_image(image.id)
+        told = image_of_id(image.id)
         if told is not None:
             return cls(shape=told[0], dtype=told[1]).named(image.id)
         channels = next((count for count, mode in IMAGE_MODES.items() if mode == image.mode), None)

@@ -21,7 +21,7 @@ from datasets_core.features.types import ClassLabel
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
 from datasets_core.optional import needed
 from datasets_core.store.manifest import Manifest
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.order.files import ReadConfig
 from datasets_core.tfds.decode import changed, chosen
@@ -211,7 +211,7 @@ def as_numpy(dataset: Any) -> Any:
 def _one(value: Any) -> Any:
     if isinstance(value, SplitStream):
         return value.as_numpy()
-    if isinstance(value, Tabled):
+    if isinstance(value, Rows):
         return SplitStream.of(value.to_iterable_dataset()).as_numpy()  # type: ignore[attr-defined]
     if isinstance(value, IterableDataset):
         return SplitStream.of(value).as_numpy()

@@ -176,7 +176,7 @@ class MapElements(PlainStep):
         """See `Step.parts`."""
         return self.function.call, self.function.form
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         return row_by_row(node, self)
 
@@ -213,7 +213,7 @@ class NumberElements(PlainStep):
         """See `Step.parts`."""
         return self.form, self.first
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         return row_by_row(node, self)
 
@@ -238,7 +238,7 @@ class FilterElements(PlainStep):
         """See `Step.parts`."""
         return self.function.call, self.function.form
 
-    def on(self, node: Node, epoch: int, lanes: int = 1) -> Node:
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
         return Filtered(node, self.function)  # type: ignore[arg-type]  # it asks for `kept_rows` alone
 

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from datasets_core.building.beam import BeamRun, KeptRows, beam_package, wants_pipeline
+from datasets_core.building.beam import BeamRun, SortedRows, beam_package, wants_pipeline
 from datasets_core.building.builder import GeneratorBasedBuilder as LibraryBuilder
 from datasets_core.building.cache_key import source_file
 from datasets_core.building.failures import row_place, yield_place
@@ -93,7 +93,7 @@ class BeamSplits:
         self.run.keep(split, make)
         self._names.append(split)
 
-    def rows(self) -> dict[str, KeptRows]:
+    def rows(self) -> dict[str, SortedRows]:
         """The rows of the splits that were kept, made now."""
         return self.run.run() if self._names else {}
 

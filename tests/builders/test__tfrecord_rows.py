@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from datasets_core.builders._tfrecord_rows import Rows, TfRecordReading, is_enough, num_records
+from datasets_core.builders._tfrecord_rows import RecordRows, TfRecordReading, is_enough, num_records
 
 from datasets_core.errors import DamagedRecordError, ExampleError
 from datasets_core.records.encoding import encode_example
@@ -20,7 +20,7 @@ def block(*rows: dict[str, Any], first: int = 0) -> RecordBlock:
 
 
 def test_what_is_known_of_the_columns_grows() -> None:
-    rows = Rows(TfRecordReading())
+    rows = RecordRows(TfRecordReading())
     assert [batch.to_pylist() for batch in rows.of(block({"a": 1}))] == [[{"a": 1}]]
     assert [batch.to_pylist() for batch in rows.of(block({"b": 0.5}, first=1))] == [[{"a": None, "b": 0.5}]]
     assert not rows.is_widened
@@ -29,7 +29,7 @@ def test_what_is_known_of_the_columns_grows() -> None:
 
 
 def test_rows_of_other_types_are_an_error_behind_those_that_fit() -> None:
-    rows, seen = Rows(TfRecordReading(), pa.schema({"a": pa.int64()})), []
+    rows, seen = RecordRows(TfRecordReading(), pa.schema({"a": pa.int64()})), []
     with pytest.raises(ExampleError, match=r"record 8 .*'a' is list<item: int64>, and int64 in the records") as caught:
         for batch in rows.fitted(block({"a": 1}, {"a": [2, 3]}, first=7)):
             seen += batch.to_pylist()

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.builders import _csv_reader, _csv_types, _source
-from datasets_core.building.hooks import Reread
+from datasets_core.building.hooks import Replay
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationCastError,
@@ -230,7 +230,7 @@ def read_in_small_blocks(path, content, monkeypatch, block_bytes):
                 map(lambda batch: pa.Table.from_batches([batch]), read_csv(Source(str(path), "x"), CsvConfig().form(), schema)),  # noqa: C417
                 promote_options="permissive",
             )
-        except Reread as request:
+        except Replay as request:
             assert schema is None or not request.schema.equals(schema)
             schema = request.schema
 

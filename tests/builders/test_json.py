@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from datasets_core.builders import _json_blocks
 from datasets_core.builders import json as json_builder
-from datasets_core.building.hooks import Reread
+from datasets_core.building.hooks import Replay
 from datasets_core.errors import ConfigurationError, DatasetGenerationCastError, FileFormatError
 from datasets_core.features.base import List, Value
 from datasets_core.features.schema import Features
@@ -35,7 +35,7 @@ def read(path, content, **options):
         try:
             batches = list(read_json(Source(str(path), "user.json"), JsonConfig(**options), schema))
             return list(itertools.chain.from_iterable(batch.to_pylist() for batch in batches))
-        except Reread as request:
+        except Replay as request:
             assert schema is None or not request.schema.equals(schema)
             schema = request.schema
 

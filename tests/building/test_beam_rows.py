@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.building import beam as beam_rows
-from datasets_core.building.beam import BeamRun, KeptRows, beam_package, runs_here, wants_pipeline
+from datasets_core.building.beam import BeamRun, SortedRows, beam_package, runs_here, wants_pipeline
 from datasets_core.errors import MissingDependencyError
 from datasets_core.optional import is_installed
 
@@ -26,19 +26,19 @@ def _runs(folder: Path, pieces: list[list[Any]]) -> list[str]:
 @given(pieces=st.lists(st.lists(KEYS, max_size=6), max_size=5))
 def test_the_order_does_not_depend_on_who_wrote_what(pieces: list[list[Any]], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("runs")
-    found = list(KeptRows(tuple(_runs(folder, pieces))))
-    whole = list(KeptRows(tuple(_runs(folder, [[key for keys in reversed(pieces) for key in reversed(keys)]]))))
+    found = list(SortedRows(tuple(_runs(folder, pieces))))
+    whole = list(SortedRows(tuple(_runs(folder, [[key for keys in reversed(pieces) for key in reversed(keys)]]))))
     assert list(map(repr, found)) == list(map(repr, whole))
     assert len(found) == sum(map(len, pieces))
 
 
 def test_integers_come_first_by_their_size_then_texts(tmp_path: Path) -> None:
     keys = ["b", 10, np.int64(9), "a", b"z", -1, "é"]
-    assert [key for key, _ in KeptRows(tuple(_runs(tmp_path, [keys])))] == [-1, 9, 10, "a", "b", "é", b"z"]
+    assert [key for key, _ in SortedRows(tuple(_runs(tmp_path, [keys])))] == [-1, 9, 10, "a", "b", "é", b"z"]
 
 
 def test_rows_can_be_walked_again_and_sent(tmp_path: Path) -> None:
-    rows = KeptRows(tuple(_runs(tmp_path, [[2], [1]])))
+    rows = SortedRows(tuple(_runs(tmp_path, [[2], [1]])))
     assert list(rows) == list(rows) == list(pickle.loads(pickle.dumps(rows)))
 
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from datasets_core.building.hooks import Reread, SplitGenerator
+from datasets_core.building.hooks import Replay, SplitGenerator
 from datasets_core.meta.splits import Split
 
 
@@ -19,4 +19,4 @@ def test_split_generators_share_no_arguments():
 def test_a_request_to_read_again_carries_its_schema():
     schema = pa.schema({"a": pa.string()})
 
-    assert Reread(schema).schema is schema
+    assert Replay(schema).schema is schema

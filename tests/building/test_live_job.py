@@ -11,11 +11,11 @@ def splits(**more: Any) -> Any:
 
 
 def test_a_part_alone_stands_alone() -> None:
-    assert LiveJob(splits(), "train", 0, 1).stands_alone
-    assert LiveJob(splits(), "train", 1, 3).stands_alone
+    assert LiveJob(splits(), "train", 0, 1).is_independent
+    assert LiveJob(splits(), "train", 1, 3).is_independent
     old = splits()
     old.builder.is_of_old_datasets = True
-    assert not LiveJob(old, "train", 1, 3).stands_alone
+    assert not LiveJob(old, "train", 1, 3).is_independent
 
 
 def test_the_whole_is_one_part() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from datasets_core.building.marks import FileMarks, KeptMarks, Mark, TextFile, packed, unpacked
+from datasets_core.building.marks import FileMarks, Mark, MarkCache, TextFile, packed, unpacked
 from datasets_core.fetch.disk_cache import IndexCache
 
 FILE = TextFile(9 << 20, '"v1"', "", 3)
@@ -64,8 +64,8 @@ def test_there_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 2 < len(marks.marks) <= 8
 
 
-def kept(folder: Path) -> KeptMarks:
-    return KeptMarks(lambda: "reviews", IndexCache(str(folder)))
+def kept(folder: Path) -> MarkCache:
+    return MarkCache(lambda: "reviews", IndexCache(str(folder)))
 
 
 def test_the_next_process_knows_them(tmp_path: Path) -> None:

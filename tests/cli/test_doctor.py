@@ -10,7 +10,7 @@ from datasets_core.scripting.sandbox import limits
 from datasets_core.scripting.sandbox.limits import layers
 
 
-@pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 def test_it_tries_the_cage_and_says_what_confines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out

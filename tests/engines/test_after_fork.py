@@ -91,7 +91,7 @@ def test_pieces_on_their_way_are_asked_for_again_in_the_child():
     class Slow:
         name, url = "a", "test://a"
 
-        def get_ranges(self, ranges, held, patience):
+        def get_ranges(self, ranges, held, stall_timeout):
             if os.getpid() == parent and ranges[0][0]:
                 gate.wait(20)
             return [bytes(stop - start) for start, stop in ranges], held

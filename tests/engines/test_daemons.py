@@ -9,7 +9,7 @@ import pytest
 
 from datasets_core import files
 from datasets_core.engines import threads
-from datasets_core.engines.threads import Daemons, Patience, StoppedError
+from datasets_core.engines.threads import Daemons, StallTimeout, StoppedError
 from datasets_core.errors import DownloadError
 
 
@@ -36,42 +36,42 @@ def test_work_is_done_in_order_by_no_more_threads_than_may_be(pool):
     assert len(_threads()) == 2
     for _ in jobs:
         gate.release()
-    assert [Patience("x", 1).waited_for(job) for job in jobs] == list(range(6))
+    assert [StallTimeout("x", 1).waited_for(job) for job in jobs] == list(range(6))
     assert sorted(seen) == list(range(6))
 
 
 def test_idle_threads_go(pool, monkeypatch):
     monkeypatch.setattr(threads, "_IDLE_SECONDS", 0.01)
-    Patience("x", 1).waited_for(pool.submit(lambda: None))
+    StallTimeout("x", 1).waited_for(pool.submit(lambda: None))
     for thread in _threads():
         thread.join(5)
     assert _threads() == []
-    assert Patience("x", 1).waited_for(pool.submit(lambda: 5)) == 5
+    assert StallTimeout("x", 1).waited_for(pool.submit(lambda: 5)) == 5
 
 
 def test_what_work_raises_is_raised_where_it_is_waited_for(pool):
     with pytest.raises(ZeroDivisionError):
-        Patience("x", 1).waited_for(pool.submit(lambda: 1 / 0))
+        StallTimeout("x", 1).waited_for(pool.submit(lambda: 1 / 0))
 
 
 def test_too_long_a_wait_is_an_error_that_names_what_for(pool):
     ended = threading.Event()
-    patience = Patience("http://h/a", 5_000, seconds=0.05)
-    patience.on_stop(ended.set)
+    stall_timeout = StallTimeout("http://h/a", 5_000, seconds=0.05)
+    stall_timeout.on_stop(ended.set)
     job = pool.submit(lambda: ended.wait(10))
     with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes came in 0 seconds.*stream_timeout_seconds"):
-        patience.waited_for(job, pool)
+        stall_timeout.waited_for(job, pool)
     assert job.done.wait(5)
     with pytest.raises(StoppedError):
-        patience.told(1)
+        stall_timeout.told(1)
 
 
 def test_a_thread_that_never_ends_keeps_no_place(pool):
     gate = threading.Event()
     for _ in range(2):
         with pytest.raises(DownloadError):
-            Patience("x", 1, seconds=0.01).waited_for(pool.submit(lambda: gate.wait(10)), pool)
-    assert Patience("x", 1).waited_for(pool.submit(lambda: 7)) == 7
+            StallTimeout("x", 1, seconds=0.01).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+    assert StallTimeout("x", 1).waited_for(pool.submit(lambda: 7)) == 7
     gate.set()
 
 
@@ -89,7 +89,7 @@ def test_what_waits_behind_work_that_nobody_waits_for_is_begun_in_the_end(pool):
     gate = threading.Event()
     held = [pool.submit(lambda: gate.wait(10)) for _ in range(2)]
     job = pool.submit(lambda: 7)
-    assert Patience("x", 1, seconds=0.05).waited_for(job, pool) == 7
+    assert StallTimeout("x", 1, seconds=0.05).waited_for(job, pool) == 7
     gate.set()
     assert all(each.done.wait(5) for each in held)
 
@@ -100,39 +100,39 @@ def test_the_time_in_the_queue_is_no_silence(pool):
         pool.submit(lambda: gate.wait(10))
     job = pool.submit(lambda: [begun.set(), time.sleep(0.3)])
     threading.Timer(0.3, gate.set).start()
-    Patience("x", 1, seconds=0.4).waited_for(job)
+    StallTimeout("x", 1, seconds=0.4).waited_for(job)
     assert begun.is_set()
 
 
 def test_a_wait_while_bytes_come_is_none(pool):
-    patience = Patience("x", 1 << 20, seconds=0.2)
+    stall_timeout = StallTimeout("x", 1 << 20, seconds=0.2)
 
     def work():
         for _ in range(6):
             time.sleep(0.05)
-            patience.told(1 << 16)
+            stall_timeout.told(1 << 16)
         return "all"
 
-    assert patience.waited_for(pool.submit(work)) == "all"
+    assert stall_timeout.waited_for(pool.submit(work)) == "all"
 
 
 def test_the_time_in_which_nobody_waits_is_no_silence(pool, monkeypatch):
-    patience = Patience("x", 1 << 20, seconds=60)
+    stall_timeout = StallTimeout("x", 1 << 20, seconds=60)
     now = time.monotonic()
     for day in range(1, 4):  # as long as a training step may take
         monkeypatch.setattr(threads.time, "monotonic", lambda day=day: now + 86_400 * day)
         gate = threading.Event()
         job = pool.submit(lambda gate=gate: gate.wait(10))
         threading.Timer(0.05, gate.set).start()
-        assert patience.waited_for(job)
+        assert stall_timeout.waited_for(job)
 
 
 def test_the_silence_of_several_waits_counts_together(pool):
-    patience, gate = Patience("x", 1 << 20, seconds=0.3), threading.Event()
+    stall_timeout, gate = StallTimeout("x", 1 << 20, seconds=0.3), threading.Event()
 
     def trickle():
         for _ in range(50):
-            patience.waited_for(pool.submit(lambda: [gate.wait(0.05), patience.told(1)]))
+            stall_timeout.waited_for(pool.submit(lambda: [gate.wait(0.05), stall_timeout.told(1)]))
 
     with pytest.raises(DownloadError, match="1,048,576 bytes came"):
         trickle()
@@ -142,33 +142,35 @@ def test_a_long_wait_is_said_in_the_log(pool, monkeypatch, caplog):
     monkeypatch.setattr(threads, "_LOG_SECONDS", 0.02)
     gate = threading.Event()
     with caplog.at_level(logging.WARNING), pytest.raises(DownloadError):
-        Patience("http://h/a", 10, seconds=0.1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+        StallTimeout("http://h/a", 10, seconds=0.1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
     gate.set()
     assert "Waiting for http://h/a: 0 of 10 bytes came" in caplog.text
 
 
 def test_pauses_do_not_count(pool):
-    patience = Patience("x", 1, seconds=0.1)
+    stall_timeout = StallTimeout("x", 1, seconds=0.1)
 
     def work():
-        patience.pauses(10, "the server is busy")
+        stall_timeout.pauses(10, "the server is busy")
         time.sleep(0.3)
         return 1
 
-    assert patience.waited_for(pool.submit(work)) == 1
+    assert stall_timeout.waited_for(pool.submit(work)) == 1
 
 
 def test_the_time_of_the_work_around_holds(pool):
     gate = threading.Event()
     with pytest.raises(files.Overdue):
-        files.done_by(time.monotonic() + 0.05, lambda: Patience("x", 1).waited_for(pool.submit(lambda: gate.wait(10)), pool))
+        files.done_by(
+            time.monotonic() + 0.05, lambda: StallTimeout("x", 1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+        )
     gate.set()
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own(pool):
-    Patience("x", 1).waited_for(pool.submit(lambda: None))
+    StallTimeout("x", 1).waited_for(pool.submit(lambda: None))
     pid = os.fork()
     if not pid:
-        os._exit(Patience("x", 1).waited_for(pool.submit(lambda: 7)))
+        os._exit(StallTimeout("x", 1).waited_for(pool.submit(lambda: 7)))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7

@@ -7,10 +7,10 @@ from datasets_core.features.serialization import (
     box_id,
     image_id,
     image_mode,
+    image_of_id,
     is_optional,
     kind_of,
     optional,
-    told_image,
 )
 from datasets_core.features.types import Array2D
 
@@ -40,17 +40,17 @@ def test_the_order_of_a_box_is_told_where_it_is_not_the_usual_one() -> None:
     ],
 )
 def test_shape_and_type_of_an_image_stand_in_its_id(sizes: tuple[int | None, ...], dtype: str, mode: str | None) -> None:
-    assert told_image(image_id(sizes, dtype)) == (sizes, dtype)
+    assert image_of_id(image_id(sizes, dtype)) == (sizes, dtype)
     assert image_mode(sizes, dtype) == mode
 
 
 @pytest.mark.parametrize("id", [None, "", "birds", "tfds bbox XYWH", "tfds audio"])
 def test_other_ids_tell_no_image(id: str | None) -> None:
-    assert told_image(id) is None
+    assert image_of_id(id) is None
 
 
 def test_an_image_that_its_mode_tells_needs_no_id() -> None:
-    assert image_id((None, None, 3), "uint8") is None and told_image("tfds 2x2x1 uint8 tfds optional") == ((2, 2, 1), "uint8")
+    assert image_id((None, None, 3), "uint8") is None and image_of_id("tfds 2x2x1 uint8 tfds optional") == ((2, 2, 1), "uint8")
 
 
 def test_arrays_of_one_shape_are_those_of_the_library_where_it_has_them() -> None:

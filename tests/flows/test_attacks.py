@@ -53,7 +53,7 @@ def _some(modes: Sequence[_T], *, of: int) -> Sequence[_T]:
     return modes if _IS_CAMPAIGN else modes[::of]
 
 
-pytestmark = pytest.mark.skipif(not layers().can_confine, reason=f"nothing is confined here: {layers().reason}")
+pytestmark = pytest.mark.skipif(not layers().can_sandbox, reason=f"nothing is confined here: {layers().reason}")
 
 
 # -- a user with secrets ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from datasets_core.scripting.sandbox.limits import layers
 
 _of_table = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("bad_scripts.py")), run_name="bad_scripts"))
 BAD, Bad, of_rows, script = _of_table.BAD, _of_table.Bad, _of_table.of_rows, _of_table.script
-CONFINED = pytest.param("sandbox", marks=pytest.mark.skipif(not layers().can_confine, reason="nothing confines here"))
+CONFINED = pytest.param("sandbox", marks=pytest.mark.skipif(not layers().can_sandbox, reason="nothing confines here"))
 
 _PARTS = 'return [datasets.SplitGenerator(name="train", gen_kwargs={"n": 5, "parts": [0, 1]})]'
 

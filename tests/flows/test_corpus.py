@@ -133,7 +133,7 @@ def _first(name: str) -> dict[str, Any]:
     return next((load for load in _loads(name) if "error" not in load), {})
 
 
-@pytest.mark.skipif(not layers().can_confine, reason="no confinement here")
+@pytest.mark.skipif(not layers().can_sandbox, reason="no confinement here")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_confined_script_makes_the_rows_of_a_free_one(name: str, server: str, tmp_path: Path) -> None:
     golden = _first(name)

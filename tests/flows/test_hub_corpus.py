@@ -28,7 +28,7 @@ calls = SimpleNamespace(**runpy.run_path(str(CORPUS / "calls.py"), run_name="cal
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.skipif(not layers().can_confine, reason="no confinement here"),
+    pytest.mark.skipif(not layers().can_sandbox, reason="no confinement here"),
 ]
 
 

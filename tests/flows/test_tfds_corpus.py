@@ -182,7 +182,7 @@ def test_every_script_is_loaded_somewhere() -> None:
     assert np.dtype("int64") == tfds.features.Scalar(np.int64).dtype
 
 
-@pytest.mark.skipif(not layers().can_confine, reason="no confinement here")
+@pytest.mark.skipif(not layers().can_sandbox, reason="no confinement here")
 @pytest.mark.parametrize(
     "name", ["boxed_objects", "inner_modules", "jsonl_answers", "whole_shards", "with_siblings", "zip_scenes"]
 )

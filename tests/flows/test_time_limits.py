@@ -93,7 +93,7 @@ def test_a_script_that_hangs_is_stopped(tmp_path, phase, how):
     assert _left(tmp_path / "cache") == []
 
 
-@pytest.mark.skipif(not layers().can_confine, reason="nothing confines here")
+@pytest.mark.skipif(not layers().can_sandbox, reason="nothing confines here")
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_confined_script_that_hangs_is_stopped(tmp_path, phase):
     path = _script(tmp_path / "slow", phase, "loop")

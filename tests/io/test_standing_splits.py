@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.io.push_card import StandingSplit, globs_of, named_files, standing_splits
+from datasets_core.io.push_card import ExistingSplit, existing_splits, globs_of, named_files
 from datasets_core.meta import data_files
 
 
 def found(*paths: str, folder: str = "") -> dict[str, tuple[list[str], str | None]]:
-    return {name: ([*split.files], split.format) for name, split in standing_splits(paths, folder).items()}
+    return {name: ([*split.files], split.format) for name, split in existing_splits(paths, folder).items()}
 
 
 def test_splits_are_told_by_names() -> None:
@@ -50,7 +50,7 @@ def test_texts_and_images_are_data_where_their_names_say_so() -> None:
 
 
 def test_metadata_of_media_go_with_every_split() -> None:
-    splits = standing_splits(["metadata.csv", "train/1.png", "test/1.png"])
+    splits = existing_splits(["metadata.csv", "train/1.png", "test/1.png"])
     assert {name: (split.files, split.beside) for name, split in splits.items()} == {
         "train": (["train/1.png"], ["metadata.csv"]),
         "test": (["test/1.png"], ["metadata.csv"]),
@@ -60,12 +60,12 @@ def test_metadata_of_media_go_with_every_split() -> None:
 
 def test_many_files_are_named_by_their_folder_or_ending() -> None:
     many = [f"train/{kind}/{number}.png" for kind in ("a", "b") for number in range(30)]
-    assert globs_of(StandingSplit(many, "imagefolder"), many, []) == ["train/**"]
+    assert globs_of(ExistingSplit(many, "imagefolder"), many, []) == ["train/**"]
     others = [*many, "train/a/x.txt"]
-    assert globs_of(StandingSplit(many, "imagefolder"), others, []) == ["train/a/*.png", "train/b/**"]
+    assert globs_of(ExistingSplit(many, "imagefolder"), others, []) == ["train/a/*.png", "train/b/**"]
     shards = [f"data/train-{number:05d}-of-00030.parquet" for number in range(30)]
-    assert globs_of(StandingSplit(shards, "parquet"), shards, ["data/test-00000-of-00001.parquet"]) == ["data/train-*"]
-    assert len(globs_of(StandingSplit(shards, "parquet"), shards, ["data/train-x.parquet"])) == 30
+    assert globs_of(ExistingSplit(shards, "parquet"), shards, ["data/test-00000-of-00001.parquet"]) == ["data/train-*"]
+    assert len(globs_of(ExistingSplit(shards, "parquet"), shards, ["data/train-x.parquet"])) == 30
 
 
 def test_the_files_of_globs_are_found() -> None:
@@ -79,5 +79,5 @@ PATHS = st.lists(st.lists(NAMES, min_size=1, max_size=3).map(lambda parts: "/".j
 @given(paths=PATHS, data=st.data())
 def test_globs_name_all_files_and_no_other(paths: list[str], data: st.DataObject) -> None:
     wanted = [path for path in paths if data.draw(st.booleans())]
-    globs = globs_of(StandingSplit(wanted, "csv"), paths, [])
+    globs = globs_of(ExistingSplit(wanted, "csv"), paths, [])
     assert sorted({path for glob in globs for path in data_files.match(glob, paths)}) == sorted(wanted)

@@ -25,11 +25,11 @@ from datasets_core.inspect import (
 from datasets_core.load import load_dataset, load_dataset_builder, lock_dataset
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.resolve import resolve, source_of
-from datasets_core.resolve.script import ConfinedSource
-from datasets_core.scripting.sandbox.builder import ConfinedBuilder
+from datasets_core.resolve.script import SandboxedSource
+from datasets_core.scripting.sandbox.builder import SandboxedBuilder
 from datasets_core.scripting.sandbox.limits import layers
 
-pytestmark = pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+pytestmark = pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 
 SCRIPT = '''
 import datasets
@@ -74,7 +74,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_a_dataset_offers_is_told_by_its_process(folder: Path) -> None:
     path = str(folder)
-    assert isinstance(source_of(Request(path)), ConfinedSource)
+    assert isinstance(source_of(Request(path)), SandboxedSource)
     assert get_dataset_config_names(path) == ["en", "de"]
     assert get_dataset_default_config_name(path) == "en"
     assert get_dataset_config_info(path, "de").description == "de"
@@ -85,7 +85,7 @@ def test_what_a_dataset_offers_is_told_by_its_process(folder: Path) -> None:
 def test_a_builder_is_one_as_any_other(folder: Path, tmp_path: Path) -> None:
     confined = load_dataset_builder(str(folder), "de", cache_dir=tmp_path, times=2)
     plain = load_dataset_builder(str(folder), "de", cache_dir=tmp_path, times=2, trust_remote_code=True)
-    assert isinstance(confined, ConfinedBuilder)
+    assert isinstance(confined, SandboxedBuilder)
     assert type(confined).__name__ == "Reviews"
     assert type(confined).__doc__ == "Reviews of things."
     for what in ("name", "dataset_name", "hash", "config_id", "cache_dir", "version", "versions", "info", "label", "base_path"):

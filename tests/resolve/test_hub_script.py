@@ -26,7 +26,7 @@ from datasets_core.scripting.sandbox.limits import layers
 
 WAYS = [
     True,
-    pytest.param(None, marks=pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")),
+    pytest.param(None, marks=pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")),
 ]
 
 SCRIPT = '''
@@ -324,7 +324,7 @@ ATTEMPTS = [
 ]
 
 
-@pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 @pytest.mark.parametrize("streaming", [False, True])
 @pytest.mark.filterwarnings("ignore::datasets_core.errors.DeniedAccessWarning")
 def test_a_confined_script_has_the_files_of_its_own_commit_and_no_other_as_the_user(
@@ -359,7 +359,7 @@ def test_a_confined_script_has_the_files_of_its_own_commit_and_no_other_as_the_u
     assert all(f"/{before}/" not in target for target in with_token)
 
 
-@pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 def test_a_confined_script_sees_no_token_and_no_hub_cache(hub: Any) -> None:
     text = """
         import os, glob
@@ -379,7 +379,7 @@ def test_a_confined_script_sees_no_token_and_no_hub_cache(hub: Any) -> None:
     assert denied == "PermissionError"
 
 
-@pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 def test_a_confined_script_that_sees_the_user_s_files_has_its_own_from_before(hub: Any, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "x.txt").write_text("b.txt")

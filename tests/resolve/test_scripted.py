@@ -8,7 +8,7 @@ import pytest
 
 from datasets_core.errors import ScriptError, UnknownConfigError
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.script import ScriptSource, Standing
+from datasets_core.resolve.script import LocalScript, ScriptSource
 
 SCRIPT = """
 import datasets_core as datasets
@@ -31,7 +31,7 @@ class Reviews(datasets.GeneratorBasedBuilder):
 def _source(folder: Path, configs: tuple[str, ...] = (), default: str | None = None, **request: Any) -> ScriptSource:
     path = folder / "reviews.py"
     path.write_text(SCRIPT.format(configs=configs, default=default))
-    return ScriptSource(Request(str(path), **request), Standing(str(path)))
+    return ScriptSource(Request(str(path), **request), LocalScript(str(path)))
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_what_the_scripts_own_hooks_raise_is_told_by_its_place(tmp_path: Path, f
     path = tmp_path / "reviews.py"
     path.write_text(SCRIPT.format(configs=(), default=None).replace("return datasets.DatasetInfo", f"{failure} #"))
     with pytest.raises(ScriptError, match=r"reviews\.py, line 9: making its builder failed with (ZeroDivision|SystemExit)"):
-        ScriptSource(Request(str(path)), Standing(str(path))).builder()
+        ScriptSource(Request(str(path)), LocalScript(str(path))).builder()

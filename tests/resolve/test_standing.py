@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.script import Standing
+from datasets_core.resolve.script import LocalScript
 
 
 def test_a_script_stands_in_its_folder(tmp_path: Path) -> None:
@@ -12,7 +12,7 @@ def test_a_script_stands_in_its_folder(tmp_path: Path) -> None:
     script.write_text("import datasets\n")
     (tmp_path / "dataset_infos.json").write_text(json.dumps({"en": {"description": "of words"}}))
     (tmp_path / "a.csv").write_text("a\n1\n")
-    standing = Standing(str(script))
+    standing = LocalScript(str(script))
     assert standing.commit is None
     assert (standing.folder, standing.base_path, standing.dataset_name) == (str(tmp_path), str(tmp_path), "words")
     for is_confined in (False, True):
@@ -35,6 +35,6 @@ def test_another_text_or_another_folder_is_another_identity(tmp_path: Path) -> N
         script = tmp_path / place / "words.py"
         script.parent.mkdir(exist_ok=True)
         script.write_text(text)
-        standing = Standing(str(script))
+        standing = LocalScript(str(script))
         identities.add(standing.identity(standing.read()))
     assert len(identities) == 3

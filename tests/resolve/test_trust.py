@@ -8,7 +8,7 @@ import pytest
 from datasets_core import config
 from datasets_core.errors import ConfigurationError, ConfinementUnavailableError, UntrustedScriptError
 from datasets_core.resolve.request import checked_trust
-from datasets_core.resolve.script import way_of
+from datasets_core.resolve.script import run_mode
 from datasets_core.scripting.sandbox import limits as found_layers
 from datasets_core.scripting.sandbox.limits import Layers, layers
 
@@ -17,26 +17,26 @@ KINDS: tuple[Any, ...] = ("file", "folder", "repository")
 
 
 @pytest.fixture(params=[True, False], ids=["confined here", "not confined here"])
-def can_confine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+def can_sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     if not request.param:
         monkeypatch.setattr(found_layers, "layers", lambda: NOTHING)
-    elif not layers().can_confine:
+    elif not layers().can_sandbox:
         pytest.skip(layers().reason)
     return bool(request.param)
 
 
 def way(trust: Any, kind: Any) -> str:
     try:
-        return way_of(trust, kind, "reviews.py", repository="acme/reviews" if kind == "repository" else None, commit="ab12")
+        return run_mode(trust, kind, "reviews.py", repository="acme/reviews" if kind == "repository" else None, commit="ab12")
     except (UntrustedScriptError, ConfinementUnavailableError) as error:
         return type(error).__name__
 
 
-def test_every_trust_of_every_kind(can_confine: bool) -> None:
+def test_every_trust_of_every_kind(can_sandbox: bool) -> None:
     found = {trust: [way(trust, kind) for kind in KINDS] for trust in (None, True, False, "sandbox")}
     refused = "UntrustedScriptError"
-    otherwise = "confined" if can_confine else refused
-    sandbox = "confined" if can_confine else "ConfinementUnavailableError"
+    otherwise = "confined" if can_sandbox else refused
+    sandbox = "confined" if can_sandbox else "ConfinementUnavailableError"
     assert found == {
         None: ["plain", otherwise, otherwise],
         True: ["plain"] * 3,
@@ -48,16 +48,16 @@ def test_every_trust_of_every_kind(can_confine: bool) -> None:
 def test_a_refusal_says_why_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(found_layers, "layers", lambda: NOTHING)
     with pytest.raises(UntrustedScriptError, match=r"cannot confine it: .*then pass trust_remote_code=True or name the \.py"):
-        way_of(None, "folder", "reviews.py")
+        run_mode(None, "folder", "reviews.py")
     with pytest.raises(UntrustedScriptError, match=r"reviews\.py of acme/reviews at commit ab12 .*revision='ab12'"):
-        way_of(None, "repository", "reviews.py", repository="acme/reviews", commit="ab12")
+        run_mode(None, "repository", "reviews.py", repository="acme/reviews", commit="ab12")
     with pytest.raises(UntrustedScriptError, match=r"trust_remote_code=False runs none\. Pass trust_remote_code='sandbox'"):
-        way_of(False, "file", "reviews.py")
+        run_mode(False, "file", "reviews.py")
 
 
 def test_trust_of_a_repository_is_bound_to_its_commit(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "datasets_core"):
-        way_of(True, "repository", "reviews.py", repository="acme/reviews", commit="ab12")
+        run_mode(True, "repository", "reviews.py", repository="acme/reviews", commit="ab12")
     assert "acme/reviews at commit ab12" in caplog.text
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from datasets_core.features.base import Value
-from datasets_core.scripting.compat.tables import open_face
+from datasets_core.scripting.compat.tables import open_module
 from datasets_core.scripting.modules import scan
 from datasets_core.scripting.script import rewritten
 
@@ -18,7 +18,7 @@ def _run(text: str) -> dict[str, Any]:
     return space
 
 
-FACE = open_face("datasets")
+FACE = open_module("datasets")
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ FACE = open_face("datasets")
         ("import datasets as x", {"x": FACE}),
         ("import os, datasets as x, sys", {"os": __import__("os"), "x": FACE, "sys": sys}),
         ("import datasets.features", {"datasets": FACE}),
-        ("import datasets.utils.logging as l", {"l": open_face("datasets.utils.logging")}),
-        ("from datasets import features, Value as V", {"features": open_face("datasets.features"), "V": Value}),
+        ("import datasets.utils.logging as l", {"l": open_module("datasets.utils.logging")}),
+        ("from datasets import features, Value as V", {"features": open_module("datasets.features"), "V": Value}),
         ("from datasets.features import Value", {"Value": Value}),
-        ("import importlib\nx = importlib.import_module('datasets.features')", {"x": open_face("datasets.features")}),
+        ("import importlib\nx = importlib.import_module('datasets.features')", {"x": open_module("datasets.features")}),
         ("from importlib import import_module as import_module\nx = import_module('datasets')", {"x": FACE}),
         ("x = __import__('datasets')", {"x": FACE}),
         ("x = __import__('datasets.features')", {"x": FACE}),
-        ("x = __import__('datasets.features', fromlist=['Value'])", {"x": open_face("datasets.features")}),
+        ("x = __import__('datasets.features', fromlist=['Value'])", {"x": open_module("datasets.features")}),
         ("x = __import__('json')", {"x": __import__("json")}),
         ("try:\n    import datasets\nexcept ImportError:\n    datasets = None", {"datasets": FACE}),
         ("if True:\n  for _ in 'x':\n    import datasets", {"datasets": FACE}),
@@ -56,7 +56,7 @@ def test_imports_in_functions_and_classes_open_faces_too() -> None:
 def test_a_star_brings_the_public_names_and_no_others() -> None:
     space = _run("from datasets import *")
     assert space["Value"] is Value
-    assert space["features"] is open_face("datasets.features")
+    assert space["features"] is open_module("datasets.features")
     assert not [name for name in space if name.startswith("_") and name != "__builtins__"]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
 from datasets_core.store.derived import spread, viewed
-from datasets_core.store.table import RowTable, beside
+from datasets_core.store.table import RowTable, zipped
 
 
 def _table(name: str, values: list[int], cuts: list[int]) -> RowTable:
@@ -31,7 +31,7 @@ def test_rows_of_both_stand_side_by_side_however_they_are_cut(values: list[int],
     right = _table("b", [value + 1 for value in values], data.draw(cuts))
     start = data.draw(st.integers(0, len(values)))
 
-    both = beside(left, right)
+    both = zipped(left, right)
 
     wanted = [{"a": value, "b": value + 1} for value in values]
     assert both.to_table().to_pylist() == pickle.loads(pickle.dumps(both)).to_table().to_pylist() == wanted
@@ -43,7 +43,7 @@ def test_rows_of_both_stand_side_by_side_however_they_are_cut(values: list[int],
 )
 def test_tables_that_do_not_go_together_are_refused(right: RowTable, message: str) -> None:
     with pytest.raises(CastError, match=message):
-        beside(_table("a", [1], []), right)
+        zipped(_table("a", [1], []), right)
 
 
 def test_fields_are_columns_and_null_where_their_struct_is() -> None:

@@ -15,7 +15,7 @@ from datasets_core.store.manifest import dead_folders
 def test_the_next_process_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "datasets_core-4194305-mine").mkdir()
-    program = "import os; from datasets_core.store.manifest import passing_folder; passing_folder(); "
+    program = "import os; from datasets_core.store.manifest import temporary_folder; temporary_folder(); "
     here = {**os.environ, "TMPDIR": str(tmp_path)}
 
     killed = subprocess.run([sys.executable, "-c", program + "os.kill(os.getpid(), 9)"], env=here, check=False)

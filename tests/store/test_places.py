@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from datasets_core.meta.splits import row_ranges
 from datasets_core.store.derived import filled, spread
 from datasets_core.store.manifest import Manifest, runs
-from datasets_core.store.pieces import BatchRows, Places, Standing, standing_of_file
+from datasets_core.store.pieces import BatchLocations, BatchRows, Places, locations_of_file
 from datasets_core.store.source import open_rows
-from datasets_core.store.table import RowTable, beside
+from datasets_core.store.table import RowTable, zipped
 
 Build = Callable[..., tuple[str, Manifest]]
 
@@ -49,8 +49,8 @@ def test_rows_stand_where_the_shards_say(rows: RowTable) -> None:
         pytest.param(lambda rows: pickle.loads(pickle.dumps(rows)), id="another process"),
         pytest.param(lambda rows: filled(rows, pa.schema([*rows.schema, ("new", pa.int8())])), id="wider"),
         pytest.param(lambda rows: spread(rows, [[0]], pa.schema([rows.schema.field(0)])), id="spread"),
-        pytest.param(lambda rows: beside(rows, _numbers(len(rows))), id="beside, left"),
-        pytest.param(lambda rows: beside(_numbers(len(rows)), rows), id="beside, right"),
+        pytest.param(lambda rows: zipped(rows, _numbers(len(rows))), id="beside, left"),
+        pytest.param(lambda rows: zipped(_numbers(len(rows)), rows), id="beside, right"),
     ],
 )
 def test_rows_stand_where_they_stood_whatever_becomes_of_their_columns(
@@ -122,8 +122,8 @@ class _File:
     def __init__(self, number: int, rows: list[int]) -> None:
         self.number, self.rows = number, rows
 
-    def standing(self) -> Standing:
-        return standing_of_file(f"/d/{self.number}.arrow", f"{self.number}.arrow", self.rows)
+    def locations(self) -> BatchLocations:
+        return locations_of_file(f"/d/{self.number}.arrow", f"{self.number}.arrow", self.rows)
 
 
 @given(
@@ -160,6 +160,6 @@ def test_a_table_is_disjoint_that_has_no_row_of_a_file_twice(rows: RowTable) -> 
 
 @given(st.lists(st.integers(0, 5), max_size=8))
 def test_rows_of_a_file_stand_one_batch_after_the_other(rows: list[int]) -> None:
-    found = standing_of_file("/d/a.arrow", "a.arrow", BatchRows(runs(rows)))
+    found = locations_of_file("/d/a.arrow", "a.arrow", BatchRows(runs(rows)))
     assert found.firsts.tolist() == [sum(rows[:batch]) for batch in range(len(rows))]
-    assert standing_of_file("/d/a.arrow", "a.arrow", rows).firsts.tolist() == found.firsts.tolist()
+    assert locations_of_file("/d/a.arrow", "a.arrow", rows).firsts.tolist() == found.firsts.tolist()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
 from datasets_core.store import table as table_module
-from datasets_core.store.shard import FileShard, MemoryShard, Shelf, kind_of
+from datasets_core.store.shard import FileShard, MemoryShard, ShardCache, kind_of
 from datasets_core.store.table import RowTable
 
 
@@ -148,7 +148,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_file_that_vanished_before_it_was_touched_is_named(tmp_path: Path, table: pa.Table) -> None:
     path = tmp_path / "file"
     path.write_bytes(_content(table, "arrow"))
-    shard = FileShard(str(path), "arrow", Shelf(), rows=[10] * 10)
+    shard = FileShard(str(path), "arrow", ShardCache(), rows=[10] * 10)
     path.unlink()
     with pytest.raises(FileNotFoundDatasetsError, match="is gone"):
         shard.batch(0)
@@ -158,9 +158,9 @@ def test_rows_on_record_must_be_there(tmp_path: Path, table: pa.Table) -> None:
     path = tmp_path / "file"
     path.write_bytes(_content(table, "arrow"))
     with pytest.raises(DamagedShardError, match="batch 1 has 10 rows where 11 are on record"):
-        FileShard(str(path), "arrow", Shelf(), rows=[10, 11]).batch(1)
+        FileShard(str(path), "arrow", ShardCache(), rows=[10, 11]).batch(1)
     with pytest.raises(DamagedShardError, match="other columns"):
-        FileShard(str(path), "arrow", Shelf(), schema=pa.schema({"x": pa.int8()})).batch(0)
+        FileShard(str(path), "arrow", ShardCache(), schema=pa.schema({"x": pa.int8()})).batch(0)
 
 
 # -- what is kept ------------------------------------------------------------------------------------------------------
@@ -168,12 +168,12 @@ def test_rows_on_record_must_be_there(tmp_path: Path, table: pa.Table) -> None:
 
 def test_few_files_are_open_at_a_time(tmp_path: Path, table: pa.Table) -> None:
     before = len(os.listdir("/proc/self/fd"))
-    shelf = Shelf(max_open=3)
+    shard_cache = ShardCache(max_open=3)
     content = _content(table, "arrow")
     shards = []
     for number in range(20):
         (tmp_path / str(number)).write_bytes(content)
-        shards.append(FileShard(str(tmp_path / str(number)), "arrow", shelf))
+        shards.append(FileShard(str(tmp_path / str(number)), "arrow", shard_cache))
     held = RowTable.from_shards(shards).to_table()
     assert held.num_rows == 2000
     assert len(os.listdir("/proc/self/fd")) <= before + 3
@@ -182,10 +182,10 @@ def test_few_files_are_open_at_a_time(tmp_path: Path, table: pa.Table) -> None:
 @pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="the system does not list mappings")
 def test_few_files_are_mapped_at_a_time(tmp_path: Path, table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_module, "MAX_MAPPED", 4)
-    shelf, content = Shelf(max_open=2, max_mapped=4), _content(table, "arrow")
+    shard_cache, content = ShardCache(max_open=2, max_mapped=4), _content(table, "arrow")
     for number in range(20):
         (tmp_path / f"mapped-{number}").write_bytes(content)
-    rows = RowTable.from_shards([FileShard(str(tmp_path / f"mapped-{number}"), "arrow", shelf) for number in range(20)])
+    rows = RowTable.from_shards([FileShard(str(tmp_path / f"mapped-{number}"), "arrow", shard_cache) for number in range(20)])
 
     def mapped() -> int:
         return sum(f"{tmp_path}/mapped-" in line for line in Path("/proc/self/maps").read_text().splitlines())
@@ -208,7 +208,7 @@ def test_decoded_batches_are_kept_within_the_limit(tmp_path: Path, table: pa.Tab
     path = tmp_path / "file"
     path.write_bytes(_content(table, "parquet"))
     one = table.slice(0, 10).nbytes
-    shard = FileShard(str(path), "parquet", Shelf(max_bytes=3 * one))
+    shard = FileShard(str(path), "parquet", ShardCache(max_bytes=3 * one))
     first = shard.batch(0)
     assert shard.batch(0) is first
     for index in range(1, 10):
@@ -220,7 +220,7 @@ def test_decoded_batches_are_kept_within_the_limit(tmp_path: Path, table: pa.Tab
 def test_compressed_batches_count_as_decoded(tmp_path: Path, table: pa.Table) -> None:
     path = tmp_path / "file"
     path.write_bytes(_content(pa.concat_tables([table] * 100).combine_chunks(), "arrow", "lz4"))
-    shard = FileShard(str(path), "arrow", Shelf())
+    shard = FileShard(str(path), "arrow", ShardCache())
     shard.batch(0)
     assert not shard.is_mapped
 

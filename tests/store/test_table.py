@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
 from datasets_core.store import table as table_module
-from datasets_core.store.shard import FileShard, Shelf
+from datasets_core.store.shard import FileShard, ShardCache
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import ShardWriter
 
@@ -316,6 +316,6 @@ def test_a_file_with_other_bytes_has_another_identity(path: str, tmp_path: Path)
         file.write(bytes([byte[0] ^ 1]))
     os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert FileShard(str(other), "arrow", Shelf()).identity != FileShard(path, "arrow", Shelf()).identity
-    assert FileShard(path, "arrow", Shelf(), identity="known").identity == "known"
-    assert pickle.loads(pickle.dumps(FileShard(path, "arrow", Shelf(), identity="known"))).identity == "known"
+    assert FileShard(str(other), "arrow", ShardCache()).identity != FileShard(path, "arrow", ShardCache()).identity
+    assert FileShard(path, "arrow", ShardCache(), identity="known").identity == "known"
+    assert pickle.loads(pickle.dumps(FileShard(path, "arrow", ShardCache(), identity="known"))).identity == "known"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from datasets_core.stream.costs import Explanation, LargeBlock, RankReading, Reading
+from datasets_core.stream.costs import Explanation, LargeBlock, RankCost, ReadCost
 from datasets_core.stream.explain import Facts, advice_of
 from datasets_core.stream.steps import Shuffle
 
@@ -29,18 +29,18 @@ def test_large_row_groups_are_told_with_what_to_do() -> None:
 
 
 def test_a_first_batch_that_takes_long_is_told() -> None:
-    late = replace(FAR, first=Reading(num_bytes=200 << 20, seconds=4.2))
+    late = replace(FAR, first=ReadCost(num_bytes=200 << 20, seconds=4.2))
     assert "210 MB, about 4.2 s" in said(late) and said(replace(late, is_local=True)) == ""
 
 
 def test_many_small_row_groups_are_told() -> None:
-    assert "5,000 requests" in said(replace(FAR, all=Reading(requests=5000)), Facts(None, 1000, 1000))
+    assert "5,000 requests" in said(replace(FAR, all=ReadCost(requests=5000)), Facts(None, 1000, 1000))
 
 
 def test_ranks_that_read_too_much_are_told() -> None:
-    ranks = tuple(RankReading(rank, Reading(num_bytes=size)) for rank, size in enumerate([300, 100]))
+    ranks = tuple(RankCost(rank, ReadCost(num_bytes=size)) for rank, size in enumerate([300, 100]))
     assert "50% more" in said(replace(FAR, ranks=ranks, imbalance=0.5))
-    assert "All ranks together" in said(replace(FAR, ranks=ranks, all=Reading(num_bytes=100)))
+    assert "All ranks together" in said(replace(FAR, ranks=ranks, all=ReadCost(num_bytes=100)))
 
 
 def test_few_files_that_are_read_from_their_beginning_are_told() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datasets_core.stream.costs import Explanation, RankReading, Reading, sized
+from datasets_core.stream.costs import Explanation, RankCost, ReadCost, sized
 
 
 def test_what_is_not_known_is_said() -> None:
@@ -16,10 +16,10 @@ def test_sizes_have_units() -> None:
 
 def test_seconds_have_units() -> None:
     for seconds, shown in [(0.0001, "1 ms"), (0.25, "250 ms"), (3.21, "3.2 s"), (600, "10 min"), (36000, "10.0 h")]:
-        assert f"about {shown}" in str(Explanation("A stream", all=Reading(1, 1, 1, 1, 1, seconds)))
+        assert f"about {shown}" in str(Explanation("A stream", all=ReadCost(1, 1, 1, 1, 1, seconds)))
 
 
 def test_ranks_are_shown_as_far_as_they_fit() -> None:
-    ranks = tuple(RankReading(rank, Reading(rows=rank)) for rank in range(9))
+    ranks = tuple(RankCost(rank, ReadCost(rows=rank)) for rank in range(9))
     text = str(Explanation("A stream", ranks=ranks, imbalance=0.5, large_blocks=(), advice=("Do this.",), window_bytes=3))
     assert "9 ranks in all" in text and "50% more" in text and "Do this." in text

@@ -5,7 +5,7 @@ import pytest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.shard import PlacedShards, ShardsInTurn
-from datasets_core.stream.plan import RankLanes, divided_steps, keeps_lanes, works_in_lanes
+from datasets_core.stream.plan import RankLanes, divided_steps, keeps_shards, works_by_shard
 from datasets_core.stream.steps import Batch, Filter, Limit, Map, Part, Repeat, Shuffle, Step
 
 FUNCTION = Function(print, "map")
@@ -32,12 +32,12 @@ def test_ranks_of_ranks_divide_the_lanes_of_a_rank() -> None:
 
 @pytest.mark.parametrize("step", [MAP, FILTER, BATCHES, LIST, RUNS, Repeat(2), Shuffle(1, 4)])
 def test_steps_that_see_rows_or_batches_work_in_lanes(step: object) -> None:
-    assert works_in_lanes(step)  # type: ignore[arg-type]
+    assert works_by_shard(step)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("step", [Limit(3), Part(0, 2, True, 1), RankLanes(4, 0, 1)])
 def test_steps_that_see_all_rows_do_not(step: object) -> None:
-    assert not works_in_lanes(step)  # type: ignore[arg-type]
+    assert not works_by_shard(step)  # type: ignore[arg-type]
 
 
 def test_lists_and_limits_behind_see_the_rows_of_the_rank() -> None:
@@ -45,8 +45,8 @@ def test_lists_and_limits_behind_see_the_rows_of_the_rank() -> None:
     assert divided_steps([FILTER, Limit(3), MAP]) == ((FILTER,), (Limit(3), MAP))
     keeping: list[Step] = [LIST, MAP, FILTER]
     others: list[Step] = [Limit(3), BATCHES, RUNS]
-    assert all(map(keeps_lanes, keeping))
-    assert not any(map(keeps_lanes, others))
+    assert all(map(keeps_shards, keeping))
+    assert not any(map(keeps_shards, others))
 
 
 @pytest.mark.parametrize(("change", "kind"), [("none", PlacedShards), ("shuffle", PlacedShards), ("filter", ShardsInTurn)])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.stream.combine import Beside, Chain, Mixture, rows_of_streams
+from datasets_core.stream.combine import ConcatStreams, Mixture, ZipStreams, rows_of_streams
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.order.layers import ENDLESS
 from datasets_core.stream.order.mixture import Stopping
@@ -19,7 +19,7 @@ def _stream(**columns: list[Any]) -> IterableDataset:
 
 
 def _one(*streams: IterableDataset, joining: Any = None) -> IterableDataset:
-    return IterableDataset(rows_of_streams([stream._plan for stream in streams], joining or Chain()))
+    return IterableDataset(rows_of_streams([stream._plan for stream in streams], joining or ConcatStreams()))
 
 
 def test_what_a_stream_lacks_is_none() -> None:
@@ -43,11 +43,11 @@ def test_columns_of_different_types_are_named() -> None:
 
 def test_columns_side_by_side_have_names_of_their_own() -> None:
     with pytest.raises(ConfigurationError, match="Column 'a' is in dataset 0 and in dataset 1"):
-        _one(_stream(a=[1]), _stream(a=["x"]), joining=Beside())
+        _one(_stream(a=[1]), _stream(a=["x"]), joining=ZipStreams())
 
 
 def test_behind_the_end_of_one_its_columns_are_none() -> None:
-    assert list(_one(_stream(a=[1]), _stream(b=[2, 3]), joining=Beside())) == [{"a": 1, "b": 2}, {"a": None, "b": 3}]
+    assert list(_one(_stream(a=[1]), _stream(b=[2, 3]), joining=ZipStreams())) == [{"a": 1, "b": 2}, {"a": None, "b": 3}]
 
 
 def test_shards_are_those_of_all_or_of_the_one_that_has_fewest() -> None:
@@ -55,7 +55,7 @@ def test_shards_are_those_of_all_or_of_the_one_that_has_fewest() -> None:
 
     assert _one(*streams).num_shards == 5
     assert _one(*streams, joining=Mixture(None, 0, Stopping.FIRST_EXHAUSTED)).num_shards == 2
-    assert _one(streams[0], _stream(b=[1, 2]), joining=Beside()).num_shards == 1
+    assert _one(streams[0], _stream(b=[1, 2]), joining=ZipStreams()).num_shards == 1
 
 
 def test_states_of_other_streams_are_refused() -> None:

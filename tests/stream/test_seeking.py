@@ -9,7 +9,7 @@ from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.nodes.map_filter import Rounds
 from datasets_core.stream.nodes.mix import Concat, Mixed
 from datasets_core.stream.nodes.node import Node
-from datasets_core.stream.order.mixture import InTurn, Stopping, Turns
+from datasets_core.stream.order.mixture import InTurn, MixtureSchedule, Stopping
 from tests.stream.listed_rows import ListedRows, read
 from tests.stream.nodes.test_mixed_nodes import drawn, mixtures
 
@@ -21,7 +21,7 @@ def _placed(number: int, count: int) -> Node:
 
 @given(mixtures(), st.lists(st.integers(0, 120), max_size=6))
 @settings(max_examples=60, deadline=None)
-def test_seeking_equals_walking(mixture: tuple[list[int], Turns, Stopping], places: list[int]) -> None:
+def test_seeking_equals_walking(mixture: tuple[list[int], MixtureSchedule, Stopping], places: list[int]) -> None:
     lengths, turns, strategy = mixture
     node = Mixed(tuple(_placed(number, count) for number, count in enumerate(lengths)), turns, strategy)
     wanted = drawn(lengths, turns, strategy)

@@ -7,7 +7,7 @@ import pytest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import StreamStateError
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.state import Place, check_place, own_lanes, read, saved
+from datasets_core.stream.state import Place, check_place, own_shards, read, saved
 from datasets_core.stream.steps import Share
 
 SIGNATURE = [["8 rows", "ab12"], ["batch(2)", "cd34"]]
@@ -181,7 +181,7 @@ def test_the_place_in_a_job_may_have_a_mark() -> None:
 
 
 def test_lanes_are_found_by_their_numbers() -> None:
-    assert own_lanes([[0, 7], [2, 5, 0], (1, 6)], (1, 2), 3) == [[1, 6], [2, 5, 0]]
+    assert own_shards([[0, 7], [2, 5, 0], (1, 6)], (1, 2), 3) == [[1, 6], [2, 5, 0]]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_lanes_are_found_by_their_numbers() -> None:
 )
 def test_a_state_without_the_lanes_that_are_read_is_refused(at: object, words: str) -> None:
     with pytest.raises(StreamStateError, match=words):
-        own_lanes(at, (0, 1), 3)
+        own_shards(at, (0, 1), 3)
 
 
 def test_a_state_says_how_many_lanes_there_are() -> None:

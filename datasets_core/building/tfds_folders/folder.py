@@ -25,7 +25,7 @@ from datasets_core.records.reader import TFRecordReader
 from datasets_core.records.wire.columns import decode_examples
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, located
 from datasets_core.store.pieces import BatchRows, FileStructure, stored_blocks, stored_names
-from datasets_core.store.shard import Shard, Shelf, loaded
+from datasets_core.store.shard import Shard, ShardCache, loaded
 from datasets_core.store.table import LazyShards, RowTable
 
 # `RecordManifest`: a dataset whose shards are files of records that TensorFlow Datasets wrote: known, before any is
@@ -201,10 +201,10 @@ def record_rows(
     for found in ranges:
         numbers.setdefault((found.split, found.shard), len(numbers))
     records = [by_split[split][shard] for split, shard in numbers]
-    shelf, reader = Shelf(), reader_of(manifest)
+    shard_cache, reader = ShardCache(), reader_of(manifest)
     shards = LazyShards(
         [BatchRows(record.batches) for record in records],
-        lambda number: record_shard(folder, manifest, records[number], reader, shelf, storage_options),
+        lambda number: record_shard(folder, manifest, records[number], reader, shard_cache, storage_options),
     )
     held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
     runs = [(numbers[each.split, each.shard], each.start, each.stop) for each in ranges]
@@ -222,7 +222,7 @@ def record_shard(
     manifest: TfdsManifest,
     record: ShardRecord,
     reader: TfdsReader,
-    shelf: Shelf,
+    shard_cache: ShardCache,
     storage_options: dict[str, Any] | None = None,
 ) -> RecordShard:
     """One of the files."""
@@ -231,7 +231,7 @@ def record_shard(
         manifest.file_format,
         reader,
         BatchRows(record.batches),
-        shelf,
+        shard_cache,
         together=_together(record),
         name=record.name,
         identity=f"{manifest.identity}/{record.name}",

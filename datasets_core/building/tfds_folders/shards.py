@@ -17,8 +17,8 @@ from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleEr
 from datasets_core.records.frames import blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.framing import HEAD_BYTES
 from datasets_core.records.wire.values import RecordBlock
-from datasets_core.store.pieces import BatchRows, Standing, counts_of, standing_of_file
-from datasets_core.store.shard import Shelf
+from datasets_core.store.pieces import BatchLocations, BatchRows, counts_of, locations_of_file
+from datasets_core.store.shard import ShardCache
 
 # `RecordCursor`: the records of an open file, taken so many at a time: a TFRecord file, or a column of a Parquet file.
 
@@ -166,7 +166,7 @@ class RecordShard:
         kind: str,
         reader: TfdsReader,
         rows: BatchRows,
-        shelf: Shelf,
+        shard_cache: ShardCache,
         *,
         together: int = 1,
         name: str | None = None,
@@ -174,10 +174,10 @@ class RecordShard:
         storage_options: dict[str, Any] | None = None,
     ) -> None:
         self.path, self.paths, self.identity, self.schema = path, (path,), identity, reader.schema
-        self._kind, self._reader, self._rows, self._shelf = kind, reader, rows, shelf
+        self._kind, self._reader, self._rows, self._shard_cache = kind, reader, rows, shard_cache
         self._name, self._storage_options, self._together = name, storage_options, together
         self._ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), counts_of(rows)]))
-        self._token = shelf.token()
+        self._token = shard_cache.token()
         self._places = {0: 0}  # the byte at which a stretch of batches begins, as far as it is known
         self._failures: dict[int, DatasetsCoreError] = {}  # of stretches whose end cannot be read
         self.forked()
@@ -192,9 +192,9 @@ class RecordShard:
         """See `Shard`."""
         return self._rows
 
-    def standing(self) -> Standing | None:
+    def locations(self) -> BatchLocations | None:
         """See `Shard`."""
-        return None if self._name is None else standing_of_file(self.path, self._name, self._rows)
+        return None if self._name is None else locations_of_file(self.path, self._name, self._rows)
 
     def batch(self, index: int) -> pa.RecordBatch:
         """See `Shard`.
@@ -205,10 +205,10 @@ class RecordShard:
         """
         number = index // self._together
         with self._lock:
-            found = self._shelf.decoded(self._token, number)
+            found = self._shard_cache.decoded(self._token, number)
             if found is None:
                 found = self._decoded(number)
-                self._shelf.keep(self._token, number, found)
+                self._shard_cache.keep(self._token, number, found)
             failure = self._failures.get(number)
         begin, start, stop = (int(self._ends[at]) for at in (number * self._together, index, index + 1))
         if failure is not None and (stop - begin > found.num_rows or index + 1 == len(self._rows)):
@@ -298,8 +298,10 @@ class RecordShard:
     def __reduce__(self) -> tuple[Any, ...]:
         told: dict[str, Any] = {"together": self._together, "name": self._name, "identity": self.identity}
         told["storage_options"] = self._storage_options
-        return _record_shard, (self.path, self._kind, self._reader, self._rows, self._shelf, told)
+        return _record_shard, (self.path, self._kind, self._reader, self._rows, self._shard_cache, told)
 
 
-def _record_shard(path: str, kind: str, reader: TfdsReader, rows: BatchRows, shelf: Shelf, told: dict[str, Any]) -> RecordShard:
-    return RecordShard(path, kind, reader, rows, shelf, **told)
+def _record_shard(
+    path: str, kind: str, reader: TfdsReader, rows: BatchRows, shard_cache: ShardCache, told: dict[str, Any]
+) -> RecordShard:
+    return RecordShard(path, kind, reader, rows, shard_cache, **told)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.failures import fail, is_failure, out_of_time, shown
-from datasets_core.building.hooks import Encoded, Hooks, Part, Reread, file_of, holds_once
+from datasets_core.building.hooks import Encoded, Hooks, Part, Replay, file_of, holds_once
 from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult
 from datasets_core.building.write.row_keys import Clash, KeyLog, Words, hash_words, integer_words
 from datasets_core.building.write.runs import Run, RunWriter, order_file
@@ -194,7 +194,7 @@ def made_tables(
     with guard:
         pairs = iter(guard.limited(functools.partial(builder.generate, job.gen_kwargs))())
     row = from_row or 0
-    guard.passes = (Reread,)
+    guard.passes = (Replay,)
     draw = guard.limited(functools.partial(next, pairs, _END))
     while True:
         with guard:
@@ -398,7 +398,7 @@ def run_job(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
             try:
                 result = _write_tables(job, builder, on_rows)
                 break
-            except Reread as request:
+            except Replay as request:
                 if builder.read_schema is not None and builder.read_schema.equals(request.schema):
                     raise DatasetGenerationError(
                         f"{builder.label} asks to read split {job.split!r} again with the schema that it has. "

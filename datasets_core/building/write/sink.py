@@ -18,7 +18,7 @@ from datasets_core.features.cast import cast_table
 from datasets_core.features.schema import Features, plain_schema
 from datasets_core.features.unordered import Facts, join_schemas
 from datasets_core.store.manifest import ShardRecord
-from datasets_core.store.shard import FileShard, Shelf
+from datasets_core.store.shard import FileShard, ShardCache
 from datasets_core.store.writer import ShardWriter
 
 
@@ -180,7 +180,7 @@ def check_columns(label: str, first: str | None, expected: Sequence[str], what: 
 def read_batches(folder: str, records: Sequence[ShardRecord], file_format: str) -> Iterator[pa.RecordBatch]:
     """The record batches of finished shards, one after the other."""
     for record in records:
-        shard = FileShard(os.path.join(folder, record.name), file_format, Shelf(max_bytes=0))
+        shard = FileShard(os.path.join(folder, record.name), file_format, ShardCache(max_bytes=0))
         for index in range(len(shard.batch_rows())):
             yield shard.batch(index)
 

@@ -15,7 +15,7 @@ from datasets_core.errors import ConfigurationError, DatasetsCoreError
 from datasets_core.features.base import FeatureType
 from datasets_core.features.types import ClassLabel
 from datasets_core.store.rows.indices import as_int, names_of
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 if TYPE_CHECKING:
     from datasets_core.dataset.insight.describe import Summary
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # notebook.
 
 
-class Overview(Tabled):
+class Overview(Rows):
     """A dataset as a whole, handed over or looked at."""
 
     # -- for other tools -----------------------------------------------------------------------------------------------

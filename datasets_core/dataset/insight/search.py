@@ -11,7 +11,7 @@ import numpy as np
 from datasets_core.errors import CastError, ConfigurationError, MissingIndexError
 from datasets_core.features.base import LargeList, List, Value
 from datasets_core.store.rows.indices import as_int, checked_batch_size
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 if TYPE_CHECKING:
     from datasets_core.dataset.insight.indexes import Device, TextIndex, VectorIndex
@@ -45,7 +45,7 @@ class BatchedNearestExamplesResults(NamedTuple):
     total_examples: Any
 
 
-class Search(Tabled):
+class Search(Rows):
     """Rows by likeness.
 
     An index knows rows by their number. What changes columns keeps it; a dataset of other rows (`select`, `shuffle`, `map`, …)

@@ -14,7 +14,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, QueryErr
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.schema import Features
 from datasets_core.optional import needed
-from datasets_core.store.rows.rows import Lineage, Tabled
+from datasets_core.store.rows.rows import Lineage, Rows
 
 if TYPE_CHECKING:
     from datasets_core.dataset.results import Written
@@ -28,7 +28,7 @@ _CLOSED = {
 }
 
 
-class Queries(Tabled):
+class Queries(Rows):
     """Rows by SQL."""
 
     def to_duckdb(self, connection: Any = None, name: str = "ds") -> Any:
@@ -81,7 +81,7 @@ class Queries(Tabled):
         if not isinstance(query, str):
             raise ArgumentTypeError(f"A query is a string, found {type(query).__name__}. Give SQL, as 'select * from ds'.")
         for name, other in others.items():
-            if name == "ds" or not isinstance(other, Tabled):
+            if name == "ds" or not isinstance(other, Rows):
                 what = "'ds' is this dataset itself" if name == "ds" else f"{name}= is {type(other).__name__}, no Dataset"
                 raise ArgumentTypeError(f"{what}. Give other datasets by other names.")
         duckdb = _duckdb()
@@ -93,7 +93,7 @@ class Queries(Tabled):
         made._format = type(made._format)()
         return made
 
-    def _answer(self, duckdb: Any, query: str, datasets: dict[str, Tabled], *, is_wide: bool) -> Self:
+    def _answer(self, duckdb: Any, query: str, datasets: dict[str, Rows], *, is_wide: bool) -> Self:
         """The rows of the query; integers of 128 bits are int64, or (`is_wide`) decimals."""
         import uuid
 
@@ -136,7 +136,7 @@ def _session(duckdb: Any, query: str) -> Iterator[Any]:
             connection.close()
 
 
-def _readable(dataset: Tabled) -> Any:
+def _readable(dataset: Rows) -> Any:
     """What duckdb reads, as often as a query asks: a table over mapped pages, or a stream of blocks."""
     table = dataset._table
     if dataset._index is None and all(map(table.is_mapped, range(table.num_pieces))):
@@ -149,7 +149,7 @@ def _plain(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema([field.remove_metadata() for field in table.schema]))
 
 
-def _features(schema: pa.Schema, sources: list[Tabled], query: str, huge: list[str]) -> Features:
+def _features(schema: pa.Schema, sources: list[Rows], query: str, huge: list[str]) -> Features:
     """The features of a result: of each column that of the first source which has it by that name and type."""
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
@@ -191,7 +191,7 @@ def _shape(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _kept(dataset: Tabled, lineage: Lineage, reader: pa.RecordBatchReader, features: Features, huge: list[str]) -> Any:
+def _kept(dataset: Rows, lineage: Lineage, reader: pa.RecordBatchReader, features: Features, huge: list[str]) -> Any:
     """The rows of the reader: in memory up to a size, in a temporary folder beyond it.
 
     Raises:
@@ -200,7 +200,7 @@ def _kept(dataset: Tabled, lineage: Lineage, reader: pa.RecordBatchReader, featu
     from datasets_core.dataset.results import (  # they import the writer: a query alone needs it
         MEMORY_BYTES,
         WideningWriter,
-        kept,
+        cached_result,
         place_of,
     )
 
@@ -220,7 +220,7 @@ def _kept(dataset: Tabled, lineage: Lineage, reader: pa.RecordBatchReader, featu
             writer.abort()
             raise
 
-    return kept(replace(place_of(dataset, lineage), most_bytes=MEMORY_BYTES), make).table
+    return cached_result(replace(place_of(dataset, lineage), most_bytes=MEMORY_BYTES), make).table
 
 
 def _cast(column: pa.Array, field: pa.Field, huge: list[str]) -> pa.Array:

@@ -22,7 +22,7 @@ from datasets_core.store.chunks import copied, unchanged
 from datasets_core.store.rows.indices import as_int
 
 if TYPE_CHECKING:
-    from datasets_core.store.rows.rows import Tabled
+    from datasets_core.store.rows.rows import Rows
 
 _MOST_TASKS = 1000  # coroutines that wait side by side
 _PROBED_ROWS = 4  # of a block, whose results are compared with what they were when they were returned
@@ -286,7 +286,7 @@ class Part:
         most_bytes: results up to this size come back in memory.
     """
 
-    dataset: Tabled
+    dataset: Rows
     start: int
     rank: int | None
     folder: str = ""
@@ -357,7 +357,7 @@ def results(
     return [found[index] for index in range(len(parts))]
 
 
-class Teller:
+class ProgressFile:
     """Says in a file how many rows are done, for whoever watches from another process."""
 
     def __init__(self, path: str) -> None:
@@ -370,7 +370,7 @@ class Teller:
             self._done += rows
             os.pwrite(self._descriptor, b"%020d" % self._done, 0)
 
-    def __enter__(self) -> Teller:
+    def __enter__(self) -> ProgressFile:
         return self
 
     def __exit__(self, *error: object) -> None:

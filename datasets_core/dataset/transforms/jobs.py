@@ -14,19 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from datasets_core.dataset.results import Keeping, Place, Result, WideningWriter, Written, is_result, of_new_columns, rows_of
-from datasets_core.dataset.transforms.calling import Caller, Part, Teller, borders, number_of_parts, results
-from datasets_core.dataset.transforms.mapper import Made, Mapper, Plan, rows_without_columns
+from datasets_core.dataset.results import (
+    CachedResult,
+    Place,
+    Result,
+    WideningWriter,
+    Written,
+    is_result,
+    of_new_columns,
+    rows_of,
+)
+from datasets_core.dataset.transforms.calling import Caller, Part, ProgressFile, borders, number_of_parts, results
+from datasets_core.dataset.transforms.mapper import MappedRows, Mapper, Plan, rows_without_columns
 from datasets_core.engines import Engine
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
 from datasets_core.progress import progress, switch
 from datasets_core.store.code import reach_of
 from datasets_core.store.rows.rows import Lineage
-from datasets_core.store.table import RowTable, beside
+from datasets_core.store.table import RowTable, zipped
 
 if TYPE_CHECKING:
-    from datasets_core.store.rows.rows import Tabled
+    from datasets_core.store.rows.rows import Rows
 
 
 # The columns that a function made, written without those that stay where they stand; and both together again as rows.
@@ -76,7 +85,7 @@ class RunWriter:
         self._kinds: Mapping[str, FeatureType] | None = None
         self._stored_kinds: Mapping[str, FeatureType] = {}
 
-    def write(self, made: Made) -> None:
+    def write(self, made: MappedRows) -> None:
         """Append rows.
 
         Raises:
@@ -119,7 +128,7 @@ class RunWriter:
             self._writer.abort()
 
 
-def leaves_columns(dataset: Tabled) -> bool:
+def leaves_columns(dataset: Rows) -> bool:
     """Whether what is made of these rows may leave columns where they stand: in files, in the same order."""
     folders = {path.rpartition("/")[0] for path in dataset._table.files if is_result(path)}
     return dataset._index is None and bool(dataset._table.files) and len(folders) < _MOST_RESULTS
@@ -194,7 +203,7 @@ def completed(result: Result, source: RowTable) -> RowTable:
         return stored if stored.column_names == order else stored.select(order)
     table = source if left == source.column_names else source.select(left)
     if stored.column_names:
-        table = beside(table, stored)
+        table = zipped(table, stored)
     return table if table.column_names == order else table.select(order)
 
 
@@ -274,7 +283,7 @@ class Outcome:
 
 
 def mapped(
-    dataset: Tabled,
+    dataset: Rows,
     plan: Plan,
     place: Place,
     *,
@@ -294,7 +303,7 @@ def mapped(
     before = dict(dataset._features if plan.features is None else plan.features)
     if leaves:
         place = of_new_columns(place, dataset)
-    with Keeping(
+    with CachedResult(
         place, load_from_cache_file=load_from_cache_file, fits=lambda found: not leaves or fits(found, source)
     ) as keeping:
         if keeping.result is None:
@@ -326,7 +335,7 @@ def mapped(
 class _Work:
     """The parts of one `map`, and who does them."""
 
-    def __init__(self, dataset: Tabled, plan: Plan, place: Place, folder: Callable[[], str], leaves: bool) -> None:
+    def __init__(self, dataset: Rows, plan: Plan, place: Place, folder: Callable[[], str], leaves: bool) -> None:
         self._dataset, self._plan, self._place, self._folder, self._leaves = dataset, plan, place, folder, leaves
 
     def of_all(self, runs: list[tuple[int, int]], unit: int, engine: str | Engine | None, stage: str) -> list[Outcome]:
@@ -379,7 +388,7 @@ class _Work:
 
 
 def _job(plan: Plan, leaves: bool, part: Part) -> Outcome:
-    with Teller(part.tells) as teller:
+    with ProgressFile(part.tells) as teller:
         return _written(plan, part, part.dataset.num_rows, lambda: part.folder, leaves, teller.update)
 
 
@@ -392,7 +401,7 @@ def _written(
     tell: Callable[[int], object] | None,
     *,
     stem: str = "part",
-    steps: Callable[[Mapper], Iterator[Made]] | None = None,
+    steps: Callable[[Mapper], Iterator[MappedRows]] | None = None,
 ) -> Outcome:
     """What becomes of the rows of a part before `stop`; rows for which nothing was returned are written once something is."""
     writer = _writer(plan, part, folder, leaves, f"{stem}-{part.start:010d}")
@@ -424,7 +433,7 @@ def _begun(plan: Plan, part: Part, unit: int, folder: Callable[[], str], leaves:
     stop = part.dataset.num_rows
     done = 0
 
-    def steps(mapper: Mapper) -> Iterator[Made]:
+    def steps(mapper: Mapper) -> Iterator[MappedRows]:
         nonlocal done
         step, spent, is_short = unit, 0.0, True
         while done < stop and is_short:

@@ -24,7 +24,7 @@ from datasets_core.features.values import tensor_array
 from datasets_core.progress import progress
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, checked_batch_size, names_of
-from datasets_core.store.rows.rows import Lineage, Tabled
+from datasets_core.store.rows.rows import Lineage, Rows
 from datasets_core.store.shard import DAMAGE
 from datasets_core.store.table import RowTable
 
@@ -44,7 +44,7 @@ def batched_features(features: Features) -> Features:
     return Features({name: List(feature) for name, feature in features.items()})
 
 
-def grouped(dataset: Tabled, starts: Ints) -> Iterator[pa.RecordBatch]:
+def grouped(dataset: Rows, starts: Ints) -> Iterator[pa.RecordBatch]:
     """The rows of a dataset as lists: list i holds the rows from `starts[i]` to `starts[i + 1]`."""
     from datasets_core.dataset.transforms.values import Inputs
 
@@ -76,7 +76,7 @@ def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
     return np.append(starts, np.array(ends, np.int64)) if rows else np.zeros(1, np.int64)
 
 
-def run_starts(dataset: Tabled, names: Sequence[str]) -> Ints:
+def run_starts(dataset: Rows, names: Sequence[str]) -> Ints:
     """Where runs of rows begin that share the values of some columns, and where the last ends."""
     from datasets_core.dataset.transforms.values import Inputs
 
@@ -125,7 +125,7 @@ class FilterPlan:
 
 
 def chosen_rows(
-    dataset: Tabled, plan: FilterPlan, *, num_proc: int | None, engine: str | Engine | None, desc: str | None
+    dataset: Rows, plan: FilterPlan, *, num_proc: int | None, engine: str | Engine | None, desc: str | None
 ) -> Ints:
     """The numbers of the rows that the function keeps, in their order."""
     from datasets_core.dataset.transforms.calling import Part, borders, number_of_parts, results
@@ -150,9 +150,9 @@ def chosen_rows(
 
 
 def _job(plan: FilterPlan, part: Part) -> Ints:
-    from datasets_core.dataset.transforms.calling import Teller
+    from datasets_core.dataset.transforms.calling import ProgressFile
 
-    with Teller(part.tells) as teller:
+    with ProgressFile(part.tells) as teller:
         return _chosen(plan, part, teller.update)
 
 
@@ -230,7 +230,7 @@ def mask_of(found: Any, size: int) -> Any:
 # -- the file ----------------------------------------------------------------------------------------------------------
 
 
-def index_path(place: Place, dataset: Tabled) -> str | None:
+def index_path(place: Place, dataset: Rows) -> str | None:
     """The file of the index that belongs at `place`; None where it stays in memory."""
     if place.file is not None:
         return place.file
@@ -270,7 +270,7 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])
 
 
-class Transforms(Tabled):
+class Transforms(Rows):
     """Rows made of rows by functions."""
 
     def map(

@@ -23,7 +23,7 @@ from datasets_core.features.values import tensor_array
 from datasets_core.store.rows.column import UNTOUCHED, LazyDict, held
 
 if TYPE_CHECKING:
-    from datasets_core.store.rows.rows import Tabled
+    from datasets_core.store.rows.rows import Rows
 
 
 # Record batches of what a function gave for many small blocks: columns that stay are cut once for all of them.
@@ -34,7 +34,7 @@ _MOST_BYTES = 8 << 20
 
 
 @dataclass(slots=True)
-class Made:
+class MappedRows:
     """What became of rows that follow one another.
 
     Attributes:
@@ -111,7 +111,7 @@ class Assembler:
         self._length = self._rows = self._bytes = 0
         self._kinds: Mapping[str, FeatureType] = {}
 
-    def add(self, draft: Draft) -> list[Made]:
+    def add(self, draft: Draft) -> list[MappedRows]:
         """Take a draft; the rows before it, if it ends them."""
         length = draft.length()
         types = [None if array is None else array.type for array in draft.arrays]
@@ -141,7 +141,7 @@ class Assembler:
             and self._types == types
         )
 
-    def flush(self) -> list[Made]:
+    def flush(self) -> list[MappedRows]:
         """The rows that wait; of a very large block in several batches, so that columns that stay are not put together."""
         drafts = self._drafts
         if not drafts:
@@ -152,12 +152,12 @@ class Assembler:
         stays = zip(first.names, first.arrays, strict=True) if self._inputs.index is None else ()
         kept = frozenset(name for name, array in stays if array is None)
         self._remember_kinds(first)
-        made: list[Made] = []
+        made: list[MappedRows] = []
         for start in range(0, max(rows, 1), step):
             stop = min(start + step, rows)
             length = stop - start if step < rows else self._length
             column = partial(self._array, drafts, start=start, stop=stop)
-            made.append(Made(first.names, kept, self._kinds, first.has_update, stop - start, length, column))
+            made.append(MappedRows(first.names, kept, self._kinds, first.has_update, stop - start, length, column))
         self._drafts = []
         self._length = self._rows = self._bytes = 0
         return made
@@ -209,7 +209,7 @@ class Plan:
 class Mapper:
     """Maps blocks of one dataset."""
 
-    def __init__(self, plan: Plan, dataset: Tabled, caller: Caller) -> None:
+    def __init__(self, plan: Plan, dataset: Rows, caller: Caller) -> None:
         self._plan, self._caller = plan, caller
         self.inputs = Inputs(dataset, plan.input_columns, None if plan.batched else columns_read(plan.calls.function))
         self._original = dict(dataset._features)
@@ -220,7 +220,7 @@ class Mapper:
         self._orders: dict[tuple[str, ...], list[str]] = {}
         self._all_kept = {name: _KEPT for name in self.inputs.names if name not in self._removed}
 
-    def made(self, start: int, stop: int, shift: int = 0) -> Iterator[Made]:
+    def made(self, start: int, stop: int, shift: int = 0) -> Iterator[MappedRows]:
         """The results for the rows from `start` to `stop`, block by block.
 
         Args:
@@ -229,11 +229,11 @@ class Mapper:
         """
         return self._assembled(self._drafts(start, stop, shift))
 
-    def passed(self, start: int, stop: int) -> Iterator[Made]:
+    def passed(self, start: int, stop: int) -> Iterator[MappedRows]:
         """The rows from `start` to `stop` as they are, but for columns that are to go."""
         return self._assembled(map(self._passed, self.inputs.blocks(start, stop)))
 
-    def _assembled(self, drafts: Iterable[Draft]) -> Iterator[Made]:
+    def _assembled(self, drafts: Iterable[Draft]) -> Iterator[MappedRows]:
         assembler = Assembler(self.inputs)
         for draft in drafts:
             yield from assembler.add(draft)

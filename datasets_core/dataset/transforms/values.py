@@ -30,7 +30,7 @@ from datasets_core.features.values import is_tensor, tensor_array
 from datasets_core.store.rows.column import UNTOUCHED, LazyDict, Source
 
 if TYPE_CHECKING:
-    from datasets_core.store.rows.rows import Tabled
+    from datasets_core.store.rows.rows import Rows
     from datasets_core.store.table import RowTable
 
 _MOST_ROWS = 4096  # of a block: what it takes fits the processor's cache
@@ -55,7 +55,7 @@ class Inputs:
 
     def __init__(
         self,
-        dataset: Tabled,
+        dataset: Rows,
         input_columns: Sequence[str] | None = None,
         read: frozenset[str] | None = None,
         *,

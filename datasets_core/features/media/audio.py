@@ -57,7 +57,7 @@ class AudioMetadata:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SampleRequest:
     """How samples are to come out: at which rate, in how many channels, of which stream; None leaves it as it is."""
 
     sampling_rate: int | None = None
@@ -78,7 +78,9 @@ class Sound(Mapping[str, Any]):
     (4, (8,), (1, 8))
     """
 
-    def __init__(self, stored: Mapping[str, Any], wanted: Wanted = Wanted(), paths: MediaPaths = ANYWHERE) -> None:
+    def __init__(
+        self, stored: Mapping[str, Any], wanted: SampleRequest = SampleRequest(), paths: MediaPaths = ANYWHERE
+    ) -> None:
         self.stored, self._wanted, self._paths = dict(stored), wanted, paths
         self._samples: AudioSamples | None = None
 
@@ -249,7 +251,7 @@ class _TorchcodecReader(_Reader):
         return np.asarray(samples.data.cpu().numpy().T, np.float32)
 
 
-def _reader(stored: Mapping[str, Any], wanted: Wanted, paths: MediaPaths) -> _Reader:
+def _reader(stored: Mapping[str, Any], wanted: SampleRequest, paths: MediaPaths) -> _Reader:
     """Opens the file with soundfile, or with torchcodec where soundfile does not know the format or is not there."""
     data, path = stored.get("bytes"), stored.get("path")
     name = f"sound {redact(path)!r}" if path else "sound"
@@ -409,7 +411,7 @@ class Audio(Media):
         return {"bytes": wav_bytes(samples, sampling_rate), "path": None}
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Sound:
-        wanted = Wanted(self.sampling_rate, self.num_channels, self.stream_index)
+        wanted = SampleRequest(self.sampling_rate, self.num_channels, self.stream_index)
         return Sound({"bytes": data, "path": path}, wanted, paths)
 
     def cast_array(self, array: pa.Array) -> pa.Array:

@@ -20,7 +20,7 @@ from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError, HubError
 from datasets_core.fetch.hub.repository import HubFile, is_commit, is_inner_path, listed_files
 
-# `KeptHashes`: git's hashes of files that nothing else tells, kept in a file until one of them is another file.
+# `HashCache`: git's hashes of files that nothing else tells, kept in a file until one of them is another file.
 
 
 _FORM = 1
@@ -33,7 +33,7 @@ State = tuple[int, int, int]
 
 
 @dataclass
-class KeptHashes:
+class HashCache:
     """Hashes of files, by their names.
 
     Attributes:
@@ -201,7 +201,7 @@ class HubCache:
         root = self.snapshot_folder(repo_id, sha)
         if not os.path.isdir(root):
             return None
-        found, hashes = {}, KeptHashes.of(os.path.join(self.folder(repo_id), ".hashes", f"{sha}.json"))
+        found, hashes = {}, HashCache.of(os.path.join(self.folder(repo_id), ".hashes", f"{sha}.json"))
         for folder, _, names in os.walk(root):
             for name in names:
                 path = os.path.join(folder, name)
@@ -295,7 +295,7 @@ def _facts(file: HubFile) -> dict[str, Any]:
     return {"size": file.size, "blob_id": file.oid, **lfs, **xet}
 
 
-def _file_at(path: str, inner: str, hashes: KeptHashes) -> HubFile:
+def _file_at(path: str, inner: str, hashes: HashCache) -> HubFile:
     size = os.stat(path).st_size
     name = os.path.basename(os.readlink(path)) if os.path.islink(path) else ""
     if _ETAG.fullmatch(name):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
-from datasets_core.engines.threads import Patience
+from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
 
 Range: TypeAlias = tuple[int, int]
@@ -321,12 +321,12 @@ class Transport(Protocol):
         """Whether many ranges are best asked for by one call."""
         ...
 
-    def stat(self, patience: Patience) -> FileVersion:
+    def stat(self, stall_timeout: StallTimeout) -> FileVersion:
         """Size and tag of what is there."""
         ...
 
     def get_ranges(
-        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+        self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
         """The bytes of some ranges, and of which version they are.
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from datasets_core.engines.threads import SHARED, Patience, renewed_after_fork
+from datasets_core.engines.threads import SHARED, StallTimeout, renewed_after_fork
 from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.checksums import Digest
 from datasets_core.fetch.http import HttpResponse, TransientError, origin_of, retry_after_seconds
@@ -81,22 +81,22 @@ class HttpTransport:
             self._is_connected = False
             self._connected.close()
 
-    def stat(self, patience: Patience) -> FileVersion:
+    def stat(self, stall_timeout: StallTimeout) -> FileVersion:
         """See `Transport.stat`: asked for by the first byte, since signed URLs answer to nothing but GET."""
         try:
-            return _Reading(self, patience, None).part(0, 1, is_whole_needed=False)[1]
+            return _Reading(self, stall_timeout, None).part(0, 1, is_whole_needed=False)[1]
         except NoRangesError as error:
             if error.version is None:
                 raise
             return error.version
 
     def get_ranges(
-        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+        self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
         """See `Transport.get_ranges`."""
         found: list[Bytes] = []
         for start, stop in ranges:
-            data, held = _Reading(self, patience, held).part(start, stop)
+            data, held = _Reading(self, stall_timeout, held).part(start, stop)
             found.append(data)
         assert held is not None
         return found, held
@@ -107,7 +107,7 @@ class HttpTransport:
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
-    def opened(self, stack: ExitStack, part: str | None, held: FileVersion | None, patience: Patience) -> HttpResponse:
+    def opened(self, stack: ExitStack, part: str | None, held: FileVersion | None, stall_timeout: StallTimeout) -> HttpResponse:
         """The head of the answer for a part, or for all; its body comes until the stack is closed.
 
         Raises:
@@ -118,8 +118,8 @@ class HttpTransport:
         if held is not None and self._matches and is_strong(held.tag):
             headers["If-Match"] = held.tag
         self._connect()
-        self._leave_alone(place, patience)
-        patience.told(0)
+        self._leave_alone(place, stall_timeout)
+        stall_timeout.told(0)
         try:
             response = stack.enter_context(
                 source.client.get(place, headers=headers, credentials=source.credentials, judge=source.judge)
@@ -134,7 +134,7 @@ class HttpTransport:
                 self._resolved = ""  # that address has expired
                 raise TransientError("the address of before has expired", status=_FAILED_MATCH) from error
             raise
-        patience.on_stop(response.abort)
+        stall_timeout.on_stop(response.abort)
         if response.place and response.place != source.url:
             self._resolved = response.place
         return response
@@ -145,7 +145,7 @@ class HttpTransport:
                 self._connected.enter_context(self._source.client)
                 self._is_connected = True
 
-    def _leave_alone(self, place: str, patience: Patience) -> None:
+    def _leave_alone(self, place: str, stall_timeout: StallTimeout) -> None:
         """Wait for as long as the server asked for, whoever it was that it told."""
         policy = self._source.policy
         seconds = self._source.client.pauses.seconds(origin_of(place), policy)
@@ -154,10 +154,10 @@ class HttpTransport:
                 asked = max(seconds, self._source.client.pauses.asked(origin_of(place), policy))
                 again = f"; it is asked again in {seconds:.0f}" if asked > 2 * seconds else ""
                 logger.warning("%s: its server asks for a pause of %s seconds%s.", self._name, f"{asked:,.0f}", again)
-            patience.pauses(seconds, "its server asked for pauses")
-            policy.wait(seconds, patience.stop)
+            stall_timeout.pauses(seconds, "its server asked for pauses")
+            policy.wait(seconds, stall_timeout.stop)
 
-    def failed(self, error: TransientError, failures: int, patience: Patience) -> None:
+    def failed(self, error: TransientError, failures: int, stall_timeout: StallTimeout) -> None:
         """Wait before the next try; where there have been enough, that is the end.
 
         Raises:
@@ -171,15 +171,15 @@ class HttpTransport:
         logger.info("%s: %s; trying again (%d of %d).", self._name, error.reason, failures + 1, policy.tries)
         if error.status != _FAILED_MATCH and not error.retry_after:
             seconds = policy.seconds(failures)
-            patience.pauses(seconds, error.reason)
-            policy.wait(seconds, patience.stop)
+            stall_timeout.pauses(seconds, error.reason)
+            policy.wait(seconds, stall_timeout.stop)
 
 
 class _Reading:
     """One range on its way."""
 
-    def __init__(self, transport: HttpTransport, patience: Patience, held: FileVersion | None) -> None:
-        self._transport, self._patience, self._held = transport, patience, held
+    def __init__(self, transport: HttpTransport, stall_timeout: StallTimeout, held: FileVersion | None) -> None:
+        self._transport, self._stall_timeout, self._held = transport, stall_timeout, held
         self._out, self._came, self._start = bytearray(), 0, 0
         self._witness = b""  # bytes that come twice, since nothing else tells of a change
 
@@ -196,7 +196,7 @@ class _Reading:
             except TransientError as error:
                 failures = 1 if self._came >= reached + _PROGRESS else failures + 1
                 reached = max(reached, self._came)
-                self._transport.failed(error, failures, self._patience)
+                self._transport.failed(error, failures, self._stall_timeout)
 
     def _receive(self) -> None:
         if self._came and self._held is not None and not self._held.tag:
@@ -207,7 +207,7 @@ class _Reading:
         else:
             asked = f"bytes={self._start + self._came}-{self._stop - 1}"
         with ExitStack() as stack:
-            response = self._transport.opened(stack, asked, self._held, self._patience)
+            response = self._transport.opened(stack, asked, self._held, self._stall_timeout)
             if not self._settle(response):
                 return
             for chunk in response.chunks():
@@ -215,7 +215,7 @@ class _Reading:
                 self._compare(data)
                 self._out[self._came : self._came + len(data)] = data
                 self._came += len(data)
-                self._patience.told(len(data))
+                self._stall_timeout.told(len(data))
         if self._came < len(self._out):
             raise TransientError(f"{self._came:,} bytes came, {len(self._out):,} were declared")
 
@@ -339,15 +339,15 @@ class OneResponse:
         self.size = size_declared(response)
         self.digest = Digest()
         self._chunks: Iterator[bytes] | None = response.chunks()
-        self._patience = Patience(transport.name, self.size or 0)
-        self._patience.on_stop(response.abort)
+        self._stall_timeout = StallTimeout(transport.name, self.size or 0)
+        self._stall_timeout.on_stop(response.abort)
         self._failures = self._reached = 0
 
     def chunk(self) -> bytes:
         """The bytes that come next; none at the end."""
         while True:
             try:
-                found = self._patience.waited_for(SHARED.submit(self._next), SHARED)
+                found = self._stall_timeout.waited_for(SHARED.submit(self._next), SHARED)
             except TransientError as error:
                 self._failed(error)
                 continue
@@ -371,7 +371,7 @@ class OneResponse:
         if self._chunks is None:
             self._chunks = self._again()
         found = next(self._chunks, b"")
-        self._patience.told(len(found))
+        self._stall_timeout.told(len(found))
         came = self.digest.num_bytes + len(found)
         if self.size is not None and (came > self.size or (not found and came < self.size)):
             raise TransientError(f"{came:,} bytes came, {self.size:,} were declared")
@@ -379,7 +379,7 @@ class OneResponse:
 
     def _again(self) -> Iterator[bytes]:
         """The bytes behind those that came, where these are the same in another answer."""
-        response = self._transport.opened(self._stack, None, None, self._patience)
+        response = self._transport.opened(self._stack, None, None, self._stall_timeout)
         if response.status != 200:
             raise TransientError(f"the server answers {response.status} to what it gave before")
         if _tags(response) != self._tags or size_declared(response) not in (None, self.size):
@@ -391,7 +391,7 @@ class OneResponse:
         for chunk in chunks if start else ():
             missing = start - again.num_bytes
             again.update(chunk[:missing])
-            self._patience.told(len(chunk))
+            self._stall_timeout.told(len(chunk))
             if again.num_bytes == start:
                 if again.hexdigest() != self.digest.hexdigest():
                     raise FileChangedError(self._transport.name)
@@ -408,7 +408,7 @@ class OneResponse:
         came = self.digest.num_bytes
         self._failures = 1 if came >= self._reached + _PROGRESS else self._failures + 1
         self._reached = max(self._reached, came)
-        self._transport.failed(error, self._failures, self._patience)
+        self._transport.failed(error, self._failures, self._stall_timeout)
 
 
 def _tags(response: HttpResponse) -> tuple[str | None, str | None]:

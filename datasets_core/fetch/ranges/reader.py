@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import SHARED, Daemons, Job, Patience, renewed_after_fork
+from datasets_core.engines.threads import SHARED, Daemons, Job, StallTimeout, renewed_after_fork
 from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.disk_cache import RangeCache
 from datasets_core.fetch.ranges.file import (
@@ -82,8 +82,8 @@ class TransportRanges:
         if self._held is not None:
             return self._held
         try:
-            patience = Patience(self.name, 1)
-            found = patience.waited_for(SHARED.submit(lambda: self._transport.stat(patience)), SHARED)
+            stall_timeout = StallTimeout(self.name, 1)
+            found = stall_timeout.waited_for(SHARED.submit(lambda: self._transport.stat(stall_timeout)), SHARED)
             return self._settled(found)
         except NoRangesError as error:
             return self._go_whole(error)
@@ -134,7 +134,7 @@ class TransportRanges:
     def _read(self, ranges: Sequence[Range]) -> list[Bytes]:
         plan = merged(ranges)
         parts = [part for each in plan for part in cut(each.start, each.stop)]
-        known = dict(zip(parts, self._kept_or_fetched(parts), strict=True))
+        known = dict(zip(parts, self._cached_or_fetched(parts), strict=True))
         found: list[Bytes] = [b""] * len(ranges)
         for each in plan:
             data = _joined([known[part] for part in cut(each.start, each.stop)])
@@ -142,7 +142,7 @@ class TransportRanges:
                 found[number] = data if len(data) == stop - start else _slice(data, each, start, stop)
         return found
 
-    def _kept_or_fetched(self, parts: list[Range]) -> list[Bytes]:
+    def _cached_or_fetched(self, parts: list[Range]) -> list[Bytes]:
         """The bytes of each part, from the disk cache if there is one."""
         cache, version = RangeCache.of_settings(), self._told or self._held
         if version is None or not version.tag:
@@ -177,29 +177,29 @@ class TransportRanges:
     def _fetched(self, parts: list[Range]) -> list[Bytes]:
         """The bytes of each part, side by side; the first failure calls the others off."""
         groups = [parts] if self._transport.takes_many else [[part] for part in parts]
-        begun: list[tuple[Patience, Job[tuple[list[Bytes], FileVersion]]]] = []
+        begun: list[tuple[StallTimeout, Job[tuple[list[Bytes], FileVersion]]]] = []
         found: list[Bytes] = []
         try:
             for group in groups:  # one by one: those that are begun are called off where one fails
                 begun += [self._begun(group)] if group else []
-            for patience, job in begun:
-                data, version = patience.waited_for(job, SHARED)
+            for stall_timeout, job in begun:
+                data, version = stall_timeout.waited_for(job, SHARED)
                 self._settled(version)
                 found += data
             if found and not self._sample[1] and parts[0][0] >= 0:
                 self._sample = parts[0][0], bytes(found[0][:WITNESS_BYTES])
         except BaseException:
-            for patience, job in begun:
+            for stall_timeout, job in begun:
                 if not job.done.is_set():
-                    patience.end()
+                    stall_timeout.end()
                     SHARED.leave(job)
             raise
         return found
 
-    def _begun(self, group: list[Range]) -> tuple[Patience, Job[tuple[list[Bytes], FileVersion]]]:
-        patience = Patience(self.name, sum(stop - start for start, stop in group))
+    def _begun(self, group: list[Range]) -> tuple[StallTimeout, Job[tuple[list[Bytes], FileVersion]]]:
+        stall_timeout = StallTimeout(self.name, sum(stop - start for start, stop in group))
         held, transport = self._held, self._transport
-        return patience, SHARED.submit(lambda: transport.get_ranges(group, held, patience))
+        return stall_timeout, SHARED.submit(lambda: transport.get_ranges(group, held, stall_timeout))
 
     def _settled(self, found: FileVersion) -> FileVersion:
         """Take the version of an answer for the file's, or complain."""
@@ -402,7 +402,7 @@ class Pieces:
 
     def forked(self) -> None:
         """Have nothing on its way: the threads are those of the process that this one was forked from."""
-        self._ahead: deque[tuple[int, int, Patience, Job[Bytes]]] = deque()
+        self._ahead: deque[tuple[int, int, StallTimeout, Job[Bytes]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:
         """The bytes from a place on that are here, or come next; none at the end of the file.
@@ -425,9 +425,9 @@ class Pieces:
     def drop(self, *, before: int | None = None) -> None:
         """Want nothing more of what is on its way, or of what of that ends before a place."""
         while self._ahead and (before is None or self._ahead[0][1] <= before):
-            _, _, patience, job = self._ahead.popleft()
+            _, _, stall_timeout, job = self._ahead.popleft()
             if not job.done.is_set():
-                patience.end()
+                stall_timeout.end()
                 SHARED.leave(job)
 
     @property
@@ -442,9 +442,9 @@ class Pieces:
             if place != self._stop:
                 self._begun = place
             self._ask(place, max(count, self._piece_bytes(place)))
-        start, _, patience, job = self._ahead[0]
+        start, _, stall_timeout, job = self._ahead[0]
         try:
-            return start, memoryview(patience.waited_for(job, SHARED))
+            return start, memoryview(stall_timeout.waited_for(job, SHARED))
         finally:
             if self._ahead and self._ahead[0][3] is job:
                 self._ahead.popleft()
@@ -470,18 +470,18 @@ class Pieces:
     def _ask(self, start: int, count: int) -> None:
         stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))
         witness = self._data[-WITNESS_BYTES:] if not self.version.tag and start == self._stop else memoryview(b"")
-        patience = Patience(self._transport.name, stop - start)
+        stall_timeout = StallTimeout(self._transport.name, stop - start)
 
         def work() -> Bytes:
             cache = RangeCache.of_settings() if self.version.tag else None
             key = RangeCache.key(self._transport.url, self.version.tag, start, stop)
             if cache is not None and (kept := cache.get(key, stop - start)) is not None:
                 return kept
-            (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, patience)
+            (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, stall_timeout)
             if data[: len(witness)] != witness:
                 raise FileChangedError(self._transport.name)
             if cache is not None:
                 cache.put(key, data)
             return memoryview(data)[len(witness) :]
 
-        self._ahead.append((start, stop, patience, SHARED.submit(work)))
+        self._ahead.append((start, stop, stall_timeout, SHARED.submit(work)))

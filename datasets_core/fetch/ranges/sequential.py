@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
 
-from datasets_core.engines.threads import SHARED, Patience
+from datasets_core.engines.threads import SHARED, StallTimeout
 from datasets_core.errors import FileChangedError, redact
 from datasets_core.fetch.checksums import Digest, FileRecord
 from datasets_core.fetch.http import TransientError
@@ -29,7 +29,7 @@ _READ_OVER_BYTES = 1 << 20  # what is skipped by reading, so that all of it is c
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReadRequest:
     """What is to be read, and how it is checked.
 
     Attributes:
@@ -51,7 +51,7 @@ class Wanted:
     is_pinned: bool = False
 
 
-def open_remote(wanted: Wanted) -> BinaryIO:
+def open_remote(wanted: ReadRequest) -> BinaryIO:
     """The bytes of a URL, open for reading; nothing is asked for before the first is read."""
     return io.BufferedReader(RemoteBytes(wanted), _BUFFER_BYTES)
 
@@ -72,8 +72,8 @@ class PartedBytes(io.RawIOBase):
 
     Args:
         transport: the way to them.
-        whole: see `Wanted`.
-        check: see `Wanted`.
+        whole: see `ReadRequest`.
+        check: see `ReadRequest`.
     """
 
     _is_whole = False
@@ -209,10 +209,10 @@ class PartedBytes(io.RawIOBase):
         elif self._is_whole or not self._pieces.version.tag:
             self._go_local()
         elif place >= size - _TAIL_BYTES and not self._tail and not self._pieces.has(place):
-            patience, start = Patience(self.name, _TAIL_BYTES), max(0, size - _TAIL_BYTES)
+            stall_timeout, start = StallTimeout(self.name, _TAIL_BYTES), max(0, size - _TAIL_BYTES)
             held = self._pieces.version
-            job = SHARED.submit(lambda: self._transport.get_ranges([(start, size)], held, patience))
-            self._tail = bytes(patience.waited_for(job, SHARED)[0][0])
+            job = SHARED.submit(lambda: self._transport.get_ranges([(start, size)], held, stall_timeout))
+            self._tail = bytes(stall_timeout.waited_for(job, SHARED)[0][0])
 
     def _passed(self, place: int, data: bytes | memoryview) -> None:
         """Take note of bytes that are given: what comes in order is checked at its end."""
@@ -253,9 +253,9 @@ class StoreBytes(PartedBytes):
 
     def _open(self) -> None:
         if self._pieces is None and self._file is None:
-            patience = Patience(self.name, 0)
+            stall_timeout = StallTimeout(self.name, 0)
             try:
-                version = patience.waited_for(SHARED.submit(lambda: self._transport.stat(patience)), SHARED)
+                version = stall_timeout.waited_for(SHARED.submit(lambda: self._transport.stat(stall_timeout)), SHARED)
             except NoRangesError:
                 self._go_local()
                 return
@@ -270,7 +270,7 @@ class RemoteBytes(PartedBytes):
         wanted: what to read.
     """
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: ReadRequest) -> None:
         name = wanted.name or redact(wanted.source.url)
         self._http = HttpTransport(wanted.source, name, is_pinned=wanted.is_pinned)
         super().__init__(self._http, wanted.whole, wanted.check)
@@ -297,9 +297,9 @@ class RemoteBytes(PartedBytes):
     def _open(self) -> None:
         if self._pieces is not None or self._answer is not None or self._file is not None:
             return
-        patience = Patience(self.name, self._first_bytes)
+        stall_timeout = StallTimeout(self.name, self._first_bytes)
         start = self._position if self._position > _READ_OVER_BYTES and not self._is_whole else 0
-        found = patience.waited_for(SHARED.submit(lambda: self._begun(start, patience)), SHARED)
+        found = stall_timeout.waited_for(SHARED.submit(lambda: self._begun(start, stall_timeout)), SHARED)
         size = found.version.size if isinstance(found, Pieces) else None if found is None else found.size
         if found is None or (None not in (size, self._wanted.expected.num_bytes) and size != self._wanted.expected.num_bytes):
             if isinstance(found, OneResponse):
@@ -311,7 +311,7 @@ class RemoteBytes(PartedBytes):
             self._pieces = found
             self._check_end()
 
-    def _begun(self, place: int, patience: Patience) -> Pieces | OneResponse | None:
+    def _begun(self, place: int, stall_timeout: StallTimeout) -> Pieces | OneResponse | None:
         """What comes: pieces, the first of which is here; one answer, of a server without parts; None, where only all will do.
 
         Args:
@@ -323,7 +323,7 @@ class RemoteBytes(PartedBytes):
             try:
                 with ExitStack() as stack:
                     stop = place + self._first_bytes
-                    response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, patience)
+                    response = self._http.opened(stack, f"bytes={place}-{stop - 1}", None, stall_timeout)
                     if is_encoded(response):
                         return None
                     if response.status == 200:
@@ -337,11 +337,11 @@ class RemoteBytes(PartedBytes):
                     start, last, size = part_of(response)
                     if start != place or last >= min(stop, size):
                         raise TransientError("the server answers with another part than the one asked for")
-                    data = _all_of(response.chunks(), last + 1 - start, patience)
+                    data = _all_of(response.chunks(), last + 1 - start, stall_timeout)
                     return Pieces(self._transport, version_in(response, size), data, start)
             except TransientError as error:
                 failures += 1
-                self._http.failed(error, failures, patience)
+                self._http.failed(error, failures, stall_timeout)
 
     def _go_to(self, place: int) -> None:
         if self._answer is None:
@@ -383,11 +383,11 @@ class RemoteBytes(PartedBytes):
         return memoryview(self._chunk)[place - self._chunk_start :]
 
 
-def _all_of(chunks: Iterator[bytes], count: int, patience: Patience) -> bytes:
+def _all_of(chunks: Iterator[bytes], count: int, stall_timeout: StallTimeout) -> bytes:
     found = bytearray()
     for chunk in chunks:
         found += chunk
-        patience.told(len(chunk))
+        stall_timeout.told(len(chunk))
     if len(found) != count:
         raise TransientError(f"{len(found):,} bytes came, {count:,} were declared")
     return bytes(found)

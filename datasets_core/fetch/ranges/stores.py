@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import Patience, StoppedError, renewed_after_fork
+from datasets_core.engines.threads import StallTimeout, StoppedError, renewed_after_fork
 from datasets_core.errors import (
     DataFilesNotFoundError,
     DatasetsCoreError,
@@ -94,7 +94,7 @@ class ObstoreTransport:
         """See `Transport.url`."""
         return self._url
 
-    def stat(self, patience: Patience) -> FileVersion:
+    def stat(self, stall_timeout: StallTimeout) -> FileVersion:
         """See `Transport.stat`."""
         import obstore
 
@@ -102,14 +102,14 @@ class ObstoreTransport:
             return _version(obstore.head(self._opened(), self._path))
 
     def get_ranges(
-        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+        self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
         """See `Transport.get_ranges`."""
         found: list[Bytes] = []
         for start, stop in ranges:
             if held is not None and start >= 0:
                 check_ranges(self.name, [(start, stop)], held.size)
-            data, version = self._get(start, stop, patience)
+            data, version = self._get(start, stop, stall_timeout)
             held = check_same(self.name, held, version)
             if start >= 0 and len(data) != stop - start:
                 check_ranges(self.name, [(start, stop)], version.size)
@@ -128,7 +128,7 @@ class ObstoreTransport:
     def close(self) -> None:
         """See `Transport.close`; nothing is held open."""
 
-    def _get(self, start: int, stop: int, patience: Patience) -> tuple[Bytes, FileVersion]:
+    def _get(self, start: int, stop: int, stall_timeout: StallTimeout) -> tuple[Bytes, FileVersion]:
         import obstore
 
         wanted: Any = {"suffix": -start} if start < 0 else (start, stop)
@@ -139,10 +139,10 @@ class ObstoreTransport:
                 data = bytearray()
                 for part in answer.stream(min_chunk_size=_CHUNK_BYTES):
                     data += part
-                    patience.told(len(part))
+                    stall_timeout.told(len(part))
                 return memoryview(data).toreadonly(), version
         except DownloadError:
-            version = self.stat(patience)  # an empty file has no last bytes, and a short one not those
+            version = self.stat(stall_timeout)  # an empty file has no last bytes, and a short one not those
             if start < 0 and not version.size:
                 return b"", version
             if start >= 0:
@@ -267,15 +267,15 @@ class StoreTransport:
             store, _ = self._store()
         return bool(store.async_impl) and not self._is_conditional
 
-    def stat(self, patience: Patience) -> FileVersion:
+    def stat(self, stall_timeout: StallTimeout) -> FileVersion:
         """See `Transport.stat`."""
-        return self._tried(self._version, patience)
+        return self._tried(self._version, stall_timeout)
 
     def get_ranges(
-        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+        self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
         """See `Transport.get_ranges`."""
-        return self._tried(lambda: self._get_ranges(ranges, held, patience), patience)
+        return self._tried(lambda: self._get_ranges(ranges, held, stall_timeout), stall_timeout)
 
     def put(self, data: bytes) -> None:
         """See `Transport.put`."""
@@ -292,12 +292,12 @@ class StoreTransport:
     # -- one try -------------------------------------------------------------------------------------------------------
 
     def _get_ranges(
-        self, ranges: Sequence[Range], held: FileVersion | None, patience: Patience
+        self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
         before = held or self._version()
         places = [(max(0, before.size + start), before.size) if start < 0 else (start, stop) for start, stop in ranges]
         check_ranges(self.name, places, before.size)
-        found = self._in_pieces(places, patience)
+        found = self._in_pieces(places, stall_timeout)
         is_short = any(len(data) != stop - start for data, (start, stop) in zip(found, places, strict=True))
         version = before
         if not self._is_conditional or is_short:
@@ -306,7 +306,7 @@ class StoreTransport:
             raise OSError("fewer bytes came than were asked for")
         return list(found), version
 
-    def _in_pieces(self, places: Sequence[Range], patience: Patience) -> list[Bytes]:
+    def _in_pieces(self, places: Sequence[Range], stall_timeout: StallTimeout) -> list[Bytes]:
         """The bytes of each place, of which no call asks for so many that a slow store seems to be silent."""
         found: list[list[Bytes]] = [[] for _ in places]
         for batch in self._batches(places):
@@ -315,7 +315,7 @@ class StoreTransport:
             data = self._conditional(wanted) if self._is_conditional else self._plain(wanted)
             for (number, _), part in zip(batch, data, strict=True):
                 found[number].append(part)
-            patience.told(sum(map(len, data)))
+            stall_timeout.told(sum(map(len, data)))
             seconds = time.monotonic() - began
             if seconds < _QUICK_SECONDS:
                 self._call_bytes = min(_MOST_CALL_BYTES, 2 * self._call_bytes)
@@ -379,11 +379,11 @@ class StoreTransport:
             self._found = files.filesystem(self._url, self._options)
         return self._found
 
-    def _tried(self, work: Callable[[], T], patience: Patience) -> T:
+    def _tried(self, work: Callable[[], T], stall_timeout: StallTimeout) -> T:
         policy = self._policy or RetryPolicy(settings().max_retries, settings().max_retry_wait_seconds)
         failures = 0
         while True:
-            patience.told(0)
+            stall_timeout.told(0)
             try:
                 return work()
             except _FINAL as error:
@@ -398,8 +398,8 @@ class StoreTransport:
                     raise self._failure(error) from error
                 logger.info("%s: %s; trying again (%d of %d).", self.name, _why(error), failures + 1, policy.tries)
                 seconds = policy.seconds(failures)
-                patience.pauses(seconds, _why(error))
-                policy.wait(seconds, patience.stop)
+                stall_timeout.pauses(seconds, _why(error))
+                policy.wait(seconds, stall_timeout.stop)
 
     def _failure(self, error: Exception) -> DownloadError:
         return DownloadError(self.name, _why(error))

@@ -23,7 +23,7 @@ from typing import Any
 from datasets_core.errors import ConfigurationError, MissingDependencyError
 from datasets_core.files import is_url
 from datasets_core.optional import distribution, needed
-from datasets_core.scripting.compat.tables import face_of
+from datasets_core.scripting.compat.tables import compat_module_of
 from datasets_core.scripting.modules import script_folder, script_place
 
 # `etils.epath`, and the paths that TFDS builders get: those of `pathlib`, with the verbs that etils adds.
@@ -367,7 +367,7 @@ def _package(name: str) -> Any:
 
 
 def _opened(module: str) -> ModuleType:
-    face = face_of(module)
+    face = compat_module_of(module)
     if face is not None:
         return importlib.import_module(face)
     found: ModuleType = needed(module, script_place(), distribution(module.partition(".")[0]))

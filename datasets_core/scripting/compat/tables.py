@@ -103,7 +103,7 @@ for _format, _class in _FORMATS.items():
     _names = _at(f"datasets_core.builders.{_format}", _class, *(() if _format in _FOLDERS else (f"{_class}Config",)))
     _PACKAGED |= {f"datasets.packaged_modules.{_format}{end}": _names for end in ("", f".{_format}")}
 
-HUGGING_FACE_FACES: Mapping[str, Mapping[str, str]] = {
+HUGGING_FACE_MODULES: Mapping[str, Mapping[str, str]] = {
     "datasets": {
         **_BUILDER, **_INFO, **_SPLITS, **_READING, **_FEATURES, **_TASKS, **_VERSION, **_DOWNLOADS, **_DATASETS, **_STREAMS,
         **_COMBINE, **_LOAD, **_INSPECT, **_CACHING, **_BARS, **_CHECKS, **_TQDM,
@@ -324,7 +324,7 @@ _CORE.pop("even_splits")
 _TYPING = {"*": "datasets_core.tfds.utils"}
 _TF = "datasets_core.scripting.compat.tensorflow"
 
-TENSORFLOW_FACES: Mapping[str, Mapping[str, str]] = {
+TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
     **{
         f"{top}{name}": table
         for top in ("tensorflow_datasets", "tensorflow_datasets.public_api")
@@ -435,19 +435,19 @@ UNLESS_INSTALLED: frozenset[str] = frozenset({"absl", "etils", "six", "tensorflo
 
 __path__: list[str] = []  # a module with modules below it, none of which is a file
 
-FACES: Mapping[str, Mapping[str, str]] = {**HUGGING_FACE_FACES, **TENSORFLOW_FACES}
+COMPAT_MODULES: Mapping[str, Mapping[str, str]] = {**HUGGING_FACE_MODULES, **TENSORFLOW_MODULES}
 _REASONS: Mapping[str, str] = {**HUGGING_FACE_REASONS, **TENSORFLOW_REASONS}
-_TOPS = frozenset(name.partition(".")[0] for name in FACES)
+_TOPS = frozenset(name.partition(".")[0] for name in COMPAT_MODULES)
 
 
-def face_of(dotted: str) -> str | None:
+def compat_module_of(dotted: str) -> str | None:
     """The module that a script gets for an old name; None where the name is none of ours, and is imported as it is.
 
     A module that a face lacks has a name too: importing it says what is the matter.
 
-    >>> face_of("datasets.features")
+    >>> compat_module_of("datasets.features")
     'datasets_core.scripting.compat.tables.datasets.features'
-    >>> face_of("pandas")
+    >>> compat_module_of("pandas")
     """
     top = dotted.partition(".")[0]
     if top not in _TOPS or (top in UNLESS_INSTALLED and is_installed(top)):
@@ -466,19 +466,19 @@ class Face(ModuleType):
 
     def __dir__(self) -> list[str]:
         old = _old_name(self.__name__)
-        return sorted({*super().__dir__(), *FACES[old], *_public(old)} - {"*"})
+        return sorted({*super().__dir__(), *COMPAT_MODULES[old], *_public(old)} - {"*"})
 
     def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
-        return open_face, (_old_name(self.__name__),)
+        return open_module, (_old_name(self.__name__),)
 
 
-def open_face(old: str) -> ModuleType:
+def open_module(old: str) -> ModuleType:
     """The face of an old module.
 
     Raises:
         ModuleNotFoundError: it has none.
 
-    >>> open_face("datasets.tasks").TextClassification.task
+    >>> open_module("datasets.tasks").TextClassification.task
     'text-classification'
     """
     return importlib.import_module(f"{__name__}.{old}")
@@ -489,9 +489,9 @@ def _old_name(name: str) -> str:
 
 
 def _found(old: str, name: str) -> Any:
-    if f"{old}.{name}" in FACES:
-        return open_face(f"{old}.{name}")
-    table = FACES[old]
+    if f"{old}.{name}" in COMPAT_MODULES:
+        return open_module(f"{old}.{name}")
+    table = COMPAT_MODULES[old]
     home = table.get(name)
     if home is not None:
         return _found_at(home)
@@ -505,10 +505,10 @@ def _found(old: str, name: str) -> Any:
 
 
 def _public(old: str) -> list[str]:
-    names = {name.rpartition(".")[2] for name in FACES if name.rpartition(".")[0] == old}
-    names |= {name for name in FACES[old] if not name.startswith("_") and name != "*"}
-    if "*" in FACES[old]:
-        names |= {name for name in dir(_found_at(FACES[old]["*"])) if not name.startswith("_")}
+    names = {name.rpartition(".")[2] for name in COMPAT_MODULES if name.rpartition(".")[0] == old}
+    names |= {name for name in COMPAT_MODULES[old] if not name.startswith("_") and name != "*"}
+    if "*" in COMPAT_MODULES[old]:
+        names |= {name for name in dir(_found_at(COMPAT_MODULES[old]["*"])) if not name.startswith("_")}
     return sorted(names)
 
 
@@ -535,7 +535,7 @@ class _Finder:
         if not fullname.startswith(f"{__name__}."):
             return None
         old = _old_name(fullname)
-        if old not in FACES:
+        if old not in COMPAT_MODULES:
             above, _, name = old.rpartition(".")
             is_package = old.partition(".")[0] in UNLESS_INSTALLED
             raise ModuleNotFoundError(_refusal(above or old, name), name=old if is_package else None)

@@ -25,11 +25,11 @@ from datasets_core.scripting.sandbox.denials import Denial, head_of
 from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, is_remote, own_names
 from datasets_core.scripting.sandbox.served import CONFIG_FIELDS
 
-# `FetchedBefore`: what was fetched before a script could read the user's files, which is all that it is given from then
+# `PrefetchedFiles`: what was fetched before a script could read the user's files, which is all that it is given from then
 # on.
 
 
-class FetchedBefore:
+class PrefetchedFiles:
     """Files by their URLs.
 
     Args:
@@ -83,7 +83,7 @@ _OF_STREAMS = ("fetch", "locate", "open", "enforced", "whole folder", "whole fil
 _BY_HAND = "fetched by hand"
 
 
-def confined_manager(manager: Any, granted: Granted, folder: str) -> Any:
+def sandboxed_manager(manager: Any, granted: Granted, folder: str) -> Any:
     """A download manager for a confined script: with a folder of its own, without secrets, on its guard at every hop.
 
     Args:
@@ -152,7 +152,7 @@ class Answers:
         folder: str,
         manager: Any = None,
         record: Record | None = None,
-        before: FetchedBefore | None = None,
+        before: PrefetchedFiles | None = None,
         is_blind: bool = False,
         own: OwnFiles | None = None,
     ) -> None:
@@ -279,7 +279,7 @@ class Answers:
         own = own_names(self._own, names)
         return {} if self._own is None or not own else brought(self._own, own, self._manager)
 
-    def fetched_before(self, script: str) -> FetchedBefore:
+    def fetched_before(self, script: str) -> PrefetchedFiles:
         """All that was asked for, fetched: what a run is given that sees the user's files.
 
         Args:
@@ -287,7 +287,7 @@ class Answers:
         """
         with contextlib.suppress(DatasetsCoreError):  # together; what fails is told for each of them
             self._brought(list(self.asked))
-        return FetchedBefore(script, self.asked, self.fetched_whole, self._manager)
+        return PrefetchedFiles(script, self.asked, self.fetched_whole, self._manager)
 
     def _fetch(self, names: list[str]) -> list[str]:
         return [self._readable(self._whole(name) if self._is_remote(name) else self._local(name)) for name in names]

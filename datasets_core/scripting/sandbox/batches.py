@@ -36,7 +36,7 @@ Hold = Callable[[Any], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RemoteValue:
     """A value of the author that stays in the confined process.
 
     Attributes:
@@ -51,7 +51,7 @@ class Held:
         return f"<value {self.number} of a confined script>"
 
 
-class HeldData(Held):
+class RemoteData(RemoteValue):
     """A value out of which rows may be read again and again."""
 
     __slots__ = ()
@@ -60,7 +60,7 @@ class HeldData(Held):
         _stays()
 
 
-class HeldOnce(HeldData):
+class RemoteIterator(RemoteData):
     """A value that can be read once: an iterator, or an open file."""
 
     __slots__ = ()
@@ -209,10 +209,10 @@ def _identity(value: Any) -> str | None:
         return None
 
 
-_KINDS = {"value": Held, "data": HeldData, "once": HeldOnce}
+_KINDS = {"value": RemoteValue, "data": RemoteData, "once": RemoteIterator}
 
 
-def held_value(form: Mapping[str, Any]) -> Held:
+def remote_value(form: Mapping[str, Any]) -> RemoteValue:
     """In the parent: what stands for a value that stays in the process."""
     kind, number, identity = _KINDS[form["kind"]], form["number"], form["identity"]
     if type(number) is not int or number < 0 or not isinstance(identity, str | None):
@@ -222,7 +222,7 @@ def held_value(form: Mapping[str, Any]) -> Held:
 
 def given_back(value: Any) -> dict[str, Any]:
     """The form in which the parent gives a held value back."""
-    return {"held": {"number": value.number}} if isinstance(value, Held) else refused(value)
+    return {"held": {"number": value.number}} if isinstance(value, RemoteValue) else refused(value)
 
 
 _MAX_COLUMNS = 100_000

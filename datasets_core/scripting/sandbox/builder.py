@@ -1,4 +1,4 @@
-"""`ConfinedBuilder`: a builder whose script runs in a confined process.  Callers see a builder as any other.
+"""`SandboxedBuilder`: a builder whose script runs in a confined process.  Callers see a builder as any other.
 
 The author's builder lives in the process, with all that its hooks leave on `self`.  What it makes comes as checked values and
 batches; downloads, keys, order, shards, checks and the commit are the parent's, by the same code as ever.
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.building.hooks import BuilderConfig, Encoded, Part, Reread, SplitGenerator
+from datasets_core.building.hooks import BuilderConfig, Encoded, Part, Replay, SplitGenerator
 from datasets_core.config import settings
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import (
@@ -34,15 +34,15 @@ from datasets_core.files import Overdue, done_by, free_bytes
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo, info_of
 from datasets_core.meta.version import Version
-from datasets_core.scripting.sandbox.answers import Answers, FetchedBefore, confined_manager, manager_form
+from datasets_core.scripting.sandbox.answers import Answers, PrefetchedFiles, manager_form, sandboxed_manager
 from datasets_core.scripting.sandbox.batches import (
     OtherKey,
     Receiver,
     decoded,
     encoded,
     given_back,
-    held_value,
     refused,
+    remote_value,
     schema_form,
 )
 from datasets_core.scripting.sandbox.children import Children, in_time
@@ -57,7 +57,7 @@ _KEPT_FREE = 1 << 30  # bytes of the disk that are left by a script without an e
 
 
 @dataclasses.dataclass(frozen=True)
-class Confinement:
+class ScriptSandbox:
     """What holds a script, and what it may have.
 
     Args:
@@ -75,7 +75,7 @@ class Confinement:
     blind: tuple[Children, Granted] | None = None
 
 
-class ConfinedBuilder(DatasetBuilder):
+class SandboxedBuilder(DatasetBuilder):
     """The builder of a script that runs in a confined process.
 
     Args:
@@ -89,7 +89,7 @@ class ConfinedBuilder(DatasetBuilder):
     class_facts: ClassVar[ClassFacts]
     class_form: ClassVar[Mapping[str, Any]]
 
-    def __init__(self, *, confinement: Confinement, deadline: Deadline | None = None, **said: Any) -> None:
+    def __init__(self, *, confinement: ScriptSandbox, deadline: Deadline | None = None, **said: Any) -> None:
         self._confinement = confinement
         self._deadline = deadline
         self._splits: dict[str, dict[str, Any]] = {}
@@ -98,7 +98,7 @@ class ConfinedBuilder(DatasetBuilder):
         self._is_preparing = False
         self._answers: Answers | None = None  # what a script asks for while its rows are made
         self._streams = False
-        self._before: FetchedBefore | None = None
+        self._before: PrefetchedFiles | None = None
         self._before_of: Any = None
         script = confinement.children.script
         self._facts = BuilderFacts.of(confinement.children.made(_make_request(said), deadline), script=script)
@@ -200,7 +200,7 @@ class ConfinedBuilder(DatasetBuilder):
         form = manager_form(dl_manager, held.children.script, base_path=base_path, folder=folder)
         request = {"do": "split_generators", "downloads": form}
         is_streaming = bool(getattr(dl_manager, "is_streaming", False))
-        manager = confined_manager(dl_manager, held.granted, folder)
+        manager = sandboxed_manager(dl_manager, held.granted, folder)
 
         def answers(granted: Granted, **how: Any) -> Answers:
             return Answers(granted, base_path=base_path, folder=folder, own=held.own, **how)
@@ -220,7 +220,7 @@ class ConfinedBuilder(DatasetBuilder):
         self._splits = {split.name: split.gen_kwargs for split in splits}
         return splits
 
-    def _fetched_before(self, request: dict[str, Any], answers: Answers) -> FetchedBefore:
+    def _fetched_before(self, request: dict[str, Any], answers: Answers) -> PrefetchedFiles:
         """What a run of the script asks for that cannot see the user's files: whatever came of it, that is fetched."""
         held = self._confinement
         assert held.blind is not None
@@ -280,7 +280,7 @@ class ConfinedBuilder(DatasetBuilder):
                 else:
                     yield decoded(message.head.get("key"), _key), receiver.table(message.payload)
         if again is not None:
-            raise Reread(self._schema_of(again))
+            raise Replay(self._schema_of(again))
 
     def has_source(self, path: str) -> bool:
         """See `DatasetBuilder.has_source`: what the script itself may read."""
@@ -472,7 +472,7 @@ def _make_request(said: Mapping[str, Any]) -> dict[str, Any]:
 
 def _split_of(entry: Any, script: str) -> SplitGenerator:
     if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str):
-        gen_kwargs = decoded(entry[1], held_value)
+        gen_kwargs = decoded(entry[1], remote_value)
         if isinstance(gen_kwargs, dict):
             return SplitGenerator(entry[0], gen_kwargs)
     raise ConfigurationError(f"{script} tells of splits that are none out of its confined process. Do not trust it.")
@@ -486,7 +486,7 @@ def _key(form: Mapping[str, Any]) -> OtherKey:
     return OtherKey(str(form.get("shown")))
 
 
-def confined_class(form: Mapping[str, Any], script: str) -> type[ConfinedBuilder]:
+def sandboxed_class(form: Mapping[str, Any], script: str) -> type[SandboxedBuilder]:
     """The class of builders of a script, as its process tells of it.
 
     Args:
@@ -511,9 +511,9 @@ def confined_class(form: Mapping[str, Any], script: str) -> type[ConfinedBuilder
         "requires_version": facts.requires_version,
         "is_of_old_datasets": facts.is_of_old_datasets,
     }
-    return type(facts.class_name, (ConfinedBuilder,), told)
+    return type(facts.class_name, (SandboxedBuilder,), told)
 
 
-def _remade(form: Mapping[str, Any], script: str) -> ConfinedBuilder:
-    cls = confined_class(form, script)
+def _remade(form: Mapping[str, Any], script: str) -> SandboxedBuilder:
+    cls = sandboxed_class(form, script)
     return cls.__new__(cls)

@@ -21,7 +21,7 @@ from datasets_core.store.manifest import parse_staging
 
 if TYPE_CHECKING:
     from datasets_core.scripting.sandbox.denials import Denial
-    from datasets_core.scripting.sandbox.process import Confined
+    from datasets_core.scripting.sandbox.process import SandboxedProcess
     from datasets_core.scripting.sandbox.protocol import Message
 
 Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
@@ -114,7 +114,7 @@ class Children:
         self.denials: list[Denial] = []
         self.token, self._family = os.urandom(16).hex(), os.urandom(4).hex()
         self._started_in = 0.0  # seconds that the starts of processes have taken
-        self._idle: list[Confined] = []
+        self._idle: list[SandboxedProcess] = []
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -151,7 +151,7 @@ class Children:
         return found
 
     @contextlib.contextmanager
-    def one(self, deadline: Deadline | None = None) -> Iterator[Confined]:
+    def one(self, deadline: Deadline | None = None) -> Iterator[SandboxedProcess]:
         """A process that stands where the builder does, for one thread; used again by the next if nothing fails."""
         with self._lock:
             child = self._idle.pop() if self._idle else None
@@ -170,7 +170,7 @@ class Children:
             yield child
 
     @contextlib.contextmanager
-    def _using(self, child: Confined) -> Iterator[None]:
+    def _using(self, child: SandboxedProcess) -> Iterator[None]:
         try:
             yield
         except BaseException:
@@ -183,13 +183,13 @@ class Children:
             self._idle.append(child)
         _lately.add(self)
 
-    def _started(self) -> Confined:
-        from datasets_core.scripting.sandbox.limits import Cage
-        from datasets_core.scripting.sandbox.process import Confined
+    def _started(self) -> SandboxedProcess:
+        from datasets_core.scripting.sandbox.limits import Sandbox
+        from datasets_core.scripting.sandbox.process import SandboxedProcess
 
         limits, began = settings(), time.monotonic()
-        child = Confined.start(
-            Cage(
+        child = SandboxedProcess.start(
+            Sandbox(
                 readable=(*self.readable, self.home.files),
                 scratch=self.home.scratch(self._family),
                 memory_bytes=limits.confined_memory_bytes,
@@ -208,7 +208,7 @@ class Children:
 
     def _ask(
         self,
-        child: Confined,
+        child: SandboxedProcess,
         request: Mapping[str, Any],
         deadline: Deadline | None,
         *,
@@ -251,7 +251,7 @@ class Children:
         self.home.clear(self._family)
 
 
-class _Lately:
+class _IdleProcesses:
     """Whose processes wait to be used again: those of the last few builders, of however many somebody keeps."""
 
     def __init__(self) -> None:
@@ -270,7 +270,7 @@ class _Lately:
 
 
 _MOST_IDLE = 4
-_lately = _Lately()
+_lately = _IdleProcesses()
 _arrivals: dict[str, Children] = {}  # of the one builder that this worker process makes jobs of
 
 

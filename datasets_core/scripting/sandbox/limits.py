@@ -162,7 +162,7 @@ class Layers:
     bwrap: str | None = None
 
     @property
-    def can_confine(self) -> bool:
+    def can_sandbox(self) -> bool:
         """Whether a stranger's script may run here."""
         return not self.reason
 
@@ -206,7 +206,7 @@ def _found(process: int) -> Layers:
 def layers() -> Layers:
     """What this machine offers; it is looked up once in each process.
 
-    >>> layers().can_confine in (True, False)
+    >>> layers().can_sandbox in (True, False)
     True
     """
     return _found(os.getpid())
@@ -329,14 +329,14 @@ def _prctl(option: int, argument: int) -> int:
     return int(libc().prctl(option, ctypes.c_ulong(argument), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
 
 
-# `Cage`: what a confined process may read, write and take.
+# `Sandbox`: what a confined process may read, write and take.
 
 
 _ENVIRONMENT = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "LOGNAME": "nobody", "USER": "nobody"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cage:
+class Sandbox:
     """What a confined process may have.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""`Confined`: the parent's handle of one confined process, which it asks, answers, watches and ends.
+"""`SandboxedProcess`: the parent's handle of one confined process, which it asks, answers, watches and ends.
 
 What comes from the process is hostile: `pipe` bounds it, and this file sees to its turns.  A process that speaks when it is not
 asked, that says what is no message, or that is not done when its time is over, is killed.
@@ -31,7 +31,7 @@ from datasets_core.files import Overdue, done_by
 from datasets_core.scripting.sandbox import limits
 from datasets_core.scripting.sandbox import limits as bwrap
 from datasets_core.scripting.sandbox.denials import UNNAMED, Denial, Notices, denial_of, raised, shown
-from datasets_core.scripting.sandbox.limits import Cage, Layers, clear, layers
+from datasets_core.scripting.sandbox.limits import Layers, Sandbox, clear, layers
 from datasets_core.scripting.sandbox.protocol import Incoming, Kind, Message, PipeError, packed
 from datasets_core.scripting.sandbox.template import Forked, fork, words
 
@@ -88,7 +88,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Held:
+class ProcessResources:
     """What must be given back when a confined process is not needed any more.
 
     Attributes:
@@ -197,7 +197,7 @@ class Output:
             logger.info("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
 
 
-__all__ = ["Cage", "Confined"]
+__all__ = ["Sandbox", "SandboxedProcess"]
 
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
@@ -211,18 +211,18 @@ Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
 When = float | None | Callable[[], float | None]
 
 
-class _Ended(Exception):
+class _EndedError(Exception):
     """The process has ended."""
 
 
-class _Told(Exception):
+class _ReportedError(Exception):
     """An error that the process told of."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
 
 
-class Confined:
+class SandboxedProcess:
     """One confined process: `start` makes it, `ask` and `stream` talk to it, `close` or `kill` ends it.
 
     It is asked one thing at a time, by one thread.  Whatever is raised while it is asked, other than an error that it told of
@@ -230,17 +230,19 @@ class Confined:
     error showed (`denials.warn_of`).
     """
 
-    def __init__(self, cage: Cage, held: Held, forked: Forked, *, requests: int, replies: int, output: int) -> None:
-        self.cage = cage
+    def __init__(
+        self, sandbox: Sandbox, held: ProcessResources, forked: Forked, *, requests: int, replies: int, output: int
+    ) -> None:
+        self.sandbox = sandbox
         self.denials: list[Denial] = []
         self.layers: tuple[str, ...] = ()
         self._held, self._forked = held, forked
         self._requests = requests
-        self._incoming = Incoming(replies, max_payload_bytes=cage.memory)
-        self._output = Output(output, script=cage.script)
+        self._incoming = Incoming(replies, max_payload_bytes=sandbox.memory)
+        self._output = Output(output, script=sandbox.script)
         self._notices: Notices | None = None
-        self._looked, self._kept_free = time.monotonic(), limits.kept_free(cage.scratch)
-        self._kept_files = limits.num_free_files(cage.scratch) // 2
+        self._looked, self._kept_free = time.monotonic(), limits.kept_free(sandbox.scratch)
+        self._kept_files = limits.num_free_files(sandbox.scratch) // 2
         self._num_known = 0  # denials before the present request
         self._release = weakref.finalize(self, held.release)
         os.set_blocking(requests, False)
@@ -249,7 +251,7 @@ class Confined:
         self._waiting.register(output, select.POLLIN)
 
     @classmethod
-    def start(cls, cage: Cage, *, serve: str = _SERVE, _layers: Layers | None = None) -> Self:
+    def start(cls, sandbox: Sandbox, *, serve: str = _SERVE, _layers: Layers | None = None) -> Self:
         """A confined process, with the cage on.
 
         Args:
@@ -262,22 +264,24 @@ class Confined:
         import fcntl  # not on every system
 
         found = _layers or layers()
-        if not found.can_confine:
+        if not found.can_sandbox:
             raise ConfinementUnavailableError(found.reason)
-        os.makedirs(cage.scratch, mode=0o700, exist_ok=True)
+        os.makedirs(sandbox.scratch, mode=0o700, exist_ok=True)
         its_reads, requests = os.pipe2(os.O_CLOEXEC)
         replies, its_writes = os.pipe2(os.O_CLOEXEC)
         output, its_output = os.pipe2(os.O_CLOEXEC)
         ours, its = socket.socketpair()
         its_own = (its_reads, its_writes, its_output, its.detach())
-        held = Held(os.getpid(), [requests, replies, output, ours.detach()], cage.scratch)
+        held = ProcessResources(os.getpid(), [requests, replies, output, ours.detach()], sandbox.scratch)
         try:
             try:
                 execute = []
                 if not found.landlock and found.bwrap is not None:
                     told = words("datasets_core.scripting.sandbox.template", "run_executed", serve=serve)
-                    execute = bwrap.command(found.bwrap, told, inputs=cage.readable, scratch=os.path.realpath(cage.scratch))
-                forked = fork(its_own, scratch=cage.scratch, serve=serve, preload=cage.preload, execute=execute)
+                    execute = bwrap.command(
+                        found.bwrap, told, inputs=sandbox.readable, scratch=os.path.realpath(sandbox.scratch)
+                    )
+                forked = fork(its_own, scratch=sandbox.scratch, serve=serve, preload=sandbox.preload, execute=execute)
                 held.forked = forked
             finally:
                 for descriptor in its_own:
@@ -285,7 +289,7 @@ class Confined:
             for descriptor in (requests, replies):
                 with contextlib.suppress(OSError):  # more than this user may take: it only is slower
                     fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-            confined = cls(cage, held, forked, requests=requests, replies=replies, output=output)
+            confined = cls(sandbox, held, forked, requests=requests, replies=replies, output=output)
         except BaseException:
             held.release()
             raise
@@ -295,7 +299,7 @@ class Confined:
     def _enter(self, found: Layers) -> None:
         """Let it put the cage on."""
         with self._turn():
-            kind, message = self._exchange(self.cage.setup(found), time.monotonic() + _START_SECONDS, "putting the cage on")
+            kind, message = self._exchange(self.sandbox.setup(found), time.monotonic() + _START_SECONDS, "putting the cage on")
             if kind is not Kind.READY:
                 self._out_of_turn(kind)
             self.layers = tuple(map(str, message.head.get("layers", ()))) + (() if found.landlock else ("bwrap",))
@@ -308,7 +312,7 @@ class Confined:
             ours.setblocking(False)
             _, (descriptor, *_), _, _ = socket.recv_fds(ours, 16, 1)
         self._held.descriptors.append(descriptor)
-        self._notices = Notices(descriptor, machine=machine, scratch=self.cage.scratch)
+        self._notices = Notices(descriptor, machine=machine, scratch=self.sandbox.scratch)
         self._waiting.register(descriptor, select.POLLIN)
 
     def ask(
@@ -374,28 +378,32 @@ class Confined:
             return done_by(deadline, lambda: answer(question))
         except Overdue:
             seconds = round(time.monotonic() - began, 1)
-            raise ScriptTimeoutError(self.cage.script, doing, seconds=seconds) from None
+            raise ScriptTimeoutError(self.sandbox.script, doing, seconds=seconds) from None
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
         """A request and all that follows from it: an error that the process told of leaves it alive, any other kills it."""
         if not self._release.alive:
-            raise WorkerDiedError(f"The confined process of {self.cage.script} has ended, and is asked again. Start another.")
+            raise WorkerDiedError(
+                f"The confined process of {self.sandbox.script} has ended, and is asked again. Start another."
+            )
         try:
             yield
-        except _Ended:
+        except _EndedError:
             if not readable(self._forked.watched, _EXIT_SECONDS):
                 self.kill()
-                message = f"The confined process of {self.cage.script} closed its pipe, and was stopped. Do not trust it."
+                message = f"The confined process of {self.sandbox.script} closed its pipe, and was stopped. Do not trust it."
                 raise WorkerDiedError(message) from None
             self.kill()
-            limit, seconds, tail = self.cage.memory, self.cage.cpu, self._output.tail
-            raise error_of_end(self._held.end, self.cage.script, memory_bytes=limit, cpu_seconds=seconds, tail=tail) from None
+            limit, seconds, tail = self.sandbox.memory, self.sandbox.cpu, self._output.tail
+            raise error_of_end(
+                self._held.end, self.sandbox.script, memory_bytes=limit, cpu_seconds=seconds, tail=tail
+            ) from None
         except PipeError as error:
             self.kill()
-            message = f"The confined process of {self.cage.script} sent {error}, and was stopped. Do not trust it."
+            message = f"The confined process of {self.sandbox.script} sent {error}, and was stopped. Do not trust it."
             raise WorkerDiedError(message) from error
-        except _Told as told:
+        except _ReportedError as told:
             raise told.error from None
         except BaseException:
             self.kill()
@@ -417,18 +425,18 @@ class Confined:
         while True:
             self._check_disk()
             if deadline is not None and time.monotonic() >= deadline:
-                raise ScriptTimeoutError(self.cage.script, doing, seconds=round(time.monotonic() - began, 1))
+                raise ScriptTimeoutError(self.sandbox.script, doing, seconds=round(time.monotonic() - began, 1))
             found = self._read()
             if found is None and self._is_over():
                 found = self._read()  # what it said last
                 if found is None:
-                    raise _Ended
+                    raise _EndedError
             if found is None:
                 self._wait(self._incoming.descriptor, select.POLLIN, deadline)
                 continue
             kind, message = found
             if kind is Kind.FAILURE:
-                raise _Told(self._raised(message))
+                raise _ReportedError(self._raised(message))
             if kind is not Kind.DENIAL:
                 return found
             self._note(denial_of(message.head))
@@ -437,7 +445,7 @@ class Confined:
         try:
             return self._incoming.read()
         except EOFError:
-            raise _Ended from None
+            raise _EndedError from None
 
     def _note(self, denial: Denial) -> None:
         if denial not in self.denials and len(self.denials) < _MAX_DENIALS:
@@ -445,9 +453,9 @@ class Confined:
 
     def _raised(self, message: Message) -> DatasetsCoreError:
         """The error that it told of; what that shows need not be warned of."""
-        error = raised(message.head, script=self.cage.script)
+        error = raised(message.head, script=self.sandbox.script)
         if isinstance(error, ScriptMemoryError):
-            return ScriptMemoryError(self.cage.script, limit=self.cage.memory)
+            return ScriptMemoryError(self.sandbox.script, limit=self.sandbox.memory)
         if isinstance(error, DeniedAccessError):
             told = denial_of(vars(error))
             by_kernel = [each for each in self.denials[self._num_known :] if each.path is None]
@@ -467,12 +475,12 @@ class Confined:
                 rest = rest[os.write(self._requests, rest) :]
             except BlockingIOError:
                 if self._is_over():
-                    raise _Ended from None
+                    raise _EndedError from None
                 if deadline is not None and time.monotonic() >= deadline:
-                    raise ScriptTimeoutError(self.cage.script, "taking what it is told", seconds=0) from None
+                    raise ScriptTimeoutError(self.sandbox.script, "taking what it is told", seconds=0) from None
                 self._wait(self._requests, select.POLLOUT, deadline)
             except BrokenPipeError:
-                raise _Ended from None
+                raise _EndedError from None
 
     def _wait(self, descriptor: int, events: int, deadline: float | None) -> None:
         """Wait for the pipe, at most until something else is due, and see to what is printed and refused meanwhile."""
@@ -495,9 +503,11 @@ class Confined:
         if time.monotonic() - self._looked < _LOOK_SECONDS:
             return
         self._looked = time.monotonic()
-        free = limits.free(self.cage.scratch)
-        if free < self._kept_free or limits.num_free_files(self.cage.scratch) < self._kept_files:
-            raise DatasetDiskError(self.cage.scratch, "a confined script has filled the disk with files of its own", free=free)
+        free = limits.free(self.sandbox.scratch)
+        if free < self._kept_free or limits.num_free_files(self.sandbox.scratch) < self._kept_files:
+            raise DatasetDiskError(
+                self.sandbox.scratch, "a confined script has filled the disk with files of its own", free=free
+            )
 
     def _out_of_turn(self, kind: Kind) -> NoReturn:
         raise PipeError(f"a {kind.name.lower()} out of turn")
@@ -508,7 +518,7 @@ class Confined:
             self._held.descriptors.remove(self._requests)
             os.close(self._requests)  # the end of what it is asked
             end = time.monotonic() + _END_SECONDS
-            with contextlib.suppress(_Ended, PipeError, ScriptTimeoutError, _Told):
+            with contextlib.suppress(_EndedError, PipeError, ScriptTimeoutError, _ReportedError):
                 while True:
                     self._next(end, "ending")
         self.kill()

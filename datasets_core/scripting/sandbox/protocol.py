@@ -68,7 +68,7 @@ def builder_form(builder: DatasetBuilder) -> dict[str, Any]:
     """What a builder says once it is made."""
     versions = builder._versions
     return {
-        "config": _config_form(builder.config, _held_form),
+        "config": _config_form(builder.config, _remote_form),
         "config_id": builder.config_id,
         "version": _version_form(builder.version),
         "canonical": _version_form(versions.canonical),
@@ -100,7 +100,7 @@ def _shown(value: Any) -> dict[str, Any]:
     return shown_form(value)
 
 
-def _held_form(value: Any) -> dict[str, Any]:
+def _remote_form(value: Any) -> dict[str, Any]:
     if isinstance(value, Features):
         return {"held": {"features": value.to_dict()}}
     if isinstance(value, DataFilesDict):
@@ -126,7 +126,7 @@ def files_of(form: Sequence[Any]) -> DataFilesDict:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RemoteText:
     """A value of a config that stays in the confined process: its words.
 
     Args:
@@ -310,13 +310,13 @@ def _config_of(form: Mapping[str, Any]) -> BuilderConfig:
             continue
         if not name.isidentifier() or name.startswith("_") or callable(getattr(BuilderConfig, name, None)):
             raise ValueError(f"a field called {name[:100]!r}")
-        setattr(config, name, decoded(value, _held_of))
+        setattr(config, name, decoded(value, _remote_value_of))
     if not isinstance(config.description, str | None) or not isinstance(config.data_dir, str | None):
         raise TypeError("a description, or a data_dir, that is no text")
     return config
 
 
-def _held_of(form: Mapping[str, Any]) -> Any:
+def _remote_value_of(form: Mapping[str, Any]) -> Any:
     ((kind, inner),) = form.items()
     if kind == "version":
         return _version_of(inner)
@@ -325,7 +325,7 @@ def _held_of(form: Mapping[str, Any]) -> Any:
     if kind == "files":
         return files_of(inner)
     if kind == "shown":
-        return Shown(_text(inner))
+        return RemoteText(_text(inner))
     raise ValueError(kind)
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.building.hooks import Reread, SplitGenerator
+from datasets_core.building.hooks import Replay, SplitGenerator
 from datasets_core.building.options import named_splits
 from datasets_core.config import Config, using
 from datasets_core.engines.threads import Watch
@@ -47,7 +47,7 @@ from datasets_core.scripting.sandbox.protocol import Channel, builder_form, clas
 from datasets_core.scripting.script import load, ran
 from datasets_core.store.chunks import ChangedRowsError
 
-# `AskedDownloads`: the download manager of a confined script, which asks the parent for every file that is not there
+# `RemoteDownloads`: the download manager of a confined script, which asks the parent for every file that is not there
 # yet.
 
 
@@ -64,7 +64,7 @@ def scratch() -> str:
     return os.path.dirname(os.path.realpath(os.environ["HOME"]))
 
 
-class AskedDownloads(DownloadManager):
+class RemoteDownloads(DownloadManager):
     """Files for a confined script.  The parent fetches and unpacks; what it gave, and lies beside the script, is read here.
 
     Args:
@@ -188,20 +188,20 @@ class AskedDownloads(DownloadManager):
         return str(self.download(path)) if files.is_url(place) else place
 
 
-# `AskedStreams`: the streaming download manager of a confined script, whose remote files are read by the parent.
+# `RemoteStreams`: the streaming download manager of a confined script, whose remote files are read by the parent.
 
 
 _BLOCK = 1 << 20
 
 
-class AskedStreams(StreamingDownloadManager):
+class RemoteStreams(StreamingDownloadManager):
     """As `StreamingDownloadManager`; what it would do on the network or in the cache, the parent does.
 
     Args:
         asked: asks the parent.
     """
 
-    def __init__(self, asked: AskedDownloads) -> None:
+    def __init__(self, asked: RemoteDownloads) -> None:
         config = DownloadConfig(**{**vars(asked.download_config), "cache_dir": os.path.join(scratch(), "made")})
         super().__init__(asked.dataset_name, asked.data_dir, config, asked.base_path)
         self._asked = asked
@@ -249,7 +249,7 @@ class AskedStreams(StreamingDownloadManager):
 class _Bytes(io.RawIOBase):
     """The bytes of a URL, as the parent reads them."""
 
-    def __init__(self, asked: AskedDownloads, url: str) -> None:
+    def __init__(self, asked: RemoteDownloads, url: str) -> None:
         super().__init__()
         self._asked = asked
         opened = asked.answer({"ask": "open", "names": [url]})
@@ -382,9 +382,9 @@ class Served:
 
     def split_generators(self, request: Mapping[str, Any]) -> None:
         """Name the splits, and what each is made of."""
-        manager: Any = AskedDownloads(self._channel.question, request["downloads"])
+        manager: Any = RemoteDownloads(self._channel.question, request["downloads"])
         if request["downloads"]["is_streaming"]:
-            manager = AskedStreams(manager)
+            manager = RemoteStreams(manager)
         listed = named_splits(self._builder, manager)
         self._splits = {split.name: split for split in listed}
         self._values = Values()
@@ -428,7 +428,7 @@ class Served:
             try:
                 for key, table in tables:
                     ahead.send({"key": encoded(key, shown_form)}, whole(table))
-            except Reread as again:
+            except Replay as again:
                 ahead.flush()
                 self._channel.reply({"end": True, "reread": schema_form(again.schema), **self._news()})
                 return

@@ -1,4 +1,4 @@
-"""`Reading`: rows, batches, columns and iteration of a dataset, in the format that the user chose."""
+"""`RowReading`: rows, batches, columns and iteration of a dataset, in the format that the user chose."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from datasets_core.store.table import RowTable
 # What is known of a dataset, as attributes of the dataset itself.
 
 
-class Described:
+class DatasetFacts:
     """The part of a dataset that repeats its `info`."""
 
     _info: DatasetInfo
@@ -285,8 +285,8 @@ class CompletedRows:
 _TABLES = ("arrow", "pandas", "polars")  # formats whose batches are one object and not columns by name
 
 
-class Reading(Described):
-    """Reads rows; what it reads stands in the attributes that `Tabled` sets."""
+class RowReading(DatasetFacts):
+    """Reads rows; what it reads stands in the attributes that `Rows` sets."""
 
     _table: RowTable
     _index: Ints | None

@@ -12,7 +12,7 @@ import numpy as np
 from datasets_core.errors import ArgumentTypeError, MissingRowIdsError, RowIdError
 from datasets_core.store.pieces import Ints, Places
 from datasets_core.store.rows.indices import listed_ids, row_number, row_numbers
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 
 # Names of shard files in row ids: what their builds call them, and as much of their paths as tells them from each
 # other.
@@ -92,7 +92,7 @@ _FEW_IDS = 16  # so many are looked for one by one in an index; for more its inv
 _SPARSE = 8  # an index of less than one row in so many has its inverse as a sorted list
 
 
-class Identified(Tabled):
+class Identified(Rows):
     """Rows of a dataset that was built have ids, which stay theirs in every selection and order.
 
     `row_id(i)` is the id of a row, `locate(id)` the row of an id; no shard is opened for either.

@@ -1,4 +1,4 @@
-"""`Tabled`: rows by number over a table and an index, in a format; what every method of a dataset stands on."""
+"""`Rows`: rows by number over a table and an index, in a format; what every method of a dataset stands on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from datasets_core.store.fingerprint import Hasher, fingerprint
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.column import dataset_text
 from datasets_core.store.rows.indices import ints_of, row_numbers
-from datasets_core.store.rows.reading import Reading
+from datasets_core.store.rows.reading import RowReading
 from datasets_core.store.table import RowTable
 
 # `Lineage`: how the rows of a dataset came about, from which its fingerprint follows when it is asked for.
@@ -114,7 +114,7 @@ def _hashable(part: Any) -> Any:
 _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
 
 
-class Tabled(Reading):
+class Rows(RowReading):
     """A table, the rows of it that are shown, and how they come out."""
 
     _indexes: dict[str, Any] | None = None  # search indexes, which know rows by their numbers

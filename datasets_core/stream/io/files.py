@@ -38,7 +38,7 @@ from datasets_core.store.commit import WriteJournal, header_of, writing_folder
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import staging_base
 from datasets_core.store.rows.indices import checked_batch_size, parse_size
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.stream.io.write import Shard, StreamBatches, StreamWrite, numbered, parts_of, shard_name
 from datasets_core.stream.iteration import Streamed
 
@@ -420,7 +420,7 @@ def write_stream_sql(stream: Streamed, name: str, con: Any, batch_size: int | No
     return write_sql_parts(_parts(batches), name, con, options, batches.num_rows)
 
 
-def _parts(batches: StreamBatches) -> Iterator[tuple[Tabled, int, int]]:
+def _parts(batches: StreamBatches) -> Iterator[tuple[Rows, int, int]]:
     is_empty = True
     for batch, _ in batches.behind(None, 0):
         is_empty = False

@@ -21,7 +21,7 @@ from datasets_core.io.sinks import Sink
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.commit import WriteJournal, holds
 from datasets_core.store.rows.indices import at_least_one
-from datasets_core.store.rows.rows import Tabled
+from datasets_core.store.rows.rows import Rows
 from datasets_core.stream.io.push import StreamRows
 from datasets_core.stream.iteration import Streamed, Walk
 from datasets_core.stream.nodes.block import Block, Kinds
@@ -49,7 +49,7 @@ class StreamBatches:
     def __init__(self, stream: Streamed, batch_size: int | None = None, *, embeds: bool = False, told: Any = None) -> None:
         self._stream = copy.copy(stream)
         split = str(stream.split or "train")
-        features = stream.features or _features_told(stream, told)
+        features = stream.features or _with_known_features(stream, told)
         self._rows = StreamRows.of(stream._plan, stream.epoch, split, embeds=False, features=features)
         self._kinds = Kinds(self._rows.features, stream._plan.source.paths)
         has_files = any(map(has_media, self._rows.features.values()))
@@ -74,13 +74,13 @@ class StreamBatches:
         return self._stream._plan.num_rows
 
     @property
-    def sample(self) -> Tabled:
+    def sample(self) -> Rows:
         """No rows, with the columns that are meant."""
         return self.tabled(pa.RecordBatch.from_pylist([], schema=self.features.arrow_schema))
 
-    def tabled(self, batch: pa.RecordBatch) -> Tabled:
+    def tabled(self, batch: pa.RecordBatch) -> Rows:
         """Rows as those of a dataset."""
-        return Tabled(batch, DatasetInfo(features=self.features))
+        return Rows(batch, DatasetInfo(features=self.features))
 
     def signature(self) -> list[Any]:
         """What tells these rows from others, as plain JSON: the plan, the place where they begin, and their columns.
@@ -117,7 +117,7 @@ class StreamBatches:
             row += batch.num_rows
 
 
-def _features_told(stream: Streamed, told: Any) -> Features | None:
+def _with_known_features(stream: Streamed, told: Any) -> Features | None:
     if not isinstance(told, list) or len(told) != 3 or told[0] != stream.state_dict():
         return None
     return Features.from_dict(told[2])
@@ -227,7 +227,7 @@ class StreamWrite:
             if not local and not holds(place(entry["shard"]), entry["bytes"], entry["sha256"]):
                 break
             kept = whole + 1
-        self._journal.keep(self._standing_points(kept))
+        self._journal.keep(self._saved_points(kept))
         return was_begun
 
     @staticmethod
@@ -235,7 +235,7 @@ class StreamWrite:
         """The entry that says that the next file is finished."""
         return next((number for number in range(start, len(entries)) if entries[number]["is_whole"]), None)
 
-    def _standing_points(self, start: int) -> int:
+    def _saved_points(self, start: int) -> int:
         """How many entries stand, with those of the file that was begun last."""
         points = self._journal.entries[start:]
         if not self._has_parts:

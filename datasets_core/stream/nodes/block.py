@@ -314,7 +314,7 @@ TABLES = ("arrow", "pandas", "polars")
 """Formats whose rows and batches are one object, and not values by column."""
 
 
-class Shown:
+class BlockFormatter:
     """Shows blocks in one format.
 
     Args:

@@ -18,10 +18,10 @@ from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import (
     TABLES,
     Block,
+    BlockFormatter,
     DictBlock,
     Failures,
     Kinds,
-    Shown,
     check_names,
     encoded,
     joined,
@@ -87,7 +87,7 @@ class Function:
 
     def _given(self, block: Block, numbers: Numbers, failures: Failures | None) -> list[Any]:
         """Each row as it comes to the function."""
-        shown = Shown(self.format)
+        shown = BlockFormatter(self.format)
         if failures is None:
             return shown.rows(block)
         try:
@@ -157,7 +157,7 @@ class Function:
 
     def on_batch(self, block: Block, numbers: Numbers) -> tuple[Any, Any]:
         """What it was given and what it returned, for all rows together."""
-        batch = Shown(self.format).columns(block)
+        batch = BlockFormatter(self.format).columns(block)
         arguments = [batch]
         if self.input_columns is not None:
             check_names(self.input_columns, block.names)
@@ -362,7 +362,7 @@ async def _gathered(coroutines: list[Any], *, keeps_errors: bool = False) -> lis
     return list(await asyncio.gather(*coroutines, return_exceptions=keeps_errors))
 
 
-def _first_failing(block: Block, shown: Shown) -> int | None:
+def _first_failing(block: Block, shown: BlockFormatter) -> int | None:
     """The first row that cannot be shown."""
     for row in range(block.num_rows):
         try:

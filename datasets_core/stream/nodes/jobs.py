@@ -1,4 +1,4 @@
-"""`MadeRows`: rows that jobs make while they are read, one after the other; how many a job makes is known behind its last.
+"""`GeneratedRows`: rows that jobs make while they are read, one after the other; how many a job makes is known behind its last.
 
 A state is the number of the job and that of the row in it; going on there means that the job makes its rows again, and leaves
 those before out, unless it told by a mark where to begin.
@@ -25,7 +25,7 @@ from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Kinds, joined
 from datasets_core.stream.nodes.node import Delivery, Node, State, check_reach, is_count, is_listed, is_whole, no_place
 from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
-from datasets_core.stream.nodes.positions import OneOrder, Origins, Placed
+from datasets_core.stream.nodes.positions import MemoryRows, OneOrder, Origins
 from datasets_core.stream.order.layers import Permutation, even_run
 
 # What several streams are asked first, asked at the same time: one round trip, and not one for each of them.
@@ -57,7 +57,7 @@ def _made(call: Callable[[], object]) -> None:
 def is_fetched(source: object) -> bool:
     """Whether rows by place come from elsewhere, by code of the library alone."""
     expect = getattr(type(source), "expect", None)
-    return expect is not None and expect is not Placed.expect
+    return expect is not None and expect is not MemoryRows.expect
 
 
 def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
@@ -80,7 +80,7 @@ def _read(rows: Ordered, place: int) -> None:
 _ROW_BYTES = 1024  # of rows that are dicts, about
 _PIECE_ROWS, _PIECE_BYTES, _SLOW_SECONDS = 1 << 14, 4 << 20, 0.02
 
-Rows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
+JobRows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
 """Some rows: columns with types, or values as they are."""
 
 
@@ -92,11 +92,11 @@ class Marked(NamedTuple):
         mark: what the job needs to make these rows first: plain JSON of some hundred bytes at most.
     """
 
-    rows: Rows
+    rows: JobRows
     mark: Any
 
 
-Made: TypeAlias = "Rows | Marked"
+JobOutput: TypeAlias = "JobRows | Marked"
 """What a job gives: some rows, with a mark or without."""
 
 
@@ -110,11 +110,11 @@ class RowJob(Protocol):
     """
 
     @property
-    def stands_alone(self) -> bool:
+    def is_independent(self) -> bool:
         """Whether it gives the same rows by itself as in the order of all."""
         ...
 
-    def batches(self, skip: int, *, in_order: bool) -> Generator[Made]:
+    def batches(self, skip: int, *, in_order: bool) -> Generator[JobOutput]:
         """The rows behind the first `skip`, as they are made; each time from the beginning.
 
         Args:
@@ -125,7 +125,7 @@ class RowJob(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MadeRows(Node):
+class GeneratedRows(Node):
     """The rows of jobs, in an order of the jobs.
 
     A state is `[job, row]`, or `[job, row, [row of the mark, mark]]` behind rows that were marked.
@@ -147,7 +147,7 @@ class MadeRows(Node):
     label: str = ""
 
     @classmethod
-    def of(cls, source: RowsOfJobs) -> MadeRows:
+    def of(cls, source: RowsOfJobs) -> GeneratedRows:
         """The rows of all jobs, in order."""
         return cls(source, tuple(range(len(source.jobs))))
 
@@ -216,12 +216,12 @@ class MadeRows(Node):
         found = block if len(rows) == block.num_rows else _taken(block, rows)
         return Delivery(found, None, after.before(row), after, partial(self._origins, self.order[place], first, len(rows)))
 
-    def _begun(self, job: int, row: int, mark: Any) -> Generator[Made]:
+    def _begun(self, job: int, row: int, mark: Any) -> Generator[JobOutput]:
         """What a job gives from a row on."""
         in_order = self.order == tuple(range(len(self.source.jobs)))
         return begun(self.source.jobs[job], row, mark, in_order=in_order)
 
-    def _block(self, made: Made, row: int, mark: Any) -> tuple[Block, Any]:
+    def _block(self, made: JobOutput, row: int, mark: Any) -> tuple[Block, Any]:
         """Rows that begin with number `row` of a job, and the last mark before their end."""
         rows, mark = (made.rows, [row, made.mark]) if isinstance(made, Marked) else (made, mark)
         return DictBlock(rows) if isinstance(rows, list) else ArrowBlock(rows, self.source.kinds(rows.schema)), mark
@@ -235,7 +235,7 @@ class MadeRows(Node):
             return Origins(names, np.full_like(rows, number), rows)
         return Origins((name or self.label,), np.zeros_like(rows), rows)
 
-    def labelled(self, label: str) -> MadeRows:
+    def labelled(self, label: str) -> GeneratedRows:
         """The rows of a source that is one of several: see `Plan.labelled`."""
         return replace(self, label=label)
 
@@ -302,18 +302,18 @@ class MadeRows(Node):
         """See `Node.num_parts`."""
         return len(self.order)
 
-    def in_turn(self, turn: int) -> MadeRows:
+    def in_turn(self, turn: int) -> GeneratedRows:
         """See `Node.in_turn`."""
         return self
 
-    def timed_by(self, clock: Callable[[], float]) -> MadeRows:
+    def timed_by(self, clock: Callable[[], float]) -> GeneratedRows:
         """See `Node.timed_by`: jobs decide themselves how much they give at once."""
         return self
 
-    def shard(self, index: int, count: int) -> MadeRows:
+    def shard(self, index: int, count: int) -> GeneratedRows:
         """See `Node.shard`: every so many of the jobs, or where these are fewer, every so many of the rows of one.
 
-        >>> [[part.order, part.first, part.every] for part in (MadeRows(None, (7, 8)).shard(index, 5) for index in range(5))]
+        >>> [[each.order, each.first, each.every] for each in (GeneratedRows(None, (7, 8)).shard(i, 5) for i in range(5))]
         [[(7,), 0, 3], [(8,), 0, 2], [(7,), 1, 3], [(8,), 1, 2], [(7,), 2, 3]]
         """
         jobs = len(self.order)
@@ -322,12 +322,12 @@ class MadeRows(Node):
         number = index % jobs
         return replace(self, order=(self.order[number],), every=len(range(number, count, jobs)), first=index // jobs)
 
-    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> MadeRows:
+    def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> GeneratedRows:
         """See `Node.shard_jobs`."""
         chosen = even_run(len(self.order), count, index) if is_contiguous else range(index, len(self.order), count)
         return replace(self, order=tuple(self.order[place] for place in chosen))
 
-    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> MadeRows:
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> GeneratedRows:
         """See `Node.sharing`."""
         if self.every == 1:
             return self
@@ -336,7 +336,7 @@ class MadeRows(Node):
             cursor.expect((id(self.source), self.order[place]), self.first, row, marks[0] if marks else None)
         return replace(self, cursor=cursor)
 
-    def shuffle_parts(self, seed: int, epoch: int) -> MadeRows:
+    def shuffle_parts(self, seed: int, epoch: int) -> GeneratedRows:
         """See `Node.shuffle_parts`: the jobs, in another order in each epoch."""
         places = Permutation(len(self.order), "jobs", seed, epoch).at(np.arange(len(self.order), dtype=np.int64))
         return replace(self, order=tuple(self.order[place] for place in places.tolist()))
@@ -369,7 +369,7 @@ class RowsOfJobs(OneOrder):
         """What tells the rows from others: a text and a hash."""
         return self.identity()
 
-    def told_features(self) -> Features | None:
+    def known_features(self) -> Features | None:
         """The features; where only the rows tell, those of the first ones, if they may be asked."""
         if self.features is not None or self.first_schema is None:
             return self.features
@@ -380,7 +380,7 @@ class RowsOfJobs(OneOrder):
 
     def root(self, epoch: int) -> Node:
         """See `Source.root`: the rows of all jobs, in order."""
-        return MadeRows(self, tuple(range(len(self.jobs))))
+        return GeneratedRows(self, tuple(range(len(self.jobs))))
 
     def file_names(self) -> Sequence[str] | None:
         """The file of each job; None where they come from none."""
@@ -412,12 +412,12 @@ def _least_rows_of(job: RowJob) -> int:
     return 0 if told is None else int(told())
 
 
-def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[Made]:
+def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[JobOutput]:
     """The rows of a job behind the first `skip`; only a job that gave a mark is told one."""
     if mark is None:
         return job.batches(skip, in_order=in_order)
     batches: Any = job.batches
-    found: Generator[Made] = batches(skip, in_order=in_order, mark=mark)
+    found: Generator[JobOutput] = batches(skip, in_order=in_order, mark=mark)
     return found
 
 

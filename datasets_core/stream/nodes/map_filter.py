@@ -237,7 +237,7 @@ class Changed(_RowByRow):
         return Outcome(block, None, failures.rows)
 
 
-class _Asked:
+class _Filtering:
     """What steps have in common that ask a function which rows stay."""
 
     __slots__ = ()
@@ -253,7 +253,7 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered(_Asked, _RowByRow, Unmeasured):
+class Filtered(_Filtering, _RowByRow, Unmeasured):
     """The rows for which a function says something true of each.
 
     Attributes:
@@ -373,7 +373,7 @@ def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: i
 
 
 @dataclass(frozen=True, slots=True)
-class FilteredByBatch(_Asked, Batchwise):
+class FilteredByBatch(_Filtering, Batchwise):
     """The rows for which a function says something true, asked about `size` rows at once."""
 
     below: Node
@@ -442,7 +442,7 @@ class Windows(Batchwise):
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen(Unmeasured):
+class SelectedRows(Unmeasured):
     """The rows that stand at some places among all: the first, all but the first, or every so many.
 
     A state is `[state of the node below, rows that came]`.
@@ -474,7 +474,7 @@ class Chosen(Unmeasured):
 
 
 @dataclass(frozen=True, slots=True)
-class Begun(Unmeasured):
+class Resumed(Unmeasured):
     """The rows of a node from a state on."""
 
     below: Node

@@ -22,12 +22,12 @@ from datasets_core.stream.nodes.ordered import SharedCursor
 from datasets_core.stream.nodes.positions import Origins
 from datasets_core.stream.nodes.shard import Lookahead, shard_of
 from datasets_core.stream.order.layers import ENDLESS, Ints
-from datasets_core.stream.order.mixture import Stopping, Turns, Weighted, num_of_rows
+from datasets_core.stream.order.mixture import MixtureSchedule, Stopping, Weighted, num_of_rows
 
-# `Several`: what nodes have in common that are made of several nodes, each of which has a state of its own.
+# `Combination`: what nodes have in common that are made of several nodes, each of which has a state of its own.
 
 
-class Several(Node):
+class Combination(Node):
     """The rows of several nodes.
 
     Attributes:
@@ -55,8 +55,8 @@ class Several(Node):
         return found
 
     @property
-    def is_several(self) -> bool:
-        """See `Node.is_several`."""
+    def is_combination(self) -> bool:
+        """See `Node.is_combination`."""
         return True
 
     @property
@@ -108,7 +108,7 @@ _SLOW_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed(Several):
+class Mixed(Combination):
     """Rows of several nodes that take turns.
 
     A state is `[number of picks, [the state of the Lookahead of each node]]`.  Whether a node has ended is looked up before the
@@ -123,7 +123,7 @@ class Mixed(Several):
     """
 
     nodes: tuple[Node, ...]
-    turns: Turns
+    turns: MixtureSchedule
     stopping: Stopping
     epoch: int = 0
     clock: Callable[[], float] = field(default=time.perf_counter, compare=False)
@@ -191,7 +191,7 @@ class Mixed(Several):
         return high
 
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
-        """See `Several.places_of`."""
+        """See `Combination.places_of`."""
         return Lookahead.places_of(self.nodes, at[1]) if is_listed(at, 2) and is_count(at[0]) else None
 
     # -- other orders, and parts ---------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Mixed(Several):
 
     def shard(self, index: int, count: int) -> Mixed:
         """See `Node.shard`: a logical shard of each node, which take turns by themselves."""
-        return self._with([shard_of(node, index, count) for node in self.nodes], turns=self.turns.in_lane(index, count))
+        return self._with([shard_of(node, index, count) for node in self.nodes], turns=self.turns.in_shard(index, count))
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Mixed:
         """See `Node.sharing`."""
@@ -361,7 +361,7 @@ _MOST_APART = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Concat(Several):
+class Concat(Combination):
     """Rows of one node after those of another.
 
     A state is `[number of the node that is read, its state]`.
@@ -419,7 +419,7 @@ class Concat(Several):
         return Mixed(tuple(nodes[place] for place in kept), turns, Stopping.ALL_EXHAUSTED_WITHOUT_REPLACEMENT, epoch)
 
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
-        """See `Several.places_of`."""
+        """See `Combination.places_of`."""
         if not is_listed(at, 2) or not is_count(at[0]) or at[0] >= len(self.nodes):
             return None
         return [(self.nodes[at[0]], at[1])]
@@ -444,7 +444,7 @@ def _in_chain(delivery: Delivery, number: int) -> Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Zip(Several):
+class Zip(Combination):
     """Rows of several nodes as one row each.  Behind the end of one node its columns are None.
 
     A state has that of the `Lookahead` of each node.
@@ -488,7 +488,7 @@ class Zip(Several):
         return self
 
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
-        """See `Several.places_of`."""
+        """See `Combination.places_of`."""
         return Lookahead.places_of(self.nodes, at)
 
     def blocks(self, state: State) -> Iterator[Delivery]:

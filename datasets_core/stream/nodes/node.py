@@ -198,7 +198,7 @@ class Node(ABC):
         return None
 
     @property
-    def is_several(self) -> bool:
+    def is_combination(self) -> bool:
         """True if the rows at the bottom are those of several nodes."""
         return False
 
@@ -321,9 +321,9 @@ class Over(Node):
         return self.below.shards
 
     @property
-    def is_several(self) -> bool:
-        """See `Node.is_several`."""
-        return self.below.is_several
+    def is_combination(self) -> bool:
+        """See `Node.is_combination`."""
+        return self.below.is_combination
 
     @property
     def may_fail(self) -> bool:
@@ -363,7 +363,7 @@ class Source(Protocol):
         """Which paths among the values may be opened."""
         ...
 
-    def told_features(self) -> Features | None:
+    def known_features(self) -> Features | None:
         """The features, for which the first rows may be fetched; None where only the rows will tell all the same."""
         ...
 

@@ -32,9 +32,9 @@ from datasets_core.stream.nodes.positions import (
     BLOCK_BYTES,
     FORESEEING,
     Expectations,
-    Located,
+    MemoryRows,
+    NextPositions,
     Origins,
-    Placed,
     Positions,
     RowsByPlace,
     WidePositions,
@@ -90,7 +90,7 @@ class Ordered(Node):
         orders = [layer for layer in (*layers, *shares) if not _is_change(layer)]
         self._top: Layer | RowsByPlace = orders[-1] if orders else source  # type: ignore[assignment]
         kind: Any = type(source)
-        if expected is None and kind.expect is not Placed.expect:
+        if expected is None and kind.expect is not MemoryRows.expect:
             expected = Expectations(source.expect)
         self._expected = expected
         self._features_of = getattr(source, "features_of", None)  # of rows whose types are wider than those of all
@@ -162,7 +162,7 @@ class Ordered(Node):
 
     def places(self, numbers: Ints) -> Ints:
         """Where the rows stand in the source that are delivered at these places."""
-        return self._way(self._numbers(numbers)).places
+        return self._positions(self._numbers(numbers)).places
 
     @property
     def orders(self) -> tuple[Layer, ...]:
@@ -296,16 +296,16 @@ class Ordered(Node):
 
     def _pieces(self, found: Iterator[tuple[Block, Positions, int]], pace: Pace) -> Iterator[tuple[Delivery, Positions]]:
         """What was read in pieces for workers, each with the rows of the source."""
-        for raw, way, first in found:
+        for raw, positions, first in found:
             start = place = 0
-            while start < len(way.numbers):
-                piece = way.part(start, min(len(way.numbers), start + pace.rows))
+            while start < len(positions.numbers):
+                piece = positions.part(start, min(len(positions.numbers), start + pace.rows))
                 block = raw.slice(place, place + len(piece.places))
                 yield self._delivery(block, piece, first + start), piece
                 start, place = start + len(piece.numbers), place + len(piece.places)
 
-    def _delivery(self, block: Block, way: Positions, start: int) -> Delivery:
-        return Delivery(block, way.numbers, start, (start + 1).__add__, partial(self._origins, way))
+    def _delivery(self, block: Block, positions: Positions, start: int) -> Delivery:
+        return Delivery(block, positions.numbers, start, (start + 1).__add__, partial(self._origins, positions))
 
     def _walk(self, state: State, size: int | None, made: Making, given: Callable[[Block, Positions, int], T]) -> Iterator[T]:
         """The rows behind a state.
@@ -330,29 +330,29 @@ class Ordered(Node):
                     located, passed = self._located(begin, start, step, reader, is_whole=is_whole), 0
                 if located.stop == start:
                     return
-                way = located.part(start, min(stop, located.stop))
-                if size is None and (rows := self._at_hand(way)) < len(way.numbers):
-                    way = way.part(0, rows)
+                positions = located.part(start, min(stop, located.stop))
+                if size is None and (rows := self._at_hand(positions)) < len(positions.numbers):
+                    positions = positions.part(0, rows)
                 try:
-                    raw = wide.read(located, start, way, 4 * (start - begin)) if is_wide else self._raw(way)
+                    raw = wide.read(located, start, positions, 4 * (start - begin)) if is_wide else self._raw(positions)
                 except (FileFormatError, DatasetGenerationCastError):  # in one of these rows: those before it are right
-                    if size is not None or len(way.numbers) == 1:
+                    if size is not None or len(positions.numbers) == 1:
                         raise
-                    step = len(way.numbers) // 2
+                    step = len(positions.numbers) // 2
                     continue
-                block = made(raw, way)
-                yield given(block, way, start)
+                block = made(raw, positions)
+                yield given(block, positions, start)
                 if size is None:
                     step = self._next_step(step, block, self._clock() - begun)
-                start += len(way.numbers)
-                passed += len(way.places)
+                start += len(positions.numbers)
+                passed += len(positions.places)
                 if self._expected is not None:
                     self._expected.passed(reader, passed)
         finally:
             if self._expected is not None:  # nothing is fetched for a reader that reads no further
                 self._expected.leave(reader)
 
-    def _located(self, begin: int, start: int, step: int, reader: object, *, is_whole: bool) -> Located:
+    def _located(self, begin: int, start: int, step: int, reader: object, *, is_whole: bool) -> NextPositions:
         """Where rows from `start` on stand: more of them the more were delivered; the source learns what comes behind, too.
 
         Rows that cannot be had, since a file is broken, spoil none of those before them.
@@ -368,7 +368,7 @@ class Ordered(Node):
         if start == begin and self._expected is not None and not is_whole:  # the first row waits for no other
             ahead, step = 0, 1
         stop = self._reached(start, max(step, min(_MOST_LOCATED, ahead)), step if is_whole else 1)
-        located = Located(start, self._way(self._numbers(run_of(start, max(start, stop)))))
+        located = NextPositions(start, self._positions(self._numbers(run_of(start, max(start, stop)))))
         if located.count and self._expected is not None:
             is_early = start - begin < _EARLY_ROWS  # somebody may look at the first rows only
             last = stop if is_early else self._foreseen(stop, min(_MOST_AHEAD, 16 * ahead))
@@ -395,14 +395,16 @@ class Ordered(Node):
                     return start
                 count = max(least, count // 2)
 
-    def _soon(self, located: Located, stop: int) -> tuple[Ints, Ints | int]:
+    def _soon(self, located: NextPositions, stop: int) -> tuple[Ints, Ints | int]:
         """What is read next, and some rows of those behind it, up to `stop`: places, and their turns."""
-        places, turns = located.way.places, located.way.turns
+        places, turns = located.positions.places, located.positions.turns
         step = -(-(stop - located.stop) // _SAMPLED)
         if step > 0:
-            later = self._way(self._numbers(np.arange(located.stop, stop, step, dtype=np.int64)))
+            later = self._positions(self._numbers(np.arange(located.stop, stop, step, dtype=np.int64)))
             if not isinstance(turns, int) or not isinstance(later.turns, int):
-                turns = np.concatenate([np.broadcast_to(way.turns, len(way.places)) for way in (located.way, later)])
+                turns = np.concatenate(
+                    [np.broadcast_to(positions.turns, len(positions.places)) for positions in (located.positions, later)]
+                )
             places = np.concatenate([places, later.places])
         return places, turns
 
@@ -412,23 +414,23 @@ class Ordered(Node):
             numbers = share.below(numbers, self._epoch)
         return numbers
 
-    def _at_hand(self, way: Positions) -> int:
+    def _at_hand(self, positions: Positions) -> int:
         """How many rows follow, one at least, before one for which the source would open a further file: it waits for that row.
 
         Rows that a shuffle brings from anywhere are read together.
         """
-        rows = len(way.numbers)
+        rows = len(positions.numbers)
         if rows < 2 or self._mixes:
             return rows
-        turns, first = way.turns, int(way.places[0])
+        turns, first = positions.turns, int(positions.places[0])
         near = self._source.near(first, turns if isinstance(turns, int) else int(turns[0]))
-        behind = (way.places < first) | (way.places >= near)
+        behind = (positions.places < first) | (positions.places >= near)
         if not isinstance(turns, int):
             behind |= turns != turns[0]
         if not behind.any():
             return rows
         found = int(behind.argmax())
-        for layer, numbers in reversed(way.above):
+        for layer, numbers in reversed(positions.above):
             if isinstance(layer, Grouped):
                 found = int(np.searchsorted(np.cumsum(layer.lengths(numbers)), found, side="right"))
         return max(1, found)
@@ -439,7 +441,7 @@ class Ordered(Node):
             step = min(step, BLOCK_BYTES * block.num_rows // max(1, block.batch.nbytes))
         return max(1, min(step, _MOST_ROWS))
 
-    def _way(self, numbers: Ints) -> Positions:
+    def _positions(self, numbers: Ints) -> Positions:
         """Where rows with these numbers stand in the source."""
         above: list[tuple[Layer | RowChange, Ints]] = []
         turns: Ints | int = self._turn
@@ -456,41 +458,41 @@ class Ordered(Node):
                 places = layer.below(places, self._epoch)  # type: ignore[union-attr]
         return Positions(numbers, places, turns, above)
 
-    def _origins(self, way: Positions) -> Origins | None:
+    def _origins(self, positions: Positions) -> Origins | None:
         if any(isinstance(layer, Grouped) for layer in self._layers):
             return None  # each row is made of several
-        return self._origins_below(way)
+        return self._origins_below(positions)
 
-    def _origins_below(self, way: Positions) -> Origins:
+    def _origins_below(self, positions: Positions) -> Origins:
         """Where the rows of the source stand; those of no file are numbered by their places."""
-        found = self._source.origins(way.places, way.turns)
-        return Origins((self._label,), np.zeros_like(way.places), way.places) if found is None else found
+        found = self._source.origins(positions.places, positions.turns)
+        return Origins((self._label,), np.zeros_like(positions.places), positions.places) if found is None else found
 
-    def _raw(self, way: Positions) -> Block:
-        batch = self._source.read(way.places, way.turns)
+    def _raw(self, positions: Positions) -> Block:
+        batch = self._source.read(positions.places, positions.turns)
         found = None if self._features_of is None else self._features_of(batch.schema)
         kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
         return ArrowBlock(batch, kinds)
 
-    def _made(self, block: Block, way: Positions) -> Block:
+    def _made(self, block: Block, positions: Positions) -> Block:
         """The rows that are made of those of the source."""
-        for layer, numbers in reversed(way.above):
+        for layer, numbers in reversed(positions.above):
             if hasattr(layer, "with_origins"):
-                block = layer.with_origins(block, self._origins_below(way))
+                block = layer.with_origins(block, self._origins_below(positions))
             elif _is_change(layer):
-                block = self._changed(block, layer, numbers, way)
+                block = self._changed(block, layer, numbers, positions)
             elif isinstance(layer, Grouped):
                 block = block.grouped(layer.lengths(numbers))
         return block
 
-    def _changed(self, block: Block, layer: Any, numbers: Ints, way: Positions) -> Block:
+    def _changed(self, block: Block, layer: Any, numbers: Ints, positions: Positions) -> Block:
         failures = Failures()
         told = (failures,) if hasattr(layer, "function") else ()
         try:
             changed: Block = layer.changed(block, numbers, *told)
         except Exception as error:
-            if block.num_rows == len(way.places):
-                note_origin(error, self._origins_below(way), next(iter(failures.rows), None))
+            if block.num_rows == len(positions.places):
+                note_origin(error, self._origins_below(positions), next(iter(failures.rows), None))
             raise
         return changed
 

@@ -226,7 +226,7 @@ def files_of(source: Any) -> Sequence[str]:
     return (() if told is None else told()) or ()
 
 
-class Placed:
+class MemoryRows:
     """What rows by place have in common that lie in memory: they are counted, have no structure, and are at hand."""
 
     __slots__ = ()
@@ -260,7 +260,7 @@ class Placed:
         return None
 
 
-class OneOrder(Placed):
+class OneOrder(MemoryRows):
     """What rows have in common whose order is the same in every epoch, and that draw no seed."""
 
     __slots__ = ()
@@ -311,7 +311,7 @@ class Positions(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class NextPositions:
     """Where some rows stand that are delivered next.
 
     Attributes:
@@ -320,12 +320,12 @@ class Located:
     """
 
     start: int
-    way: Positions
+    positions: Positions
 
     @property
     def count(self) -> int:
         """How many they are."""
-        return len(self.way.numbers)
+        return len(self.positions.numbers)
 
     @property
     def stop(self) -> int:
@@ -334,7 +334,7 @@ class Located:
 
     def part(self, start: int, stop: int) -> Positions:
         """The way of some of them."""
-        return self.way.part(start - self.start, stop - self.start)
+        return self.positions.part(start - self.start, stop - self.start)
 
 
 class WidePositions:
@@ -346,20 +346,20 @@ class WidePositions:
 
     def __init__(self, read: Callable[[Positions], Block]) -> None:
         self._read = read
-        self._located: Located | None = None
+        self._located: NextPositions | None = None
         self._start = self._stop = 0
         self._held: Block | None = None
 
-    def read(self, located: Located, start: int, way: Positions, most: int) -> Block:
-        """The rows of `way`, which begin at row `start`; those behind that are located, up to `most`, are read with them."""
-        stop = start + len(way.numbers)
+    def read(self, located: NextPositions, start: int, positions: Positions, most: int) -> Block:
+        """Return the rows of `positions`, from row `start` on; up to `most` located rows behind them are read with them."""
+        stop = start + len(positions.numbers)
         if self._held is None or self._located is not located or not self._start <= start or not stop <= self._stop:
-            self._held = self._more(located, start, way, most)
+            self._held = self._more(located, start, positions, most)
             self._located, self._start, self._stop = located, start, start + self._held.num_rows
         return self._held.slice(start - self._start, stop - self._start)
 
-    def _more(self, located: Located, start: int, way: Positions, most: int) -> Block:
-        rows = len(way.numbers)
+    def _more(self, located: NextPositions, start: int, positions: Positions, most: int) -> Block:
+        rows = len(positions.numbers)
         if isinstance(self._held, ArrowBlock):
             most = min(most, BLOCK_BYTES * self._held.num_rows // max(1, self._held.batch.nbytes))
         wanted = min(most, _MOST_WIDE) // rows * rows
@@ -368,4 +368,4 @@ class WidePositions:
                 return self._read(located.part(start, min(located.stop, start + wanted)))
             except DatasetsCoreError:  # of a row behind those that are wanted, perhaps: it is told when its turn comes
                 pass
-        return self._read(way)
+        return self._read(positions)

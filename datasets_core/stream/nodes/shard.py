@@ -508,7 +508,7 @@ class _Behind:
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt(Unmeasured):
+class EveryNth(Unmeasured):
     """Every so many of the rows of a node: one of its logical shards, where these cannot be told before.
 
     A state is `[state of the node below, rows that came]`.
@@ -550,7 +550,7 @@ class Dealt(Unmeasured):
             yield Piece(seen, seen + rows, delivery, delivery.after(rows - 1), num_bytes)
             seen += rows
 
-    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Dealt:
+    def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> EveryNth:
         """See `Node.sharing`."""
         inner, seen = state
         cursor.expect("dealt", self.index, seen, inner)
@@ -559,4 +559,4 @@ class Dealt(Unmeasured):
 
 def shard_of(node: Node, index: int, count: int) -> Node:
     """A logical shard of a node, for which all rows are read where they cannot be divided before."""
-    return node.shard(index, count) or Dealt(node, index, count)
+    return node.shard(index, count) or EveryNth(node, index, count)

@@ -486,7 +486,7 @@ def _first_visits(visits: list[int], slots: int) -> list[int]:
     return begun
 
 
-# `Turns`: which files are read when, and in which order: those of one epoch, or of one epoch after the other without
+# `FileTurns`: which files are read when, and in which order: those of one epoch, or of one epoch after the other without
 # end.
 
 
@@ -496,7 +496,7 @@ _KNOWN_STRETCHES = 2
 
 
 @dataclass(frozen=True)
-class Turns:
+class FileTurns:
     """Files in some order, several of which are read in turn.
 
     Args:
@@ -504,7 +504,7 @@ class Turns:
         order: the numbers of the files, in the order in which they are opened.
         cycle, block: see `Interleave`.
 
-    >>> files, rows = Turns(np.array([2, 3]), np.array([1, 0]), cycle=1, block=16).at(np.arange(5))
+    >>> files, rows = FileTurns(np.array([2, 3]), np.array([1, 0]), cycle=1, block=16).at(np.arange(5))
     >>> files.tolist(), rows.tolist()
     ([1, 1, 1, 0, 0], [0, 1, 2, 0, 1])
     """
@@ -536,7 +536,7 @@ class Turns:
         return self.interleave.first_behind(place)
 
 
-class EndlessTurns:
+class EndlessFileTurns:
     """The files of one epoch after the other, where those of the next epoch take the places that become free in the last.
 
     So that any row can be computed without those before it, epochs are joined to *stretches*: a stretch is read to the end of
@@ -549,7 +549,7 @@ class EndlessTurns:
         cycle, block: see `Interleave`.
         epochs: of a stretch; see `epochs_of_stretch`.
 
-    >>> turns = EndlessTurns(np.array([1, 2]), lambda epoch: np.array([0, 1]), cycle=2, block=1, epochs=2)
+    >>> turns = EndlessFileTurns(np.array([1, 2]), lambda epoch: np.array([0, 1]), cycle=2, block=1, epochs=2)
     >>> turns.at(np.arange(9))[0].tolist()
     [0, 1, 1, 0, 1, 1, 0, 1, 1]
     """
@@ -561,7 +561,7 @@ class EndlessTurns:
         self._known: dict[int, _Stretch] = {}
 
     def at(self, places: Ints) -> tuple[Ints, Ints]:
-        """See `Turns.at`."""
+        """See `FileTurns.at`."""
         if not len(places):
             return places, places
         first, last = int(places.min()) // self._rows, int(places.max()) // self._rows
@@ -575,11 +575,11 @@ class EndlessTurns:
         return files, rows
 
     def places_of(self, files: Ints, rows: Ints) -> Ints:
-        """See `Turns.places_of`."""
+        """See `FileTurns.places_of`."""
         return self._stretch(0).places_of(files, rows)
 
     def first_behind(self, place: int) -> int:
-        """See `Turns.first_behind`."""
+        """See `FileTurns.first_behind`."""
         number, within = divmod(place, self._rows)
         return number * self._rows + self._stretch(number).first_behind(within)
 
@@ -595,7 +595,7 @@ class EndlessTurns:
 
 
 class _Stretch:
-    """So many epochs, of which those are planned that are needed; see `EndlessTurns`."""
+    """So many epochs, of which those are planned that are needed; see `EndlessFileTurns`."""
 
     def __init__(self, lengths: Ints, order: Callable[[int], Ints], cycle: int, block: int, epochs: int) -> None:
         self._lengths, self._order, self._cycle, self._block, self._epochs = lengths, order, cycle, block, epochs
@@ -604,12 +604,12 @@ class _Stretch:
         self._plan(2)
 
     def at(self, places: Ints) -> tuple[Ints, Ints]:
-        """See `Turns.at`."""
+        """See `FileTurns.at`."""
         self._reach(int(places.max()))
         return self._turns.at(places)
 
     def places_of(self, files: Ints, rows: Ints) -> Ints:
-        """See `Turns.places_of`; a row at which further files are open already may come later than it seems."""
+        """See `FileTurns.places_of`; a row at which further files are open already may come later than it seems."""
         found = self._turns.places_of(files, rows)
         while len(found) and int(found.max()) >= self._known:
             self._plan(2 * len(self._orders))
@@ -617,7 +617,7 @@ class _Stretch:
         return found
 
     def first_behind(self, place: int) -> int:
-        """See `Turns.first_behind`."""
+        """See `FileTurns.first_behind`."""
         self._reach(place)
         return self._turns.first_behind(place)
 
@@ -628,7 +628,7 @@ class _Stretch:
     def _plan(self, epochs: int) -> None:
         epochs = min(epochs, self._epochs)
         self._orders += [self._order(epoch) for epoch in range(len(self._orders), epochs)]
-        self._turns = Turns(self._lengths, np.concatenate(self._orders), self._cycle, self._block)
+        self._turns = FileTurns(self._lengths, np.concatenate(self._orders), self._cycle, self._block)
         # From the last opening on, further files would be opened that are not planned yet.
         self._known = self._turns.interleave.last_opening if epochs < self._epochs else self._epochs * self._per_epoch
 

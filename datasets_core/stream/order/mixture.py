@@ -1,4 +1,4 @@
-"""`Turns`: which of several sources each row of a mixture comes from, by arithmetic: in turn, or as their weights say.
+"""`MixtureSchedule`: the source of each row of a mixture, by arithmetic: in turn, or by weights.
 
 The picks are in blocks; how often each source is picked in a block follows from its number alone, and the order within from a
 key: any place can be read first.
@@ -137,7 +137,7 @@ class Stopping(StrEnum):
         return self is not Stopping.ALL_EXHAUSTED_WITHOUT_REPLACEMENT
 
 
-class Turns(Protocol):
+class MixtureSchedule(Protocol):
     """From which source each row comes."""
 
     @property
@@ -153,11 +153,11 @@ class Turns(Protocol):
         """How often each source was picked before this pick."""
         ...
 
-    def in_lane(self, lane: int, lanes: int) -> Turns:
+    def in_shard(self, shard: int, shards: int) -> MixtureSchedule:
         """The turns of one lane of the rows, which are such that lanes beside one another are not in the same source."""
         ...
 
-    def mixed(self, seed: int, epoch: int) -> Turns:
+    def mixed(self, seed: int, epoch: int) -> MixtureSchedule:
         """The turns by chance, with the same shares."""
         ...
 
@@ -178,21 +178,21 @@ class InTurn:
     first: int = 0
 
     def picks(self, start: int, stop: int) -> Ints:
-        """See `Turns.picks`."""
+        """See `MixtureSchedule.picks`."""
         found: Ints = (np.arange(stop - start, dtype=np.int64) + (start + self.first) % self.num_sources) % self.num_sources
         return found
 
     def counts(self, place: int) -> list[int]:
-        """See `Turns.counts`."""
+        """See `MixtureSchedule.counts`."""
         number = self.num_sources
         return [-(-max(0, place - (source - self.first) % number) // number) for source in range(number)]
 
-    def in_lane(self, lane: int, lanes: int) -> InTurn:
-        """See `Turns.in_lane`."""
-        return replace(self, first=(self.first + lane) % self.num_sources)
+    def in_shard(self, shard: int, shards: int) -> InTurn:
+        """See `MixtureSchedule.in_shard`."""
+        return replace(self, first=(self.first + shard) % self.num_sources)
 
     def mixed(self, seed: int, epoch: int) -> Weighted:
-        """See `Turns.mixed`."""
+        """See `MixtureSchedule.mixed`."""
         return Weighted.of([1] * self.num_sources, (seed, epoch))
 
 
@@ -249,11 +249,11 @@ class Weighted:
 
     @property
     def num_sources(self) -> int:
-        """See `Turns.num_sources`."""
+        """See `MixtureSchedule.num_sources`."""
         return len(self.shares)
 
     def picks(self, start: int, stop: int) -> Ints:
-        """See `Turns.picks`."""
+        """See `MixtureSchedule.picks`."""
         first, last = start // self.block, -(-stop // self.block)
         if first >= last:
             return np.zeros(0, np.int64)
@@ -262,7 +262,7 @@ class Weighted:
         return found
 
     def counts(self, place: int) -> list[int]:
-        """See `Turns.counts`."""
+        """See `MixtureSchedule.counts`."""
         block, rest = divmod(place, self.block)
         before = self._before(block)
         if not rest:
@@ -270,12 +270,12 @@ class Weighted:
         within = np.bincount(self._order(block)[:rest], minlength=self.num_sources).tolist()
         return [count + more for count, more in zip(before, within, strict=True)]
 
-    def in_lane(self, lane: int, lanes: int) -> Self:
-        """See `Turns.in_lane`."""
-        return replace(self, lanes=(*self.lanes, lane, lanes))
+    def in_shard(self, shard: int, shards: int) -> Self:
+        """See `MixtureSchedule.in_shard`."""
+        return replace(self, lanes=(*self.lanes, shard, shards))
 
     def mixed(self, seed: int, epoch: int) -> Self:
-        """See `Turns.mixed`."""
+        """See `MixtureSchedule.mixed`."""
         return replace(self, key=(*self.key, seed, epoch), _orders={})
 
     def _before(self, block: int) -> list[int]:
@@ -320,11 +320,11 @@ class Staged:
 
     @property
     def num_sources(self) -> int:
-        """See `Turns.num_sources`."""
+        """See `MixtureSchedule.num_sources`."""
         return self.stages[0][1].num_sources
 
     def picks(self, start: int, stop: int) -> Ints:
-        """See `Turns.picks`."""
+        """See `MixtureSchedule.picks`."""
         parts = [
             turns.picks(max(start, begin) - begin, min(stop, end) - begin)
             for begin, end, turns in self._spans()
@@ -333,16 +333,16 @@ class Staged:
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def counts(self, place: int) -> list[int]:
-        """See `Turns.counts`."""
+        """See `MixtureSchedule.counts`."""
         parts = [turns.counts(min(place, end) - begin) for begin, end, turns in self._spans() if begin < place or not begin]
         return [sum(each) for each in zip(*parts, strict=True)]
 
-    def in_lane(self, lane: int, lanes: int) -> Staged:
-        """See `Turns.in_lane`."""
-        return Staged(tuple((begin // lanes, turns.in_lane(lane, lanes)) for begin, turns in self.stages))
+    def in_shard(self, shard: int, shards: int) -> Staged:
+        """See `MixtureSchedule.in_shard`."""
+        return Staged(tuple((begin // shards, turns.in_shard(shard, shards)) for begin, turns in self.stages))
 
     def mixed(self, seed: int, epoch: int) -> Staged:
-        """See `Turns.mixed`."""
+        """See `MixtureSchedule.mixed`."""
         return Staged(tuple((begin, turns.mixed(seed, epoch)) for begin, turns in self.stages))
 
     def _spans(self) -> list[tuple[int, int, Weighted]]:
@@ -354,7 +354,7 @@ Weights: TypeAlias = "Sequence[float] | Mapping[int, Sequence[float]]"
 """How often each source is drawn; where that changes, by the row that it begins at."""
 
 
-def turns_of(weights: Weights | None, num_sources: int, seed: int, epoch: int) -> Turns:
+def mixture_schedule(weights: Weights | None, num_sources: int, seed: int, epoch: int) -> MixtureSchedule:
     """The turns of a mixture, whose weights were checked by `checked_weights`."""
     if weights is None:
         return InTurn(num_sources)
@@ -421,7 +421,7 @@ def _parts_of_a_whole(weights: Sequence[Fraction]) -> list[int] | None:
     return parts[int(fits.argmax())].astype(np.int64).tolist() if fits.any() else None
 
 
-def num_of_rows(turns: Turns, lengths: Sequence[int], stopping: Stopping) -> int:
+def num_of_rows(turns: MixtureSchedule, lengths: Sequence[int], stopping: Stopping) -> int:
     """How many rows a mixture of so many rows each has; `ENDLESS` for those that never end.
 
     >>> [num_of_rows(InTurn(2), [2, 5], stopping) for stopping in Stopping]
@@ -436,7 +436,7 @@ def num_of_rows(turns: Turns, lengths: Sequence[int], stopping: Stopping) -> int
     return min(ENDLESS, sum(count for count, length in zip(counts, lengths, strict=True) if length))
 
 
-def _pick_of(turns: Turns, source: int, row: int) -> int:
+def _pick_of(turns: MixtureSchedule, source: int, row: int) -> int:
     """The pick behind the one that gives a row of a source, rows counted from 1; 0 counts as 1."""
     low, high = 0, 1
     while turns.counts(high)[source] < max(1, row):

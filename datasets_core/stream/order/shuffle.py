@@ -63,12 +63,12 @@ class ShardPositions:
     rounds: int | None = 1
 
     @classmethod
-    def of(cls, size: int, lanes: int, own: tuple[int, ...], ends: str = "keep", times: int | None = 1) -> Self:
+    def of(cls, size: int, shards: int, own: tuple[int, ...], ends: str = "keep", times: int | None = 1) -> Self:
         """The lanes of an order.
 
         Args:
             size: how many rows it has.
-            lanes: into how many it is cut.
+            shards: into how many it is cut.
             own: those that are read.
             ends: one of `ENDS`: lanes that differ in length keep all rows, lose the last one, or repeat rows up to the longest.
             times: how often the rows are repeated; None: without end.
@@ -76,15 +76,15 @@ class ShardPositions:
         >>> ShardPositions.of(7, 3, (0, 1, 2)).below(np.arange(7), 0).tolist()
         [0, 3, 5, 1, 4, 6, 2]
         """
-        runs = [even_run(size, lanes, lane) for lane in own]
-        if ends == "pad" and 0 < size < lanes:  # a lane without rows gives that of another
-            runs = [range(lane % size, lane % size + 1) for lane in own]
+        runs = [even_run(size, shards, shard) for shard in own]
+        if ends == "pad" and 0 < size < shards:  # a lane without rows gives that of another
+            runs = [range(shard % size, shard % size + 1) for shard in own]
         lengths = tuple(map(len, runs))
-        most = ENDLESS // (4 * lanes)
+        most = ENDLESS // (4 * shards)
         rounds = [most // max(1, length) if times is None else min(times, most // max(1, length)) for length in lengths]
         limits = tuple(length * each for length, each in zip(lengths, rounds, strict=True))
         if ends != "keep":
-            even = (size // lanes if ends == "drop" else -(-size // lanes)) * (times or 0)
+            even = (size // shards if ends == "drop" else -(-size // shards)) * (times or 0)
             if times is not None:
                 limits = tuple(min(most, even) if length else 0 for length in lengths)
         starts = tuple(run.start for run in runs)
@@ -94,9 +94,9 @@ class ShardPositions:
         """The rows that are left where each lane gave so many."""
         return replace(self, given=tuple(map(min, given, self.limits)))
 
-    def alone(self, lane: int) -> Self:
+    def alone(self, shard: int) -> Self:
         """The rows of one lane."""
-        number = self.own.index(lane)
+        number = self.own.index(shard)
         names = "own", "starts", "lengths", "limits", "given"
         kept: dict[str, Any] = {name: (getattr(self, name)[number],) for name in names}
         return replace(self, **kept)
@@ -140,7 +140,7 @@ class ShardPositions:
         rounds, which = self._turns(np.array([place - 1], np.int64))
         row, last = int(rounds[0]), int(which[0])
         told = zip(self.given, self.limits, strict=True)
-        return [min(max(given, row + (lane <= last)), limit) for lane, (given, limit) in enumerate(told)]
+        return [min(max(given, row + (shard <= last)), limit) for shard, (given, limit) in enumerate(told)]
 
     def _turns(self, places: Ints) -> tuple[Ints, Ints]:
         """For each place the number of the row in its lane, and which of the lanes that is."""
@@ -154,7 +154,7 @@ class ShardPositions:
         """The rounds in which the same lanes give rows."""
         given, limits = (np.array(each, np.int64) for each in (self.given, self.limits))
         borders = np.unique(np.concatenate([given, limits]))
-        begins, sizes, rows, lanes = [], [], [], []
+        begins, sizes, rows, shards = [], [], [], []
         place = 0
         for row, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
             group = np.flatnonzero((given <= row) & (row < limits))
@@ -162,12 +162,12 @@ class ShardPositions:
                 begins.append(place)
                 sizes.append(len(group))
                 rows.append(row)
-                lanes.append(group)
+                shards.append(group)
                 place += (stop - row) * len(group)
         ends = [*begins[1:], place] if begins else []
         offsets = np.cumsum(np.array([0, *sizes], np.int64))[: len(sizes)]
         ends_, begins_, sizes_, rows_ = (np.array(each, np.int64) for each in (ends, begins, sizes, rows))
-        return _Spans(ends_, begins_, sizes_, rows_, offsets, np.concatenate(lanes) if lanes else np.zeros(0, np.int64))
+        return _Spans(ends_, begins_, sizes_, rows_, offsets, np.concatenate(shards) if shards else np.zeros(0, np.int64))
 
 
 class _Spans(NamedTuple):
@@ -405,24 +405,24 @@ class ShuffledBlocks(PlainLayer):
             sizes = np.where(rows == whole, sizes[which], sizes[which] // whole * rows)
             ends = cuts
         begins = np.concatenate([np.zeros(1, np.int64), ends])
-        lanes = np.searchsorted(begins, np.append(borders, self.num_rows))
+        shards = np.searchsorted(begins, np.append(borders, self.num_rows))
         total = np.cumsum(sizes)
         reach = np.searchsorted(total, total - sizes + target, side="right")
-        chosen = np.frombuffer(array("q", _windows(reach.data, lanes.tolist())), np.int64)
+        chosen = np.frombuffer(array("q", _windows(reach.data, shards.tolist())), np.int64)
         parts = np.minimum(-(-sizes[chosen] // target), begins[chosen + 1] - begins[chosen])
         parts = np.where(reach[chosen] == chosen, parts, 1)  # one that fits is whole, also together with others
         numbers = np.concatenate([np.zeros(1, np.int64), np.cumsum(parts)])
         return np.append(begins[chosen], self.num_rows), numbers
 
 
-def _windows(reach: memoryview, lanes: list[int]) -> Iterator[int]:
+def _windows(reach: memoryview, shards: list[int]) -> Iterator[int]:
     """The piece at which each window begins: it has as many as fit, and the first ones of a lane 1, 2, 4….
 
     Args:
         reach: for each piece, that behind the last which fits into the same window.
-        lanes: the piece at which each lane begins, and that behind the last.
+        shards: the piece at which each lane begins, and that behind the last.
     """
-    for start, end in pairwise(lanes):
+    for start, end in pairwise(shards):
         at, few = start, 1
         while at < end:
             yield at

@@ -83,7 +83,7 @@ _KEPT_OPEN = 64  # files whose footers and connections are kept
 _SAVED_AFTER = 256  # files that are new to the saved index
 
 
-class Located(NamedTuple):
+class BlockPositions(NamedTuple):
     """Where rows stand.
 
     Attributes:
@@ -400,11 +400,11 @@ class BlockIndex:
         self.whole()
         return [index.num_rows for index in self._found]
 
-    def located(self, rows: Ints) -> Located:
+    def located(self, rows: Ints) -> BlockPositions:
         """The blocks of rows that `reach` has reached."""
         blocks = np.searchsorted(self.ends, rows, side="right")
         try:
-            return Located(blocks, rows - (self.ends[blocks] - self._rows[blocks]))
+            return BlockPositions(blocks, rows - (self.ends[blocks] - self._rows[blocks]))
         except IndexError as error:  # they were reached by an index that is not theirs any more
             reason = f"there are {self.ends[-1]:,} rows up to its end, and more when its index was saved"
             raise FileChangedError(self.files[-1].name, reason) from error

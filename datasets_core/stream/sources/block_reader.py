@@ -158,7 +158,7 @@ _FIRST_BYTES = 8 << 20  # that are fetched ahead at first
 _TOGETHER_BYTES = 2 << 20  # of blocks that are fetched by one request
 
 
-class Wanted(NamedTuple):
+class BlockRequest(NamedTuple):
     """A block to be read.
 
     Attributes:
@@ -187,7 +187,7 @@ class BlockFetches:
         largest: bytes of a block above which it is not fetched as a whole.
     """
 
-    def __init__(self, wanted: Callable[[Key], Wanted], budget_bytes: int, largest: int) -> None:
+    def __init__(self, wanted: Callable[[Key], BlockRequest], budget_bytes: int, largest: int) -> None:
         self._wanted, self._budget, self._largest = wanted, budget_bytes, largest
         self._ahead: ReadAhead[dict[Key, Any]] = ReadAhead(budget_bytes, settings().stream_threads)
         self._groups: dict[Key, _Group] = {}
@@ -235,7 +235,7 @@ class BlockFetches:
         for group in groups:
             yield group.keys[0], group.num_bytes, group.fetch
 
-    def take(self, key: Key, wanted: Wanted) -> Any:
+    def take(self, key: Key, wanted: BlockRequest) -> Any:
         """The bytes of a block, which are waited for.
 
         Raises:
@@ -265,18 +265,18 @@ class _Group:
 
     __slots__ = ("_columns", "_file", "_numbers", "keys", "num_bytes")
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: BlockRequest) -> None:
         self._file, self._columns = wanted.file, wanted.columns
         self._numbers: list[int] = []
         self.keys: list[Key] = []
         self.num_bytes = 0
 
-    def takes(self, wanted: Wanted) -> bool:
+    def takes(self, wanted: BlockRequest) -> bool:
         """Whether a block goes with those that are in it."""
         is_near = wanted.file is self._file and wanted.number == self._numbers[-1] + 1 and wanted.columns == self._columns
         return is_near and self.num_bytes + wanted.num_bytes <= _TOGETHER_BYTES
 
-    def add(self, key: Key, wanted: Wanted) -> None:
+    def add(self, key: Key, wanted: BlockRequest) -> None:
         """Fetch one block more."""
         self.keys.append(key)
         self._numbers.append(wanted.number)
@@ -333,7 +333,7 @@ class BlockReader:
         wanted: tells how a block is read.
     """
 
-    def __init__(self, wanted: Callable[[Key], Wanted]) -> None:
+    def __init__(self, wanted: Callable[[Key], BlockRequest]) -> None:
         self._wanted = wanted
         budget = settings().stream_memory_bytes
         self._most_decoded, self._largest = int(budget * _DECODED_SHARE), int(budget * _LARGEST_SHARE)

@@ -22,7 +22,7 @@ from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.nodes.positions import OneOrder, Origins, RowsByPlace
 from datasets_core.stream.sources.block_index import BlockIndex
-from datasets_core.stream.sources.block_reader import BlockFile, BlockReader, Key, Wanted, gathered
+from datasets_core.stream.sources.block_reader import BlockFile, BlockReader, BlockRequest, Key, gathered
 
 # `BlockFit`: rows of many files as one: which columns are read of each, and what their types become.
 
@@ -256,7 +256,7 @@ class RowsOfBlocks(OneOrder):
         fit = self._own.fit if self.wanted is None else self._fit()
         return None if fit is None else fit.features
 
-    def told_features(self) -> Features | None:
+    def known_features(self) -> Features | None:
         """The features, for which the first file may be asked."""
         return self._fit().features
 
@@ -273,8 +273,8 @@ class RowsOfBlocks(OneOrder):
 
     def projected(self, names: Sequence[str]) -> RowsOfBlocks | None:
         """See `RowsByPlace.projected`."""
-        kept = tuple(name for name in self.told_features() or () if name in names)
-        if self.columns == kept or len(kept) == len(self.told_features() or ()):
+        kept = tuple(name for name in self.known_features() or () if name in names)
+        if self.columns == kept or len(kept) == len(self.known_features() or ()):
             return None
         found = self._own.projections.get(kept)
         if found is None:
@@ -421,7 +421,7 @@ class RowsOfBlocks(OneOrder):
             own.reader = BlockReader(self._wanted)
         return own.reader
 
-    def _wanted(self, key: Key) -> Wanted:
+    def _wanted(self, key: Key) -> BlockRequest:
         """How a block is read."""
         number, block = key
         index, fit = self.parts[number].index, self._fit()
@@ -430,7 +430,7 @@ class RowsOfBlocks(OneOrder):
         rows, decoded = index.size_of(block)
         size = file.num_bytes(inside, found.columns)
         pieces = partial(fit.pieces, file, inside, found, index.first_of(block))
-        return Wanted(file, inside, found.columns, rows, decoded if size is None else size, pieces)
+        return BlockRequest(file, inside, found.columns, rows, decoded if size is None else size, pieces)
 
     def _forget(self, name: str) -> bool:
         """Whether a file that changed, and was known from an earlier process, is asked again, since no row was read yet."""

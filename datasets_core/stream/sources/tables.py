@@ -22,9 +22,9 @@ from datasets_core.store.chunks import Chunks
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.rows.create import Recipe, check_callable, divided, failed_at, named_arguments
 from datasets_core.store.table import RowTable
-from datasets_core.stream.nodes.jobs import Made, Rows, RowsOfJobs
-from datasets_core.stream.nodes.positions import OneOrder, Origins, Placed
-from datasets_core.stream.order.files import EndlessTurns, FileRows, Turns, epochs_of_stretch, shuffled_files
+from datasets_core.stream.nodes.jobs import JobOutput, JobRows, RowsOfJobs
+from datasets_core.stream.nodes.positions import MemoryRows, OneOrder, Origins
+from datasets_core.stream.order.files import EndlessFileTurns, FileRows, FileTurns, epochs_of_stretch, shuffled_files
 from datasets_core.stream.order.layers import ENDLESS, Ints
 
 # `RowsOfTable`: where a stream of local rows begins: the rows of a table, in the order of an index.
@@ -165,8 +165,8 @@ class TableJob:
     origin: tuple[str, int] = ("", 0)
 
     @property
-    def stands_alone(self) -> bool:
-        """See `RowJob.stands_alone`."""
+    def is_independent(self) -> bool:
+        """See `RowJob.is_independent`."""
         return True
 
     def num_rows(self) -> int:
@@ -205,7 +205,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class RowsOfFiles(Placed):
+class RowsOfFiles(MemoryRows):
     """Rows that are read by place, in the order of an epoch; see `RowsByPlace`.
 
     Attributes:
@@ -225,7 +225,7 @@ class RowsOfFiles(Placed):
     paths: MediaPaths
     identity: Callable[[], list[Any]]
     id_columns: tuple[str, ...] = ()
-    _known: dict[int, Turns | EndlessTurns] = field(default_factory=dict, compare=False, repr=False)
+    _known: dict[int, FileTurns | EndlessFileTurns] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def features(self) -> Features:
@@ -283,7 +283,7 @@ class RowsOfFiles(Placed):
             found.setdefault(file.name, []).append(number)
         return found
 
-    def in_epoch(self, epoch: int) -> Turns | EndlessTurns:
+    def in_epoch(self, epoch: int) -> FileTurns | EndlessFileTurns:
         """The order of an epoch."""
         epoch = epoch if self.changes_by_epoch else 0
         found = self._known.get(epoch)
@@ -293,9 +293,9 @@ class RowsOfFiles(Placed):
             lengths, cycle, block = self._lengths, self.order.cycle, self.order.block
             if self.order.is_endless:
                 epochs = epochs_of_stretch(len(lengths), changes=self.changes_by_epoch)
-                found = EndlessTurns(lengths, lambda later: self._order_of(epoch + later), cycle, block, epochs)
+                found = EndlessFileTurns(lengths, lambda later: self._order_of(epoch + later), cycle, block, epochs)
             else:
-                found = Turns(lengths, self._order_of(epoch), cycle, block)
+                found = FileTurns(lengths, self._order_of(epoch), cycle, block)
             self._known[epoch] = found
         return found
 
@@ -396,11 +396,11 @@ class GeneratorJob:
     recipe: Recipe
 
     @property
-    def stands_alone(self) -> bool:
-        """See `RowJob.stands_alone`: it has lists of its own."""
+    def is_independent(self) -> bool:
+        """See `RowJob.is_independent`: it has lists of its own."""
         return True
 
-    def batches(self, skip: int, *, in_order: bool) -> Generator[Made]:
+    def batches(self, skip: int, *, in_order: bool) -> Generator[JobOutput]:
         """See `RowJob.batches`; without features rows are given as they were yielded.
 
         Rows are handed on while others are made, whatever time each takes.
@@ -422,7 +422,7 @@ class GeneratorJob:
             if not chunk and failure is None:
                 return
             if chunk:
-                made: Rows = chunk if encoder is None else encoder.encode(chunk)
+                made: JobRows = chunk if encoder is None else encoder.encode(chunk)
                 rows.measured(0 if isinstance(made, list) else made.nbytes, len(chunk))
                 yield made
         raise failure

@@ -9,7 +9,7 @@ from datasets_core.building.tfds_folders.shards import RecordShard
 from datasets_core.errors import DamagedRecordError, DamagedShardError, ExampleError
 from datasets_core.records.framing import frame
 from datasets_core.store.pieces import BatchRows
-from datasets_core.store.shard import Shelf
+from datasets_core.store.shard import ShardCache
 
 FORM = {"featuresDict": {"features": {"n": {"tensor": {"dtype": "uint8", "shape": {}}}}}}
 
@@ -25,10 +25,12 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
-def shard(path: Path, *batches: tuple[int, int], shelf: Shelf | None = None, together: int = 1) -> RecordShard:
+def shard(path: Path, *batches: tuple[int, int], shard_cache: ShardCache | None = None, together: int = 1) -> RecordShard:
     reader = TfdsReader(layout_of(FORM, lambda name: None, path="features.json"))
     rows = BatchRows(batches or ((4, 2), (2, 1)))
-    return RecordShard(str(path), "tfrecord", reader, rows, shelf or Shelf(), together=together, name=path.name, identity="x")
+    return RecordShard(
+        str(path), "tfrecord", reader, rows, shard_cache or ShardCache(), together=together, name=path.name, identity="x"
+    )
 
 
 def numbers(found: RecordShard, index: int) -> list[int]:
@@ -37,7 +39,7 @@ def numbers(found: RecordShard, index: int) -> list[int]:
 
 
 def test_batches_are_decoded_in_any_order(path: Path) -> None:
-    found = shard(path, shelf=Shelf(max_bytes=0))
+    found = shard(path, shard_cache=ShardCache(max_bytes=0))
     assert [numbers(found, index) for index in (2, 0, 1, 1, 2)] == [[8, 9], [0, 1, 2, 3], [4, 5, 6, 7], [4, 5, 6, 7], [8, 9]]
     found.close()
 
@@ -58,8 +60,8 @@ def test_a_shard_is_sent_to_another_process(path: Path) -> None:
     first.batch(0)
     other = pickle.loads(pickle.dumps(first))
     assert numbers(other, 2) == [8, 9] and other.identity == "x"
-    standing = other.standing()
-    assert standing is not None and standing.names == (path.name,) and standing.firsts.tolist() == [0, 4, 8]
+    locations = other.locations()
+    assert locations is not None and locations.names == (path.name,) and locations.firsts.tolist() == [0, 4, 8]
     first.close()
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
-from datasets_core.building.hooks import Reread, SplitGenerator
+from datasets_core.building.hooks import Replay, SplitGenerator
 from datasets_core.building.write.build import Journal
 from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.local import ThreadEngine
@@ -476,7 +476,7 @@ class Text(Tables):
             for value in shard:
                 as_text = self.read_schema is not None and self.read_schema.field("a").type == pa.string()
                 if not as_text and not value.isdecimal():
-                    raise Reread(pa.schema({"a": pa.string()}))
+                    raise Replay(pa.schema({"a": pa.string()}))
                 yield value, pa.table({"a": [value if as_text else int(value)]})
 
 
@@ -488,7 +488,7 @@ def test_text_is_read_again_where_types_do_not_widen(tmp_path, num_proc):
 def test_a_builder_that_asks_for_the_same_schema_again_is_stopped(tmp_path):
     class Endless(Text):
         def _generate_tables(self, shards):
-            raise Reread(pa.schema({"a": pa.string()}))
+            raise Replay(pa.schema({"a": pa.string()}))
             yield
 
     with pytest.raises(DatasetGenerationError, match="wider"):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.dataset.transforms.calling import Part, Teller, as_size, borders, number_of_parts, results
+from datasets_core.dataset.transforms.calling import Part, ProgressFile, as_size, borders, number_of_parts, results
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, WorkerDiedError
 
 
@@ -56,7 +56,7 @@ def test_a_killed_worker_is_told_with_its_rows() -> None:
 
 
 def test_a_teller_writes_what_is_done(tmp_path: Path) -> None:
-    with Teller(str(tmp_path / "told")) as teller, Teller("") as silent:
+    with ProgressFile(str(tmp_path / "told")) as teller, ProgressFile("") as silent:
         teller.update(3)
         teller.update(4)
         silent.update(1)

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from datasets_core.errors import CastError, MediaDecodeError, UntrustedPathError
 from datasets_core.features.media import audio as sounds
-from datasets_core.features.media.audio import Sound, Wanted, wav_bytes
+from datasets_core.features.media.audio import SampleRequest, Sound, wav_bytes
 from datasets_core.features.media.media import MediaPaths
 
 soundfile = pytest.importorskip("soundfile")
@@ -59,7 +59,7 @@ def test_a_sound_that_is_too_long_is_an_error_and_can_be_read_in_parts(monkeypat
 def test_channels_that_cannot_be_mixed_are_an_error() -> None:
     three = wav_bytes(np.zeros((3, 5), np.int16), 8)
     with pytest.raises(CastError, match="3 channels"):
-        Sound({"bytes": three, "path": None}, Wanted(num_channels=2)).get_all_samples()
+        Sound({"bytes": three, "path": None}, SampleRequest(num_channels=2)).get_all_samples()
 
 
 @pytest.mark.parametrize("array", [np.zeros((2, 2, 2), "f4"), np.zeros(3, "c8"), np.zeros((100, 2), "i2"), ["a"]])
@@ -69,7 +69,7 @@ def test_arrays_that_are_no_samples_are_refused(array: object) -> None:
 
 
 def test_a_sound_travels_and_is_equal_to_itself_only_by_what_it_is() -> None:
-    sound = Sound({"bytes": wav_bytes([0.5, -0.5], 8), "path": None}, Wanted(num_channels=1))
+    sound = Sound({"bytes": wav_bytes([0.5, -0.5], 8), "path": None}, SampleRequest(num_channels=1))
     again = pickle.loads(pickle.dumps(sound))
     assert again == sound and again["array"].tolist() == [0.5, -0.5]
     assert sound != Sound(sound.stored)

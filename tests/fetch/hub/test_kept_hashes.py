@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core.fetch.hub import cache
-from datasets_core.fetch.hub.cache import KeptHashes
+from datasets_core.fetch.hub.cache import HashCache
 
 ABC = "f2ba8f84ab5c1bce84a7b441cb1959cfc7093b7f"  # git hash-object of "abc"
 
@@ -21,13 +21,13 @@ def place(tmp_path: Path) -> Path:
     return found
 
 
-def kept(path: Path, hashes: KeptHashes) -> KeptHashes:
+def kept(path: Path, hashes: HashCache) -> HashCache:
     path.write_bytes(hashes.text())
-    return KeptHashes.of(str(path))
+    return HashCache.of(str(path))
 
 
 def test_a_file_is_read_once(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = KeptHashes.of(str(tmp_path / "none.json"))
+    first = HashCache.of(str(tmp_path / "none.json"))
     assert (first.git_oid(str(place), "a.csv"), first.is_changed) == (ABC, True)
     again = kept(tmp_path / "kept.json", first)
     monkeypatch.setattr(cache, "_git_oid", lambda place, size: "read")
@@ -37,7 +37,7 @@ def test_a_file_is_read_once(place: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("way", ["in place", "another time", "another file"])
 def test_another_file_is_read_again(place: Path, tmp_path: Path, way: str) -> None:
-    first = KeptHashes(str(tmp_path / "kept.json"))
+    first = HashCache(str(tmp_path / "kept.json"))
     first.git_oid(str(place), "a.csv")
     again = kept(tmp_path / "kept.json", first)
     if way == "another file":  # with the time of the first
@@ -53,7 +53,7 @@ def test_another_file_is_read_again(place: Path, tmp_path: Path, way: str) -> No
 
 def test_a_file_that_was_written_just_now_is_not_believed_to_stay(place: Path, tmp_path: Path) -> None:
     os.utime(place, (time.time(), time.time()))
-    hashes = KeptHashes(str(tmp_path / "kept.json"))
+    hashes = HashCache(str(tmp_path / "kept.json"))
     assert hashes.git_oid(str(place), "a.csv") == ABC
     assert not hashes.is_changed
 
@@ -73,4 +73,4 @@ def test_a_file_that_was_written_just_now_is_not_believed_to_stay(place: Path, t
 )
 def test_what_is_damaged_is_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "kept.json").write_text(text)
-    assert KeptHashes.of(str(tmp_path / "kept.json")).known == {}
+    assert HashCache.of(str(tmp_path / "kept.json")).known == {}

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from datasets_core import config
-from datasets_core.engines.threads import Patience
+from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DownloadError, FileChangedError, UrlNotFoundError
 from datasets_core.fetch.http import Credentials, HttpClient, RetryPolicy
 from datasets_core.fetch.ranges.file import FileVersion
@@ -299,7 +299,7 @@ def _no_ranges():
 
 def test_a_call_alone_reads_one_version(file):
     read = file()._transport
-    patience = Patience("x", 20)
-    data, version = read.get_ranges([(0, 10), (-10, 0)], None, patience)
+    stall_timeout = StallTimeout("x", 20)
+    data, version = read.get_ranges([(0, 10), (-10, 0)], None, stall_timeout)
     assert ([bytes(part) for part in data], version.size) == ([BODY[:10], BODY[-10:]], len(BODY))
     read.close()

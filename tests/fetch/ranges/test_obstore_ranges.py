@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from datasets_core.engines.threads import Patience
+from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, MissingDependencyError
 from datasets_core.fetch.ranges.reader import TransportRanges
 from datasets_core.fetch.ranges.stores import ObstoreTransport, obstore_options
@@ -42,7 +42,7 @@ def test_any_bytes_are_read(made):
 def test_bytes_are_told_as_they_come(made):
     told = []
 
-    class Told(Patience):
+    class Told(StallTimeout):
         def told(self, count):
             told.append(count)
             super().told(count)

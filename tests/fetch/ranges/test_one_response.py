@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from datasets_core import config
-from datasets_core.engines.threads import Patience
+from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DownloadError, FileChangedError
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.ranges.http import HttpTransport, OneResponse
@@ -26,7 +26,7 @@ def answer(range_server, policy):
         transport = HttpTransport(HttpSource(url, HttpClient(), policy, Credentials.of(url), {}), url)
         transports.append(transport)
         with ExitStack() as stack:
-            response = transport.opened(stack, None, None, Patience("a", 0))
+            response = transport.opened(stack, None, None, StallTimeout("a", 0))
             return OneResponse(transport, response, stack.pop_all())
 
     yield make

@@ -25,10 +25,10 @@ class Memory:
     def __init__(self, body=BODY, tag="v"):
         self.body, self.tag, self.asked = body, tag, []
 
-    def stat(self, patience):
+    def stat(self, stall_timeout):
         return FileVersion(len(self.body), self.tag)
 
-    def get_ranges(self, ranges, held, patience):
+    def get_ranges(self, ranges, held, stall_timeout):
         self.asked += ranges
         found = [self.body[start:stop] if start >= 0 else self.body[start:] for start, stop in ranges]
         return found, FileVersion(len(self.body), self.tag)

@@ -22,7 +22,7 @@ class Memory:
     def __init__(self, body=BODY):
         self.body, self.asked = body, []
 
-    def get_ranges(self, ranges, held, patience):
+    def get_ranges(self, ranges, held, stall_timeout):
         self.asked += ranges
         return [self.body[start:stop] for start, stop in ranges], held
 

@@ -11,7 +11,7 @@ import pytest
 from datasets_core.errors import DownloadError, NonMatchingChecksumError
 from datasets_core.fetch.checksums import FileRecord, VerificationMode, check_file
 from datasets_core.fetch.http import Credentials, HttpClient
-from datasets_core.fetch.ranges.sequential import Wanted, open_remote, open_store
+from datasets_core.fetch.ranges.sequential import ReadRequest, open_remote, open_store
 from datasets_core.fetch.ranges.stores import StoreTransport
 from datasets_core.fetch.transfer import HttpSource
 
@@ -34,7 +34,7 @@ def wanted(site, policy, tmp_path, faults):
             seen.append(found)
             check_file(source.url, checked, found, VerificationMode.ALL_CHECKS)
 
-        return Wanted(source, whole, check, checked, is_whole)
+        return ReadRequest(source, whole, check, checked, is_whole)
 
     seen = make.seen = []
     return make

@@ -8,7 +8,7 @@ import fsspec
 import pytest
 
 from datasets_core import config
-from datasets_core.engines.threads import Patience
+from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
 from datasets_core.fetch.ranges import stores
 from datasets_core.fetch.ranges.reader import TransportRanges
@@ -78,7 +78,7 @@ def test_a_store_that_is_slow_is_asked_for_less_at_a_time(store, policy, monkeyp
 
     monkeypatch.setattr(type(store), "cat_file", slow)
     monkeypatch.setattr(stores.time, "monotonic", lambda: now[0])
-    found, _ = StoreTransport(URL, policy=policy).get_ranges([(0, len(body))], None, Patience("a", 1, seconds=60))
+    found, _ = StoreTransport(URL, policy=policy).get_ranges([(0, len(body))], None, StallTimeout("a", 1, seconds=60))
     assert bytes(found[0]) == body
     assert asked[:2] == [4 << 20, 1 << 20] and max(asked[2:]) == 1 << 18
 

@@ -11,47 +11,47 @@ from typing import Any
 import cloudpickle
 import pytest
 
-from datasets_core.scripting.compat.tables import FACES, Face, face_of, open_face
+from datasets_core.scripting.compat.tables import COMPAT_MODULES, Face, compat_module_of, open_module
 
 PEER = os.environ.get("DATASETS_PEER_PYTHON")
 
 
-@pytest.mark.parametrize("old", sorted(FACES))
+@pytest.mark.parametrize("old", sorted(COMPAT_MODULES))
 def test_every_name_of_every_face_has_a_home(old: str) -> None:
-    face = open_face(old)
+    face = open_module(old)
     for name in dir(face):
         assert getattr(face, name) is not None or name.startswith("__")
 
 
 def test_submodules_are_attributes_without_an_import() -> None:
-    text = "from datasets_core.scripting.compat.tables import open_face as o; print(o('datasets').features.ClassLabel.__name__)"
+    text = "import datasets_core.scripting.compat.tables as t; print(t.open_module('datasets').features.ClassLabel.__name__)"
     assert subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout == "ClassLabel\n"
 
 
 def test_a_name_that_there_is_not_is_told_by_its_old_name_and_what_to_do() -> None:
     with pytest.raises(AttributeError, match=r"^datasets has no 'load_metric' here: .*'evaluate'"):
-        _ = open_face("datasets").load_metric
+        _ = open_module("datasets").load_metric
     with pytest.raises(AttributeError, match=r"^datasets\.features has no 'Nothing' here"):
-        _ = open_face("datasets.features").Nothing
+        _ = open_module("datasets.features").Nothing
     with pytest.raises(ImportError, match=r"^datasets has no 'nothing' here"):
-        open_face("datasets.nothing")
-    assert not hasattr(open_face("datasets"), "nothing")
+        open_module("datasets.nothing")
+    assert not hasattr(open_module("datasets"), "nothing")
 
 
 def test_names_that_are_not_ours_have_no_face() -> None:
-    assert [face_of(name) for name in ("os", "datasets_core", "datasetsx.y", "evaluate")] == [None] * 4
+    assert [compat_module_of(name) for name in ("os", "datasets_core", "datasetsx.y", "evaluate")] == [None] * 4
 
 
 @pytest.mark.parametrize("pickler", [pickle, cloudpickle])
 def test_faces_and_what_comes_from_them_travel(pickler: Any) -> None:
-    face = open_face("datasets")
+    face = open_module("datasets")
     assert pickler.loads(pickler.dumps(face)) is face
-    assert pickler.loads(pickler.dumps(face.features)) is open_face("datasets.features")
+    assert pickler.loads(pickler.dumps(face.features)) is open_module("datasets.features")
     assert pickler.loads(pickler.dumps(face.Value("int8"))) == face.Value("int8")
 
 
 def test_a_process_that_never_heard_of_faces_unpickles_them(tmp_path: Path) -> None:
-    (tmp_path / "it").write_bytes(pickle.dumps(open_face("datasets.features")))
+    (tmp_path / "it").write_bytes(pickle.dumps(open_module("datasets.features")))
     text = f"import pickle; print(pickle.load(open({str(tmp_path / 'it')!r}, 'rb')).Value.__name__)"
     assert subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout == "Value\n"
 
@@ -116,6 +116,6 @@ def test_hugging_face_datasets_goes_on_working_beside_scripts_of_its_name(tmp_pa
 
 
 def test_a_face_lists_its_names_and_submodules() -> None:
-    face = open_face("datasets")
+    face = open_module("datasets")
     assert isinstance(face, Face)
     assert {"Value", "features", "tasks", "utils", "__version__"} <= set(dir(face))

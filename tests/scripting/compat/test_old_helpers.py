@@ -9,7 +9,7 @@ from datasets_core import config
 from datasets_core.errors import ConfigurationError
 from datasets_core.meta.info import SupervisedKeysData
 from datasets_core.scripting.compat import datasets
-from datasets_core.scripting.compat.tables import open_face
+from datasets_core.scripting.compat.tables import open_module
 
 
 def test_values_without_arrays() -> None:
@@ -51,7 +51,7 @@ def test_stores_are_told_from_disks() -> None:
     ],
 )  # fmt: skip
 def test_old_names_are_found_without_an_import_of_their_module(name: str) -> None:
-    found = open_face("datasets")
+    found = open_module("datasets")
     for part in name.split("."):
         found = getattr(found, part)
     assert found is not None
@@ -59,7 +59,7 @@ def test_old_names_are_found_without_an_import_of_their_module(name: str) -> Non
 
 def test_what_is_not_here_says_what_to_do() -> None:
     with pytest.raises(AttributeError, match=r"slices are written as text: split='train\[:10%\]'"):
-        _ = open_face("datasets").percent
+        _ = open_module("datasets").percent
 
 
 def test_supervised_keys_have_their_fields_in_vars() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from datasets_core.scripting.sandbox.limits import Cage
-from datasets_core.scripting.sandbox.process import Confined
+from datasets_core.scripting.sandbox.limits import Sandbox
+from datasets_core.scripting.sandbox.process import SandboxedProcess
 
 TRIAL = "datasets_core.scripting.sandbox.protocol:serve"
 NOBODY = 65534
@@ -19,17 +19,19 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def confined(tmp_path: Path) -> Iterator[Confined]:
+def confined(tmp_path: Path) -> Iterator[SandboxedProcess]:
     """One confined process, which may read the folder `inputs` that it finds `note.txt` in."""
     inputs = tmp_path / "inputs"
     inputs.mkdir()
     (inputs / "note.txt").write_text("a note")
-    with Confined.start(Cage((str(inputs),), str(tmp_path / "scratch"), script="/there/script.py"), serve=TRIAL) as process:
+    with SandboxedProcess.start(
+        Sandbox((str(inputs),), str(tmp_path / "scratch"), script="/there/script.py"), serve=TRIAL
+    ) as process:
         yield process
 
 
 @pytest.fixture
-def run(confined: Confined) -> Run:
+def run(confined: SandboxedProcess) -> Run:
     """Run a text confined, and have what it leaves as `result`."""
     return lambda text, **options: confined.ask({"text": text, "path": "/there/script.py"}, **options).head["result"]
 

@@ -13,7 +13,7 @@ from datasets_core.errors import DataFilesNotFoundError, DatasetGenerationError,
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.streaming import StreamingDownloadManager
-from datasets_core.scripting.sandbox.answers import Answers, FetchedBefore, confined_manager, manager_form
+from datasets_core.scripting.sandbox.answers import Answers, PrefetchedFiles, manager_form, sandboxed_manager
 from datasets_core.scripting.sandbox.denials import raised
 from datasets_core.scripting.sandbox.grants import Granted
 
@@ -40,7 +40,7 @@ def granted(own: Path, folder: str, tmp_path: Path) -> Granted:
 
 @pytest.fixture
 def answers(granted: Granted, own: Path, folder: str) -> Answers:
-    manager = confined_manager(DownloadManager(base_path=str(own)), granted, folder)
+    manager = sandboxed_manager(DownloadManager(base_path=str(own)), granted, folder)
     return Answers(granted, base_path=str(own), folder=folder, manager=manager)
 
 
@@ -98,7 +98,7 @@ def test_errors_do_not_tell_where_the_library_lies(answers: Answers) -> None:
 
 def test_no_file_of_the_users_is_fetched_for_a_stream(granted: Granted, own: Path, folder: str, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
-    manager = confined_manager(StreamingDownloadManager(base_path=str(own)), granted, folder)
+    manager = sandboxed_manager(StreamingDownloadManager(base_path=str(own)), granted, folder)
     answers = Answers(granted, base_path=str(own), folder=folder, manager=manager)
     for ask in ("fetch", "locate", "download"):
         for name in (str(tmp_path / "secret.txt"), f"file://{tmp_path}/secret.txt", "../secret.txt"):
@@ -150,7 +150,7 @@ def test_after_the_users_files_nothing_is_asked_of_a_server(own: Path, folder: s
     seen = Granted("words.py", [str(own), folder], mark=str(tmp_path / "private"), holds_user_data=True)
     manager = Streams(own / "a.txt")
     fixed = "http://127.0.0.1/fixed"
-    before = FetchedBefore("words.py", [fixed], manager.fetch, manager)
+    before = PrefetchedFiles("words.py", [fixed], manager.fetch, manager)
     answers = Answers(seen, base_path=str(own), folder=folder, manager=manager, before=before)
     place = {"places": [str(own / "a.txt")]}
     assert [answers({"ask": ask, "names": [fixed]}) for ask in ("download", "fetch")] == [place, place]
@@ -213,7 +213,7 @@ def test_a_manager_for_a_stranger_has_no_secrets(granted: Granted, folder: str) 
     form = manager_form(manager, "words.py", base_path="/own", folder=folder)
     assert "secret" not in str(form)
     assert (form["data_dir"], form["downloads"]) == ("/mine", folder)
-    manager = confined_manager(manager, granted, folder)
+    manager = sandboxed_manager(manager, granted, folder)
     assert (manager.download_config.token, manager.download_config.storage_options) == (False, {})
     assert (manager.manual_dir, config.token) == (None, "hf_secret")  # the script may have named that folder itself
 

@@ -11,11 +11,11 @@ import pytest
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetBuildError
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.scripting.sandbox.denials import head_of
-from datasets_core.scripting.sandbox.served import AskedDownloads
+from datasets_core.scripting.sandbox.served import RemoteDownloads
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AskedDownloads, list[Any]]:
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[RemoteDownloads, list[Any]]:
     monkeypatch.setenv("HOME", str(tmp_path / "scratch" / "home"))
     (tmp_path / "scratch" / "home").mkdir(parents=True)
     questions: list[Any] = []
@@ -30,7 +30,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AskedDownloa
 
     form = {"script": "words.py", "dataset_name": "words", "data_dir": "/mine", "record_checksums": True, "downloads": "/given"}
     form |= {"extracted": "/given/extracted", "base_path": str(tmp_path), "config": {"num_proc": 2}}
-    return AskedDownloads(question, form), questions
+    return RemoteDownloads(question, form), questions
 
 
 def test_any_nesting_is_asked_for_at_once(asked: Any) -> None:
@@ -46,7 +46,7 @@ def test_any_nesting_is_asked_for_at_once(asked: Any) -> None:
 def test_it_looks_like_any_other(asked: Any) -> None:
     manager, _ = asked
     assert isinstance(manager, DownloadManager)
-    assert type(manager) is AskedDownloads
+    assert type(manager) is RemoteDownloads
     assert (manager.manual_dir, manager.data_dir, manager.is_streaming, manager.dataset_name) == (
         "/mine",
         "/mine",

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.scripting.sandbox.served import AskedDownloads, AskedStreams
+from datasets_core.scripting.sandbox.served import RemoteDownloads, RemoteStreams
 
 TEXT = b"one\ntwo\nthree\n" * 100_000
 
 
 @pytest.fixture
-def streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AskedStreams, list[str]]:
+def streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[RemoteStreams, list[str]]:
     monkeypatch.setenv("HOME", str(tmp_path / "scratch" / "home"))
     (tmp_path / "scratch" / "home").mkdir(parents=True)
     (tmp_path / "fetched.txt").write_bytes(TEXT)
@@ -36,7 +36,7 @@ def streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[AskedStrea
 
     form = {"script": "words.py", "dataset_name": "words", "data_dir": None, "record_checksums": True, "downloads": "/given"}
     form |= {"extracted": "/given/extracted", "base_path": str(tmp_path), "config": {}}
-    return AskedStreams(AskedDownloads(question, form)), asked
+    return RemoteStreams(RemoteDownloads(question, form)), asked
 
 
 def test_urls_are_remote_files_and_local_ones_are_where_they_are(streams: Any) -> None:

@@ -19,7 +19,7 @@ from datasets_core.meta.version import Version
 from datasets_core.scripting.sandbox.protocol import (
     BuilderFacts,
     ClassFacts,
-    Shown,
+    RemoteText,
     builder_form,
     class_form,
     files_form,
@@ -75,7 +75,7 @@ def test_a_builder_comes_as_it_is(tmp_path: Path) -> None:
     assert facts.info == made.info
     assert (facts.config.name, facts.config.features) == ("de", made.info.features)  # type: ignore[attr-defined]
     assert facts.config.data_files.identities == (("a", 3, "x"),)
-    assert isinstance(facts.config.thing, Shown)  # type: ignore[attr-defined]
+    assert isinstance(facts.config.thing, RemoteText)  # type: ignore[attr-defined]
     assert repr(facts.config.thing).startswith("<object object")  # type: ignore[attr-defined]
 
 

@@ -16,7 +16,7 @@ from datasets_core.errors import ScriptError, ScriptTimeoutError
 from datasets_core.scripting.sandbox.children import Children, Home, in_time
 from datasets_core.scripting.sandbox.limits import layers
 
-confines = pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+confines = pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 
 SCRIPT = """
 import datasets

@@ -24,18 +24,18 @@ from datasets_core.errors import (
     ScriptTimeoutError,
     WorkerDiedError,
 )
-from datasets_core.scripting.sandbox.limits import Cage, layers, program
-from datasets_core.scripting.sandbox.process import Confined, readable
+from datasets_core.scripting.sandbox.limits import Sandbox, layers, program
+from datasets_core.scripting.sandbox.process import SandboxedProcess, readable
 
-pytestmark = pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+pytestmark = pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 
 TRIAL = "datasets_core.scripting.sandbox.protocol:serve"
 Run = Callable[..., Any]
 RAW = "import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nctypes.set_errno(0)\nresult = ({}, ctypes.get_errno())"
 
 
-def _cage(tmp_path: Path, **options: Any) -> Cage:
-    return Cage((), str(tmp_path / "scratch"), script="/there/script.py", **options)
+def _cage(tmp_path: Path, **options: Any) -> Sandbox:
+    return Sandbox((), str(tmp_path / "scratch"), script="/there/script.py", **options)
 
 
 def test_a_script_reads_its_inputs_and_writes_its_scratch_folder(run: Run, tmp_path: Path) -> None:
@@ -102,13 +102,13 @@ def test_what_a_script_may_not_do_is_an_error_that_names_it_and_its_line(run: Ru
     assert "trust_remote_code=True" in str(raised.value)
 
 
-def test_a_denial_that_the_script_swallows_is_told_of_once(run: Run, confined: Confined) -> None:
+def test_a_denial_that_the_script_swallows_is_told_of_once(run: Run, confined: SandboxedProcess) -> None:
     text = "for _ in range(3):\n  try: open('/etc/passwd')\n  except OSError: result = 'none'"
     assert run(text) == "none"
     assert [(each.tried, each.line) for each in confined.denials] == [("read '/etc/passwd'", 2)]
 
 
-def test_a_file_that_is_not_there_is_no_denial(run: Run, confined: Confined) -> None:
+def test_a_file_that_is_not_there_is_no_denial(run: Run, confined: SandboxedProcess) -> None:
     assert run("try: open('/etc/no-such-file')\nexcept FileNotFoundError: result = 'none'") == "none"
     assert confined.denials == []
 
@@ -133,7 +133,7 @@ def test_a_file_that_is_not_there_is_no_denial(run: Run, confined: Confined) -> 
         ("c.mknod(b'x', 0o60600, 0)", "mknod"), ("c.quotactl(0, None, 0, None)", "quotactl"),
     ],
 )  # fmt: skip
-def test_system_calls_past_python_are_refused_and_told_of(run: Run, confined: Confined, call: str, tried: str) -> None:
+def test_system_calls_past_python_are_refused_and_told_of(run: Run, confined: SandboxedProcess, call: str, tried: str) -> None:
     result, code = run(RAW.format(call))
     assert (result, code != 0) == (-1, True)
     told = " ".join(each.tried for each in confined.denials)
@@ -171,7 +171,7 @@ def test_nothing_of_the_parent_is_open(run: Run) -> None:
     assert run("import os\nresult = [n for n in range(300) if os.path.exists(f'/proc/self/fd/{n}')]") == [0, 1, 2, 3, 4]
 
 
-def test_it_computes_as_outside(run: Run, confined: Confined) -> None:
+def test_it_computes_as_outside(run: Run, confined: SandboxedProcess) -> None:
     text = """
         import bz2, csv, gzip, io, json, lzma, mmap, sqlite3, tarfile, threading, xml.etree.ElementTree as tree, zipfile
         from concurrent.futures import ThreadPoolExecutor
@@ -195,7 +195,7 @@ def test_it_computes_as_outside(run: Run, confined: Confined) -> None:
 
 
 @pytest.mark.parametrize("package", ["pandas", "PIL.Image", "soundfile", "h5py", "lxml.etree", "polars", "duckdb"])
-def test_packages_of_data_work_confined(run: Run, confined: Confined, package: str) -> None:
+def test_packages_of_data_work_confined(run: Run, confined: SandboxedProcess, package: str) -> None:
     pytest.importorskip(package)
     uses = {
         "pandas": "m.DataFrame({'a': [1]}).to_csv('a.csv'); result = len(m.read_csv('a.csv'))",
@@ -222,14 +222,14 @@ def test_packages_of_data_work_confined(run: Run, confined: Confined, package: s
 )
 def test_memory_is_limited(tmp_path: Path, text: str) -> None:
     with (
-        Confined.start(_cage(tmp_path, memory_bytes=300 << 20), serve=TRIAL) as confined,
+        SandboxedProcess.start(_cage(tmp_path, memory_bytes=300 << 20), serve=TRIAL) as confined,
         pytest.raises(ScriptMemoryError, match=r"script\.py needs more memory than the 314,572,800 bytes"),
     ):
         confined.ask({"text": text})
 
 
 def test_files_and_threads_are_limited(tmp_path: Path) -> None:
-    with Confined.start(_cage(tmp_path, file_bytes=1 << 20, memory_bytes=1 << 30), serve=TRIAL) as confined:
+    with SandboxedProcess.start(_cage(tmp_path, file_bytes=1 << 20, memory_bytes=1 << 30), serve=TRIAL) as confined:
         text = "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()"
         with pytest.raises(DatasetGenerationError, match="can't start new thread"):
             confined.ask({"text": text})
@@ -241,7 +241,7 @@ def test_files_and_threads_are_limited(tmp_path: Path) -> None:
 def test_processor_time_is_limited(tmp_path: Path) -> None:
     with (
         config.using(confined_cpu_seconds=1),
-        Confined.start(_cage(tmp_path), serve=TRIAL) as confined,
+        SandboxedProcess.start(_cage(tmp_path), serve=TRIAL) as confined,
         pytest.raises(WorkerDiedError, match=r"used up its processor time.*confined_cpu_seconds"),
     ):
         confined.ask({"text": "while True: pass"})
@@ -253,12 +253,12 @@ def test_processor_time_is_limited(tmp_path: Path) -> None:
     ids=["busy", "asleep", "printing", "asking"],
 )
 def test_a_script_that_does_not_end_is_stopped_in_time(tmp_path: Path, text: str) -> None:
-    confined = Confined.start(_cage(tmp_path), serve=TRIAL)
+    confined = SandboxedProcess.start(_cage(tmp_path), serve=TRIAL)
     began = time.monotonic()
     with pytest.raises(ScriptTimeoutError, match=r"script\.py"):
         confined.ask({"text": text}, lambda question: {}, deadline=began + 0.2)
     assert time.monotonic() - began < 5
-    assert not os.path.exists(confined.cage.scratch)
+    assert not os.path.exists(confined.sandbox.scratch)
 
 
 SENT = "import os, struct\nos.write(4, {})"
@@ -283,16 +283,16 @@ SENT = "import os, struct\nos.write(4, {})"
     ],
 )
 def test_a_process_that_breaks_the_rules_or_itself_is_an_error_that_says_how(tmp_path: Path, text: str, said: str) -> None:
-    confined = Confined.start(_cage(tmp_path), serve=TRIAL)
+    confined = SandboxedProcess.start(_cage(tmp_path), serve=TRIAL)
     with pytest.raises(WorkerDiedError, match=said):
         confined.ask({"text": text})
-    assert not os.path.exists(confined.cage.scratch)
+    assert not os.path.exists(confined.sandbox.scratch)
     with pytest.raises(WorkerDiedError, match="has ended"):
         confined.ask({"text": "result = 1"})
 
 
 def test_speaking_before_being_asked_ends_it(tmp_path: Path) -> None:
-    confined = Confined.start(_cage(tmp_path), serve=TRIAL)
+    confined = SandboxedProcess.start(_cage(tmp_path), serve=TRIAL)
     late = "import threading, time, os, struct\n"
     late += "def say(): time.sleep(0.05); os.write(4, struct.pack('!cIQ', b'L', 2, 0) + b'{}')\n"
     confined.ask({"text": late + "threading.Thread(target=say).start()"})
@@ -308,7 +308,7 @@ def test_an_error_of_the_script_leaves_the_process_to_be_asked_again(run: Run) -
     assert run("result = 1") == 1
 
 
-def test_replies_come_one_after_the_other_with_their_payloads(confined: Confined) -> None:
+def test_replies_come_one_after_the_other_with_their_payloads(confined: SandboxedProcess) -> None:
     text = "for n in range(3): reply({'n': n, 'of': question({'n': n})['of']}, bytes([n]) * (n << 20))"
     messages = list(confined.stream({"text": text}, lambda question: {"of": question["n"] + 1}))
     assert [message.head for message in messages[:3]] == [{"n": n, "of": n + 1} for n in range(3)]
@@ -317,17 +317,17 @@ def test_replies_come_one_after_the_other_with_their_payloads(confined: Confined
     ]  # fmt: skip
 
 
-def test_leaving_a_stream_early_ends_the_process(confined: Confined) -> None:
+def test_leaving_a_stream_early_ends_the_process(confined: SandboxedProcess) -> None:
     stream = confined.stream({"text": "while True: reply({})"})
     next(stream)
     stream.close()  # type: ignore[attr-defined]
-    assert not os.path.exists(confined.cage.scratch)
+    assert not os.path.exists(confined.sandbox.scratch)
 
 
-def test_an_error_of_the_answer_ends_the_process_and_is_raised(confined: Confined) -> None:
+def test_an_error_of_the_answer_ends_the_process_and_is_raised(confined: SandboxedProcess) -> None:
     with pytest.raises(ZeroDivisionError):
         confined.ask({"text": "question({})"}, lambda question: {"n": 1 / 0})
-    assert not os.path.exists(confined.cage.scratch)
+    assert not os.path.exists(confined.sandbox.scratch)
 
 
 def _descriptors() -> int:
@@ -335,7 +335,7 @@ def _descriptors() -> int:
 
 
 def _start_and_end(tmp_path: Path, name: str) -> None:
-    with Confined.start(Cage((), str(tmp_path / name)), serve=TRIAL) as confined:
+    with SandboxedProcess.start(Sandbox((), str(tmp_path / name)), serve=TRIAL) as confined:
         assert confined.ask({"text": "result = 1"}).head == {"result": 1}
 
 
@@ -345,7 +345,7 @@ def test_nothing_stays_behind(tmp_path: Path) -> None:
     before = _descriptors()
     for number in range(20):
         _start_and_end(tmp_path, f"{number}")
-    forgotten = Confined.start(Cage((), str(tmp_path / "forgotten")), serve=TRIAL)
+    forgotten = SandboxedProcess.start(Sandbox((), str(tmp_path / "forgotten")), serve=TRIAL)
     process = forgotten._forked.process
     del forgotten
     gc.collect()
@@ -365,8 +365,9 @@ def test_threads_start_processes_of_their_own(tmp_path: Path) -> None:
 def test_everything_ends_with_the_parent(tmp_path: Path, ends: str) -> None:
     code = f"""
         import sys; sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-        from datasets_core.scripting.sandbox.limits import Cage; from datasets_core.scripting.sandbox.process import Confined
-        confined = Confined.start(Cage((), {str(tmp_path / "scratch")!r}), serve={TRIAL!r})
+        from datasets_core.scripting.sandbox.limits import Sandbox
+        from datasets_core.scripting.sandbox.process import SandboxedProcess
+        confined = SandboxedProcess.start(Sandbox((), {str(tmp_path / "scratch")!r}), serve={TRIAL!r})
         print(confined._forked.process, flush=True)
         confined.ask({{"text": "while True: pass"}})
     """
@@ -392,7 +393,7 @@ def test_an_older_kernel_confines_too(tmp_path: Path, change: dict[str, Any]) ->
     found = dataclasses.replace(layers(), **change)
     if not layers().landlock:
         pytest.skip("no Landlock here")
-    with Confined.start(_cage(tmp_path), serve=TRIAL, _layers=found) as confined:
+    with SandboxedProcess.start(_cage(tmp_path), serve=TRIAL, _layers=found) as confined:
         text = (
             "import pathlib, shutil; pathlib.Path('a').touch(); shutil.copy2('a', 'b'); pathlib.Path('b').touch(); result = 1"
         )
@@ -410,7 +411,7 @@ def test_bwrap_confines_where_landlock_is_missing(tmp_path: Path) -> None:
     inputs.mkdir()
     (inputs / "a").write_text("x")
     found = dataclasses.replace(layers(), landlock=0, bwrap=program())
-    with Confined.start(Cage((str(inputs),), str(tmp_path / "scratch")), serve=TRIAL, _layers=found) as confined:
+    with SandboxedProcess.start(Sandbox((str(inputs),), str(tmp_path / "scratch")), serve=TRIAL, _layers=found) as confined:
         assert set(confined.layers) >= {"bwrap", "seccomp"}
         assert confined.ask({"text": f"result = open({str(inputs / 'a')!r}).read()"}).head["result"] == "x"
         for text in ("open('/etc/passwd')", f"open({str(inputs / 'a')!r}, 'a')", "open('/x', 'w')", "import os; os.fork()"):
@@ -423,21 +424,22 @@ def test_bwrap_confines_where_landlock_is_missing(tmp_path: Path) -> None:
 def test_a_machine_that_cannot_confine_refuses(tmp_path: Path) -> None:
     for change in ({"landlock": 0, "bwrap": None}, {"seccomp": False}, {"machine": None}):
         with pytest.raises(ConfinementUnavailableError, match="trust_remote_code=True"):
-            Confined.start(_cage(tmp_path), serve=TRIAL, _layers=dataclasses.replace(layers(), **change))
+            SandboxedProcess.start(_cage(tmp_path), serve=TRIAL, _layers=dataclasses.replace(layers(), **change))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_user_without_rights_confines_as_well(as_nobody: Run) -> None:
     text = f"""
         import os, tempfile
-        from datasets_core.scripting.sandbox.limits import Cage; from datasets_core.scripting.sandbox.process import Confined
+        from datasets_core.scripting.sandbox.limits import Sandbox
+        from datasets_core.scripting.sandbox.process import SandboxedProcess
         from datasets_core.errors import DeniedAccessError
-        with Confined.start(Cage((), tempfile.mkdtemp()), serve={TRIAL!r}) as confined:
+        with SandboxedProcess.start(Sandbox((), tempfile.mkdtemp()), serve={TRIAL!r}) as confined:
             print(os.getuid(), confined.ask({{"text": "open('a', 'w'); result = 1"}}).head["result"])
             for text in ("open('/etc/passwd')", "import socket; socket.socket()", "import os; os.kill(os.getppid(), 9)"):
                 try: confined.ask({{"text": text}})
                 except DeniedAccessError as error: print(error.tried.split()[0])
-        print(os.path.exists(confined.cage.scratch), *confined.layers)
+        print(os.path.exists(confined.sandbox.scratch), *confined.layers)
     """
     lines = as_nobody(textwrap.dedent(text)).splitlines()
     assert lines[0].split()[1:] == ["1"] and lines[0].split()[0] != "0"

@@ -32,7 +32,7 @@ from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.scripting.sandbox.limits import layers
 from datasets_core.store.manifest import read_manifest
 
-pytestmark = pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+pytestmark = pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 
 HEAD = "import datasets, itertools, os, sys, time\n"
 BUILDER = """

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from datasets_core.errors import DeniedAccessError, UrlNotFoundError
-from datasets_core.scripting.sandbox.answers import FetchedBefore
+from datasets_core.scripting.sandbox.answers import PrefetchedFiles
 
 
 def test_all_is_fetched_at_once_in_order_and_never_again() -> None:
@@ -18,7 +18,7 @@ def test_all_is_fetched_at_once_in_order_and_never_again() -> None:
         return f"/files/{len(asked)}"
 
     urls = ["http://a/1", "http://a/gone", "http://a/2"]
-    before = pickle.loads(pickle.dumps(FetchedBefore("words.py", urls, fetch, None)))
+    before = pickle.loads(pickle.dumps(PrefetchedFiles("words.py", urls, fetch, None)))
     assert [before.place("http://a/2"), before.place("http://a/1")] == ["/files/3", "/files/1"]
     with pytest.raises(UrlNotFoundError, match="404"):
         before.place("http://a/gone")

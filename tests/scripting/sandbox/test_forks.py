@@ -9,7 +9,7 @@ from datasets_core.scripting.sandbox import template
 from datasets_core.scripting.sandbox import template as forks
 from datasets_core.scripting.sandbox.limits import layers
 
-pytestmark = pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+pytestmark = pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 
 
 def test_threads_are_counted() -> None:

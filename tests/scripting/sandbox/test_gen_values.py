@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from datasets_core.building.hooks import divide, holds_once, is_data
 from datasets_core.errors import ConfigurationError, DatasetBuildError
 from datasets_core.scripting.sandbox.batches import (
-    Held,
-    HeldData,
-    HeldOnce,
+    RemoteData,
+    RemoteIterator,
+    RemoteValue,
     Values,
     decoded,
     encoded,
     given_back,
-    held_value,
     refused,
+    remote_value,
     unknown,
 )
 
@@ -50,13 +50,13 @@ def test_paths_come_as_paths() -> None:
 def _sent(value: Any, **options: Any) -> tuple[Any, Values]:
     values = Values()
     form = json.loads(json.dumps(encoded(value, values.hold, **options)))
-    return decoded(form, held_value), values
+    return decoded(form, remote_value), values
 
 
 def test_what_is_not_plain_stays_and_is_given_back() -> None:
     thing = object()
     found, values = _sent({"a": 1, "thing": thing})
-    assert isinstance(found["thing"], Held)
+    assert isinstance(found["thing"], RemoteValue)
     back = decoded(json.loads(json.dumps(encoded(found, given_back))), values.held)
     assert back == {"a": 1, "thing": thing}
 
@@ -79,7 +79,7 @@ def test_the_parent_divides_what_stays_as_the_script_would_be(value: dict[str, A
 
 def test_what_can_be_read_once_is_known_as_such() -> None:
     found, _ = _sent([iter([1]), range(3), object()])
-    assert [type(each) for each in found] == [HeldOnce, HeldData, Held]
+    assert [type(each) for each in found] == [RemoteIterator, RemoteData, RemoteValue]
     assert isinstance(found[0], Iterator)
     for read in (iter, lambda each: next(iter(each))):
         with pytest.raises(DatasetBuildError, match="stays in the confined process"):
@@ -97,8 +97,8 @@ def test_values_without_an_identity_never_have_the_same() -> None:
 
 def test_paths_of_a_folder_that_goes_stay() -> None:
     found, values = _sent({"files": ["/scratch/a", "/data/b"], "path": pathlib.Path("/scratch/c")}, own="/scratch")
-    assert isinstance(found["path"], Held)
-    assert isinstance(found["files"][0], Held)
+    assert isinstance(found["path"], RemoteValue)
+    assert isinstance(found["files"][0], RemoteValue)
     assert found["files"][1] == "/data/b"
     assert decoded(encoded(found, given_back), values.held)["files"] == ["/scratch/a", "/data/b"]
 
@@ -122,7 +122,7 @@ def test_paths_of_a_folder_that_goes_stay() -> None:
 )
 def test_forms_that_stand_for_nothing_are_refused(form: Any) -> None:
     with pytest.raises(ConfigurationError, match="Do not trust it"):
-        decoded([form], held_value)
+        decoded([form], remote_value)
 
 
 def test_what_a_user_says_is_plain() -> None:

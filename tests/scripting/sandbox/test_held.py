@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.scripting.sandbox.process import Held, readable
+from datasets_core.scripting.sandbox.process import ProcessResources, readable
 
 
 def test_descriptors_and_the_folder_are_given_back_once(tmp_path: Path) -> None:
     reads, writes = os.pipe()
     (tmp_path / "scratch").mkdir()
-    held = Held(os.getpid(), [reads, writes], str(tmp_path / "scratch"))
+    held = ProcessResources(os.getpid(), [reads, writes], str(tmp_path / "scratch"))
     held.release()
     held.release()
     assert list(tmp_path.iterdir()) == []
@@ -21,13 +21,13 @@ def test_descriptors_and_the_folder_are_given_back_once(tmp_path: Path) -> None:
 
 def test_a_fork_of_the_owner_leaves_the_folder_alone(tmp_path: Path) -> None:
     reads, writes = os.pipe()
-    Held(os.getpid() + 1, [reads, writes], str(tmp_path)).release()
+    ProcessResources(os.getpid() + 1, [reads, writes], str(tmp_path)).release()
     assert tmp_path.exists()
 
 
 def test_a_folder_that_cannot_go_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("x")
-    Held(os.getpid(), [], str(tmp_path / "file")).release()
+    ProcessResources(os.getpid(), [], str(tmp_path / "file")).release()
     assert "could not be removed" in caplog.text
 
 

@@ -20,7 +20,7 @@ FULL = Layers("x86_64", 7, True, True)
 )
 def test_a_reason_says_what_is_missing(found: Layers, reason: str) -> None:
     assert reason in found.reason
-    assert found.can_confine is not bool(reason)
+    assert found.can_sandbox is not bool(reason)
 
 
 def test_another_system_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

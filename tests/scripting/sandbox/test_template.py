@@ -10,30 +10,30 @@ import pytest
 
 from datasets_core.errors import ConfinementUnavailableError, WorkerDiedError
 from datasets_core.scripting.sandbox import template
-from datasets_core.scripting.sandbox.limits import Cage, layers
-from datasets_core.scripting.sandbox.process import Confined
+from datasets_core.scripting.sandbox.limits import Sandbox, layers
+from datasets_core.scripting.sandbox.process import SandboxedProcess
 
-pytestmark = pytest.mark.skipif(not layers().can_confine, reason=f"no confinement here: {layers().reason}")
+pytestmark = pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 TRIAL = "datasets_core.scripting.sandbox.protocol:serve"
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Callable[..., Confined]:
+def start(tmp_path: Path) -> Callable[..., SandboxedProcess]:
     numbers = iter(range(100))
-    return lambda **options: Confined.start(Cage((), str(tmp_path / f"{next(numbers)}"), **options), serve=TRIAL)
+    return lambda **options: SandboxedProcess.start(Sandbox((), str(tmp_path / f"{next(numbers)}"), **options), serve=TRIAL)
 
 
 def _process() -> int:
     return template.template()._process.pid
 
 
-def test_it_is_started_once(start: Callable[..., Confined]) -> None:
+def test_it_is_started_once(start: Callable[..., SandboxedProcess]) -> None:
     with start() as first, start() as second:
         parents = {each.ask({"text": "import os; result = os.getppid()"}).head["result"] for each in (first, second)}
     assert parents == {_process()}
 
 
-def test_it_is_alone_single_threaded_and_closed(start: Callable[..., Confined]) -> None:
+def test_it_is_alone_single_threaded_and_closed(start: Callable[..., SandboxedProcess]) -> None:
     start().close()
     process = _process()
     status = dict(line.split(":\t", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines() if ":\t" in line)
@@ -41,7 +41,7 @@ def test_it_is_alone_single_threaded_and_closed(start: Callable[..., Confined]) 
     assert len(os.listdir(f"/proc/{process}/fd")) == 5  # the standard streams, the parent's socket, and the parent
 
 
-def test_a_killed_one_takes_its_processes_along_and_is_started_anew(start: Callable[..., Confined]) -> None:
+def test_a_killed_one_takes_its_processes_along_and_is_started_anew(start: Callable[..., SandboxedProcess]) -> None:
     confined, first = start(), _process()
     os.kill(first, signal.SIGKILL)
     with pytest.raises(WorkerDiedError, match="ended with the process that started it"):
@@ -50,7 +50,7 @@ def test_a_killed_one_takes_its_processes_along_and_is_started_anew(start: Calla
     assert _process() != first
 
 
-def test_one_that_hangs_is_given_up(start: Callable[..., Confined], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_hangs_is_given_up(start: Callable[..., SandboxedProcess], monkeypatch: pytest.MonkeyPatch) -> None:
     start().close()
     monkeypatch.setattr(template, "_ANSWER_SECONDS", 0.2)
     os.kill(_process(), signal.SIGSTOP)
@@ -60,7 +60,7 @@ def test_one_that_hangs_is_given_up(start: Callable[..., Confined], monkeypatch:
     start().close()
 
 
-def test_a_fork_of_this_process_starts_its_own(start: Callable[..., Confined]) -> None:
+def test_a_fork_of_this_process_starts_its_own(start: Callable[..., SandboxedProcess]) -> None:
     start().close()
     first = _process()
     process = os.fork()
@@ -77,7 +77,7 @@ def test_a_fork_of_this_process_starts_its_own(start: Callable[..., Confined]) -
     assert _process() == first
 
 
-def test_known_modules_are_imported_before_the_fork_and_others_not(start: Callable[..., Confined]) -> None:
+def test_known_modules_are_imported_before_the_fork_and_others_not(start: Callable[..., SandboxedProcess]) -> None:
     text = "import sys; result = [name in sys.modules for name in ('yaml', 'antigravity')]"
     with start(preload=("yaml", "antigravity", "no_such_module")) as confined:
         assert confined.ask({"text": text}).head["result"] == [True, False]

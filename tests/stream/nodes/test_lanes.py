@@ -12,7 +12,7 @@ from datasets_core.distributed import split_dataset_by_node
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.nodes.jobs import Marked, RowsOfJobs
-from datasets_core.stream.nodes.shard import Dealt, PlacedShards, ShardsInTurn
+from datasets_core.stream.nodes.shard import EveryNth, PlacedShards, ShardsInTurn
 from datasets_core.stream.plan import Plan
 
 LANES = 12
@@ -22,7 +22,7 @@ DIVISORS = (1, 2, 3, 4, 6, 12)
 class Numbers:
     """A job that makes numbers in batches, with marks if it is asked to; counts what it makes."""
 
-    stands_alone = True
+    is_independent = True
     made = 0
 
     def __init__(self, first: int, count: int, *, marks: bool) -> None:
@@ -226,8 +226,8 @@ def test_kinds_of_nodes() -> None:
 
     assert isinstance(node(table(9).shuffle(seed=1).map(lambda row: row)), PlacedShards)
     assert isinstance(node(table(9).filter(None)), ShardsInTurn)
-    assert isinstance(node(table(9).filter(None).take(5)).shard_node(0), Dealt)
-    assert not isinstance(node(jobs(9).filter(None)).shard_node(0), Dealt)
+    assert isinstance(node(table(9).filter(None).take(5)).shard_node(0), EveryNth)
+    assert not isinstance(node(jobs(9).filter(None)).shard_node(0), EveryNth)
 
 
 def test_states_are_small() -> None:

@@ -8,14 +8,14 @@ import pytest
 
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.nodes.jobs import MadeRows, Marked, RowsOfJobs
+from datasets_core.stream.nodes.jobs import GeneratedRows, Marked, RowsOfJobs
 from datasets_core.stream.plan import Plan
 
 
 class Marking:
     """Makes numbers in batches of five, and marks them; keeps what it was asked for."""
 
-    stands_alone = True
+    is_independent = True
 
     def __init__(self, count: int, *, every: int = 1) -> None:
         self.count, self.every = count, every
@@ -35,7 +35,7 @@ def _source(*jobs: Any) -> RowsOfJobs:
     return RowsOfJobs(jobs, None, NOWHERE, lambda: ["rows", ""])
 
 
-def _rows(node: MadeRows, state: Any) -> list[tuple[int, Any]]:
+def _rows(node: GeneratedRows, state: Any) -> list[tuple[int, Any]]:
     """The rows behind a state, each with the state behind it."""
     return [
         (row["a"], json.loads(json.dumps(delivery.after(number))))
@@ -46,7 +46,7 @@ def _rows(node: MadeRows, state: Any) -> list[tuple[int, Any]]:
 
 @pytest.mark.parametrize("every", [1, 2])
 def test_a_job_goes_on_at_its_last_mark(every: int) -> None:
-    node = MadeRows.of(_source(Marking(12, every=every), Marking(7, every=every)))
+    node = GeneratedRows.of(_source(Marking(12, every=every), Marking(7, every=every)))
     whole = _rows(node, node.start)
     assert [row for row, _ in whole] == [*range(12), *range(7)]
 
@@ -56,7 +56,7 @@ def test_a_job_goes_on_at_its_last_mark(every: int) -> None:
 
 def test_a_mark_is_told_with_the_row_that_it_is_of() -> None:
     job = Marking(12)
-    node = MadeRows.of(_source(job))
+    node = GeneratedRows.of(_source(job))
     state = _rows(node, node.start)[7][1]
     assert state == [0, 8, [5, {"byte": 50}]]
 
@@ -67,12 +67,12 @@ def test_a_mark_is_told_with_the_row_that_it_is_of() -> None:
 
 def test_a_job_that_never_marked_is_told_none() -> None:
     class Plain:
-        stands_alone = True
+        is_independent = True
 
         def batches(self, skip: int, *, in_order: bool) -> Any:
             yield pa.RecordBatch.from_arrays([pa.array(range(skip, 3), pa.int64())], names=["a"])
 
-    node = MadeRows.of(_source(Plain()))
+    node = GeneratedRows.of(_source(Plain()))
     assert _rows(node, [0, 1]) == [(1, [0, 2]), (2, [0, 3])]
 
 

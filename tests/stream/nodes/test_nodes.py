@@ -13,19 +13,19 @@ from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.map_filter import (
     Changed,
-    Chosen,
     Counted,
     Filtered,
     FilteredByBatch,
     Lists,
     MappedByBatch,
     Rounds,
+    SelectedRows,
     Windows,
     numbered,
 )
 from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import Placed
+from datasets_core.stream.nodes.positions import MemoryRows
 from datasets_core.stream.order.layers import ENDLESS, Repeated
 
 ORDERED = Dataset.from_dict({"a": list(range(40))}).to_iterable_dataset()._plan.node(0)
@@ -64,12 +64,12 @@ NODES: dict[str, tuple[Node, list[Any] | None]] = {
         [value for value in VALUES[:28] if value % 3 for _ in range(2)],
     ),
     "shuffled": (Windows(BELOW, 8, 1, 0), None),
-    "first": (Chosen(BELOW, range(5)), VALUES[:5]),
-    "behind": (Chosen(BELOW, range(5, ENDLESS)), VALUES[5:]),
-    "every third": (Chosen(BELOW, range(1, ENDLESS, 3)), VALUES[1::3]),
+    "first": (SelectedRows(BELOW, range(5)), VALUES[:5]),
+    "behind": (SelectedRows(BELOW, range(5, ENDLESS)), VALUES[5:]),
+    "every third": (SelectedRows(BELOW, range(1, ENDLESS, 3)), VALUES[1::3]),
     "rounds": (Rounds(BELOW, 2), VALUES * 2),
     "no round": (Rounds(BELOW, 0), []),
-    "endless": (Chosen(Rounds(BELOW, None), range(70)), (VALUES * 3)[:70]),
+    "endless": (SelectedRows(Rounds(BELOW, None), range(70)), (VALUES * 3)[:70]),
     "lists": (Lists(BELOW, 4, (), False), _parts(4)),
     "whole lists": (Lists(BELOW, 4, (), True), [part for part in _parts(4) if len(part) == 4]),
     "one list": (Lists(BELOW, None, (), False), [VALUES]),
@@ -108,7 +108,7 @@ def test_from_every_state_on_the_rest_comes(name: str) -> None:
 
 
 def test_rounds_of_nothing_end() -> None:
-    assert _values(Rounds(Chosen(BELOW, range(0)), None), [[ORDERED.start, 0], 0]) == []
+    assert _values(Rounds(SelectedRows(BELOW, range(0)), None), [[ORDERED.start, 0], 0]) == []
 
 
 def test_the_first_rows_are_taken_without_a_look_at_the_others() -> None:
@@ -116,7 +116,7 @@ def test_the_first_rows_are_taken_without_a_look_at_the_others() -> None:
         assert row["a"] < 30
         return True
 
-    node = Chosen(Filtered(ORDERED, Function(fails_late, "filter")), range(3))
+    node = SelectedRows(Filtered(ORDERED, Function(fails_late, "filter")), range(3))
     assert _values(node, node.start) == [0, 1, 2]
 
 
@@ -133,7 +133,7 @@ def test_windows_differ_by_epoch() -> None:
 def test_every_round_is_a_turn_of_its_own() -> None:
     """What reads the rows is told how often they were read before, through steps and through rounds of rounds."""
 
-    class Turning(Placed):
+    class Turning(MemoryRows):
         features, paths, num_rows, changes_by_epoch = Features({"a": Value("int64")}), NOWHERE, 2, True
 
         def near(self, place: int, epoch: int) -> int:
@@ -151,4 +151,4 @@ def test_every_round_is_a_turn_of_its_own() -> None:
     assert _values(twice, twice.start) == [turn for turn in range(30, 36) for _ in range(2)]
     assert _values(arithmetic, 0) == _values(twice, twice.start)
     assert _values(Rounds(filtered, 1, 5), [filtered.start, 0]) == [5, 5]
-    assert _values(Chosen(Rounds(filtered, None, 5), range(6)), [[filtered.start, 0], 0]) == [5, 5, 6, 6, 7, 7]
+    assert _values(SelectedRows(Rounds(filtered, None, 5), range(6)), [[filtered.start, 0], 0]) == [5, 5, 6, 6, 7, 7]

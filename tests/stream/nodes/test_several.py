@@ -53,5 +53,5 @@ def test_nodes_are_compared_by_rows_or_else_by_files() -> None:
 
 
 def test_what_stands_behind_several_nodes_is_known() -> None:
-    assert Rounds(Concat((ListedRows(0, 1),)), 2).is_several
-    assert not ListedRows(0, 1).is_several
+    assert Rounds(Concat((ListedRows(0, 1),)), 2).is_combination
+    assert not ListedRows(0, 1).is_combination

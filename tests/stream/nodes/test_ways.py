@@ -10,35 +10,35 @@ from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import ArrowBlock, Block, Kinds
-from datasets_core.stream.nodes.positions import Located, Positions, WidePositions
+from datasets_core.stream.nodes.positions import NextPositions, Positions, WidePositions
 from datasets_core.stream.order.layers import Grouped
 
 KINDS = Kinds(Features({"a": Value("int64")}))
 
 
-def _located(start: int, count: int) -> Located:
-    return Located(start, Positions(np.arange(start, start + count), np.arange(start, start + count) * 10, 0, []))
+def _located(start: int, count: int) -> NextPositions:
+    return NextPositions(start, Positions(np.arange(start, start + count), np.arange(start, start + count) * 10, 0, []))
 
 
 def _reading(broken: int = 1 << 40) -> tuple[Callable[[Positions], Block], list[int]]:
     counts: list[int] = []
 
-    def read(way: Positions) -> Block:
-        counts.append(len(way.places))
-        if (way.places >= broken).any():
+    def read(positions: Positions) -> Block:
+        counts.append(len(positions.places))
+        if (positions.places >= broken).any():
             raise ConfigurationError("broken")
-        return ArrowBlock(pa.record_batch({"a": way.places}), KINDS)
+        return ArrowBlock(pa.record_batch({"a": positions.places}), KINDS)
 
     return read, counts
 
 
 def test_a_part_of_lists_has_their_rows() -> None:
     lists = Grouped(10, 4, False)
-    way = Positions(np.arange(3), np.arange(10), np.arange(10), [(lists, np.arange(3))])
-    found = way.part(1, 3)
+    positions = Positions(np.arange(3), np.arange(10), np.arange(10), [(lists, np.arange(3))])
+    found = positions.part(1, 3)
     assert found.numbers.tolist() == found.above[0][1].tolist() == [1, 2]
     assert found.places.tolist() == list(found.turns) == [4, 5, 6, 7, 8, 9]  # type: ignore[arg-type]
-    assert way.part(0, 3) is way
+    assert positions.part(0, 3) is positions
 
 
 def test_rows_are_read_once_and_many_at_a_time() -> None:
@@ -65,9 +65,9 @@ def test_rows_that_cannot_be_had_spoil_none_before_them() -> None:
 def test_large_rows_are_read_few_at_a_time() -> None:
     counts: list[int] = []
 
-    def read(way: Positions) -> Block:
-        counts.append(len(way.places))
-        return ArrowBlock(pa.record_batch({"a": [["x" * (1 << 20)]] * len(way.places)}), KINDS)
+    def read(positions: Positions) -> Block:
+        counts.append(len(positions.places))
+        return ArrowBlock(pa.record_batch({"a": [["x" * (1 << 20)]] * len(positions.places)}), KINDS)
 
     wide, located = WidePositions(read), _located(0, 100)
     wide.read(located, 0, located.part(0, 2), 0)

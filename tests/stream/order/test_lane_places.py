@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.distributed import split_dataset_by_node
-from datasets_core.stream.explain import Asked, Facts
+from datasets_core.stream.explain import ExplainRequest, Facts
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.order.layers import ENDLESS, even_runs
 from datasets_core.stream.order.shuffle import ENDS, LANES, ShardPositions
@@ -81,4 +81,4 @@ def test_billions_of_rows_are_located_at_once() -> None:
 def test_the_number_of_lanes_stands_in_one_place() -> None:
     calls = (split_dataset_by_node, IterableDataset.explain)
     assert {signature(call).parameters["lanes"].default for call in calls} == {LANES}
-    assert Facts.__dataclass_fields__["lanes"].default == Asked.__dataclass_fields__["lanes"].default == LANES
+    assert Facts.__dataclass_fields__["lanes"].default == ExplainRequest.__dataclass_fields__["lanes"].default == LANES

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
-from datasets_core.stream.order.mixture import InTurn, Staged, Turns, Weighted, checked_weights, turns_of
+from datasets_core.stream.order.mixture import InTurn, MixtureSchedule, Staged, Weighted, checked_weights, mixture_schedule
 
 _PERCENTS = st.lists(st.integers(1, 20), min_size=1, max_size=5).map(lambda parts: [part / sum(parts) for part in parts])
 _ANY = st.lists(st.floats(0.01, 1), min_size=1, max_size=5).map(lambda parts: [part / sum(parts) for part in parts])
 
 
-def _turns(kind: str, weights: list[float]) -> Turns:
+def _turns(kind: str, weights: list[float]) -> MixtureSchedule:
     if kind == "in turn":
         return InTurn(len(weights), 1 % len(weights))
     if kind == "staged":
@@ -64,8 +64,8 @@ def test_a_place_far_behind_costs_no_more_than_the_first() -> None:
 
 
 def test_lanes_beside_one_another_are_not_in_the_same_source() -> None:
-    first = [int(InTurn(2).in_lane(lane, 48).picks(0, 1)[0]) for lane in range(48)]
-    drawn = [int(Weighted.of([0.5, 0.5], (1,)).in_lane(lane, 48).picks(0, 1)[0]) for lane in range(48)]
+    first = [int(InTurn(2).in_shard(lane, 48).picks(0, 1)[0]) for lane in range(48)]
+    drawn = [int(Weighted.of([0.5, 0.5], (1,)).in_shard(lane, 48).picks(0, 1)[0]) for lane in range(48)]
 
     assert first == [0, 1] * 24
     assert 12 < sum(drawn) < 36
@@ -114,4 +114,4 @@ def test_weights_that_are_no_numbers_are_refused() -> None:
 
 def test_a_weight_that_is_nothing_in_a_million_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="Dataset 1 has the probability 1e-09"):
-        turns_of((1 - 1e-9, 1e-9), 2, 0, 0)
+        mixture_schedule((1 - 1e-9, 1e-9), 2, 0, 0)

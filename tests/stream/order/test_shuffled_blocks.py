@@ -88,8 +88,8 @@ def test_windows_keep_to_their_bytes_and_to_their_lanes(
 def test_the_first_windows_of_each_lane_hold_few_blocks() -> None:
     blocks = RowBlocks.of(np.full(400, 10), np.full(400, 100))
     assert np.diff(ShuffledBlocks(blocks, 1, 1).window_starts(0))[:6].tolist() == [10, 20, 40, 80, 160, 160]
-    in_lanes = ShuffledBlocks(blocks, 1, None, window_bytes=16_000, lanes=4).window_starts(0)
-    assert np.diff(in_lanes).tolist() == [10, 20, 40, 80, 160, 320, 370] * 4
+    in_shards = ShuffledBlocks(blocks, 1, None, window_bytes=16_000, lanes=4).window_starts(0)
+    assert np.diff(in_shards).tolist() == [10, 20, 40, 80, 160, 320, 370] * 4
 
 
 def test_a_window_has_as_many_rows_as_were_asked_for() -> None:

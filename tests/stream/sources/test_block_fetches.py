@@ -2,7 +2,7 @@
 
 import time
 
-from datasets_core.stream.sources.block_reader import BlockFetches, Wanted
+from datasets_core.stream.sources.block_reader import BlockFetches, BlockRequest
 from tests.stream.memory_blocks import files_of
 
 
@@ -10,7 +10,7 @@ def fetches_of(files, *, budget=1 << 20, largest=1 << 20):
     def wanted(key):
         file = files[key[0]]
         batch = file.batches[key[1]]
-        return Wanted(file, key[1], None, batch.num_rows, batch.nbytes, lambda fetched: file.read(key[1], None, fetched))
+        return BlockRequest(file, key[1], None, batch.num_rows, batch.nbytes, lambda fetched: file.read(key[1], None, fetched))
 
     return BlockFetches(wanted, budget, largest), wanted
 

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from datasets_core.config import using
 from datasets_core.errors import DownloadError
-from datasets_core.stream.sources.block_reader import BlockReader, Wanted, chosen, gathered, joined
+from datasets_core.stream.sources.block_reader import BlockReader, BlockRequest, chosen, gathered, joined
 from tests.stream.memory_blocks import files_of
 
 
 def reader_of(file):
     def wanted(key):
         batch = file.batches[key[1]]
-        return Wanted(file, key[1], None, batch.num_rows, batch.nbytes, lambda fetched: file.read(key[1], None, fetched))
+        return BlockRequest(file, key[1], None, batch.num_rows, batch.nbytes, lambda fetched: file.read(key[1], None, fetched))
 
     return BlockReader(wanted)
 

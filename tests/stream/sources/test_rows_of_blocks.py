@@ -82,7 +82,7 @@ def test_features_are_told_by_the_first_file_when_somebody_asks():
     rows = rows_of(files)
     stream = IterableDataset(Plan(rows))
     assert rows.features is None and "Unknown" in repr(stream) and asked(files) == []
-    assert list(rows.told_features()) == ["a", "b"] and asked(files) == [0]
+    assert list(rows.known_features()) == ["a", "b"] and asked(files) == [0]
     assert list(rows_of(files_of([1]), features=Features({"a": Value("int8"), "b": Value("string")})).features) == ["a", "b"]
 
 

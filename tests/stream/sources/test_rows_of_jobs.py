@@ -16,7 +16,7 @@ from datasets_core.features.base import Value
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.features.schema import Features
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.nodes.jobs import MadeRows, RowsOfJobs
+from datasets_core.stream.nodes.jobs import GeneratedRows, RowsOfJobs
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import Share
 
@@ -214,7 +214,7 @@ def test_jobs_know_whether_all_are_read_in_order():
             yield from super().batches(skip, in_order=in_order)
 
     source = RowsOfJobs((Seen(0, 1), Seen(1, 1)), None, NOWHERE, lambda: ["rows", ""])
-    for node in (MadeRows.of(source), MadeRows.of(source).shard_jobs(0, 2, is_contiguous=True)):
+    for node in (GeneratedRows.of(source), GeneratedRows.of(source).shard_jobs(0, 2, is_contiguous=True)):
         list(node.blocks(node.start))
     assert seen == [True, True, False]
 
