@@ -1,5 +1,7 @@
 """`load_dataset` and its sisters: a reference, resolved, built if need be, and read; a saved folder, opened."""
 
+# mypy: disable-error-code="empty-body"
+# pyright: reportReturnType=false
 from __future__ import annotations
 
 import contextlib
@@ -10,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from datasets_core._lazy import options_to
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.options import LOCK_NAME
 from datasets_core.engines import get_engine
@@ -218,6 +221,13 @@ def load_from_disk(
     return Dataset.load_from_disk(dataset_path, keep_in_memory, storage_options)
 
 
+def _opened(path: str | os.PathLike[str], **reference: Any) -> DatasetBuilder:
+    builder = _resolved(request_of(path, **reference))
+    builder.look_at_built()
+    return builder
+
+
+@options_to(_opened)
 def load_dataset_builder(
     path: str | os.PathLike[str],
     name: str | None = None,
@@ -247,25 +257,6 @@ def load_dataset_builder(
     ...     builder.name, list(builder.config.data_files)
     ('csv', ['test'])
     """
-    request = request_of(
-        path,
-        name=name,
-        data_dir=data_dir,
-        data_files=data_files,
-        cache_dir=cache_dir,
-        features=features,
-        download_config=download_config,
-        download_mode=download_mode,
-        revision=revision,
-        token=token,
-        storage_options=storage_options,
-        version=version,
-        timeout=timeout,
-        **config_kwargs,
-    )
-    builder = _resolved(request)
-    builder.look_at_built()
-    return builder
 
 
 def _check_streamed(**asked: Any) -> None:

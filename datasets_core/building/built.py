@@ -1,5 +1,7 @@
 """`Built`: a dataset that stands finished in a folder, and how its rows are read."""
 
+# mypy: disable-error-code="empty-body"
+# pyright: reportReturnType=false
 from __future__ import annotations
 
 import copy
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from datasets_core._lazy import options_to
 from datasets_core.building.cache_key import BuilderFiles
 from datasets_core.config import settings
 from datasets_core.errors import (
@@ -101,7 +104,7 @@ class Built:
         manifest = self._built()
         if not shuffle_files and read_config is None:
             one: Callable[[Any], Any] = partial(self._as_dataset, manifest, in_memory)
-            return nested(split, one, lambda: _datasets({name: one(name) for name in manifest.split_lengths()}))
+            return nested(split, one, lambda: _by_split({name: one(name) for name in manifest.split_lengths()}))
         stream = partial(self._stream, manifest, in_memory, _checked(read_config), bool(shuffle_files))
         return nested(split, stream, lambda: _streams({name: stream(name) for name in manifest.split_lengths()}))
 
@@ -210,8 +213,8 @@ def _fitting(path: str, make: Callable[[], T]) -> T:
         raise ManifestError(path, f"its features do not fit the shards: {error}", advice="Build the dataset again") from error
 
 
-def _datasets(datasets: dict[str, Dataset]) -> DatasetDict:
-    from datasets_core.dataset.dataset_dict import DatasetDict  # 1 ms that one split does without
+def _by_split(datasets: dict[str, Dataset]) -> DatasetDict:
+    from datasets_core.dataset.dataset_dict import DatasetDict  # 5 ms that one split does without
 
     return DatasetDict(datasets)
 
@@ -238,6 +241,11 @@ def _checked(config: Any) -> ReadConfig:
 class BuiltPushing(Built):
     """A built dataset and the repository that it is pushed to."""
 
+    def _push(self, *, config_name: str | None, **options: Any) -> CommitInfo:
+        splits: DatasetDict = self.as_dataset(in_memory=False)
+        return splits.push_to_hub(config_name=config_name or self.config.name, **options)
+
+    @options_to(_push)
     def push_to_hub(
         self,
         repo_id: str,
@@ -268,23 +276,6 @@ class BuiltPushing(Built):
             DatasetNotFoundError: it is not built: `download_and_prepare` was not called.
             ConfigurationError, PushError, HubError: as for `DatasetDict.push_to_hub`, which tells of the other arguments too.
         """
-        splits: DatasetDict = self.as_dataset(in_memory=False)
-        return splits.push_to_hub(
-            repo_id,
-            config_name or self.config.name,
-            set_default,
-            data_dir,
-            commit_message,
-            commit_description,
-            private,
-            token,
-            revision,
-            create_pr,
-            max_shard_size,
-            num_shards,
-            embed_external_files,
-            num_proc,
-        )
 
 
 # A split as a stream of the rows of its files, in the order that a `ReadConfig` asks for.

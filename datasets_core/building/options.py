@@ -164,16 +164,16 @@ class BuildOptions(NamedTuple):
     """How to build: the arguments of `download_and_prepare`, understood."""
 
     output_dir: str
-    download_config: DownloadConfig | None
-    mode: DownloadMode
-    verification: VerificationMode
-    dl_manager: Any
-    base_path: str | None
-    file_format: str
-    max_shard_bytes: int | None
-    num_proc: int | None
-    storage_options: dict[str, Any] | None
-    engine: Engine
+    download_config: DownloadConfig | None = None
+    mode: DownloadMode = DownloadMode.REUSE_DATASET_IF_EXISTS
+    verification: VerificationMode = VerificationMode.BASIC_CHECKS
+    dl_manager: Any = None
+    base_path: str | None = None
+    file_format: str = "arrow"
+    max_shard_bytes: int | None = None
+    num_proc: int | None = None
+    storage_options: dict[str, Any] | None = None
+    engine: Engine = SERIAL
     num_shards: int | None = None
     disable_shuffling: bool = False
     max_rows: int | None = None
@@ -183,70 +183,56 @@ class BuildOptions(NamedTuple):
     timeout: Deadline | None = None
 
     @classmethod
-    def of(
-        cls,
-        *,
-        output_dir: str,
-        download_config: DownloadConfig | None = None,
-        download_mode: DownloadMode | str | None = None,
-        verification_mode: VerificationMode | str | None = None,
-        dl_manager: Any = None,
-        base_path: str | None = None,
-        file_format: str = "arrow",
-        max_shard_size: int | str | None = None,
-        num_proc: int | None = None,
-        storage_options: dict[str, Any] | None = None,
-        engine: str | Engine | None = None,
-        num_shards: int | None = None,
-        disable_shuffling: bool = False,
-        max_examples_per_split: int | None = None,
-        register_checksums: bool = False,
-        force_checksums_validation: bool = False,
-        check_version: bool = False,
-        timeout: float | Deadline | None = None,
-        **old_options: Any,
-    ) -> BuildOptions:
-        """The options that are meant.
+    def of(cls, **given: Any) -> BuildOptions:
+        """The options that are meant by arguments of `download_and_prepare`, of which `output_dir` is one.
 
         Raises:
             ConfigurationError: a mode, format, size, count or option that does not exist.
         """
-        unknown = sorted(set(old_options) - _OLD_OPTIONS)
+        arguments = {_ARGUMENTS.get(name, name): name for name in cls._fields}
+        unknown = sorted(given.keys() - arguments.keys() - _OLD_OPTIONS)
         if unknown:
             raise ConfigurationError(f"download_and_prepare() has no option {unknown[0]!r}. Leave it out.")
-        if old_options.get("ignore_verifications"):
-            verification_mode = VerificationMode.NO_CHECKS
-        if file_format not in EXTENSIONS:
+        is_unchecked = given.get("ignore_verifications")
+        said = {arguments[name]: value for name, value in given.items() if name in arguments and value is not None}
+        if given.get("file_format", "arrow") not in EXTENSIONS:
             raise ConfigurationError(
-                f"{file_format!r} is no file format to build. Formats: {', '.join(map(repr, EXTENSIONS))}."
+                f"{given['file_format']!r} is no file format to build. Formats: {', '.join(map(repr, EXTENSIONS))}."
             )
-        verification = VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS)
-        downloads = download_config or DownloadConfig()
-        demands = bool(force_checksums_validation or downloads.force_checksums_validation)
+        options = cls(**said)
+        verification = VerificationMode.NO_CHECKS if is_unchecked else VerificationMode(options.verification)
+        downloads = options.download_config or DownloadConfig()
+        demands = bool(options.demands_checksums or downloads.force_checksums_validation)
         if demands and verification is VerificationMode.NO_CHECKS:
             raise ConfigurationError(
                 "force_checksums_validation=True demands checks, and verification_mode='no_checks' makes none. Leave one out."
             )
-        return cls(
-            output_dir,
-            download_config,
-            DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS),
-            verification,
-            dl_manager,
-            base_path,
-            file_format,
-            None if max_shard_size is None else parse_size(max_shard_size),
-            num_proc,
-            storage_options,
-            SERIAL if engine is None and num_proc is None else get_engine(engine, num_proc=num_proc),
-            _count("num_shards", num_shards) or None,  # 0 is no wish, as elsewhere
-            bool(disable_shuffling),
-            _count("max_examples_per_split", max_examples_per_split),
-            bool(register_checksums or downloads.register_checksums),
-            demands,
-            bool(check_version),
-            None if timeout is None else Deadline.of(timeout),
+        is_serial = "engine" not in said and options.num_proc is None
+        return options._replace(
+            mode=DownloadMode(options.mode),
+            verification=verification,
+            max_shard_bytes=None if options.max_shard_bytes is None else parse_size(options.max_shard_bytes),
+            engine=SERIAL if is_serial else get_engine(said.get("engine"), num_proc=options.num_proc),
+            num_shards=_count("num_shards", options.num_shards) or None,  # 0 is no wish, as elsewhere
+            disable_shuffling=bool(options.disable_shuffling),
+            max_rows=_count("max_examples_per_split", options.max_rows),
+            registers_checksums=bool(options.registers_checksums or downloads.register_checksums),
+            demands_checksums=demands,
+            checks_version=bool(options.checks_version),
+            timeout=None if options.timeout is None else Deadline.of(options.timeout),
         )
+
+
+_ARGUMENTS = {
+    "mode": "download_mode",
+    "verification": "verification_mode",
+    "max_shard_bytes": "max_shard_size",
+    "max_rows": "max_examples_per_split",
+    "registers_checksums": "register_checksums",
+    "demands_checksums": "force_checksums_validation",
+    "checks_version": "check_version",
+}
+"""What `download_and_prepare` calls an option, where it has another name there."""
 
 
 def _count(name: str, given: Any) -> int | None:

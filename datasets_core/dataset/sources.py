@@ -1,5 +1,7 @@
 """Datasets made of files: by `load`, which stands above and is looked up when it is called."""
 
+# mypy: disable-error-code="empty-body"
+# pyright: reportReturnType=false
 from __future__ import annotations
 
 import dataclasses
@@ -10,10 +12,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import pyarrow as pa
 
+from datasets_core._lazy import options_to
 from datasets_core.config import settings
 from datasets_core.engines import get_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError
@@ -230,13 +233,38 @@ def _joined(written: list[Written], recipe: Recipe) -> pa.Schema:
 Path: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = Path | Sequence[Path]
 
-T = TypeVar("T", bound=Rows)
+
+def _built_of(
+    cls: Any, *, kind: str, path_or_paths: Paths | Mapping[str, Paths], split: NamedSplit | str | None, **options: Any
+) -> Any:
+    name = str(split or Split.TRAIN)
+    by_split = path_or_paths if isinstance(path_or_paths, Mapping) else {name: path_or_paths}
+    files = {str(key): value for key, value in by_split.items()}
+    if split is None:
+        if len(files) != 1:
+            raise ConfigurationError(
+                f"The paths are of the splits {', '.join(map(repr, files))}. Give split=, or use DatasetDict.from_{kind}."
+            )
+        name = next(iter(files))
+    return _built(cls, kind=kind, split=name, data_files=files, **options)
+
+
+def _built(cls: Any, *, kind: str, split: str = Split.TRAIN, keep_in_memory: bool, **options: Any) -> Any:
+    from datasets_core.io.tables import rows_of_files
+
+    found = rows_of_files(kind, split=split, keep_in_memory=keep_in_memory or None, **options)
+    if isinstance(found, cls) or not isinstance(found, Rows):
+        return found
+    made = cls(found._table, info=found._info, split=found._split, fingerprint=found._fingerprint)
+    made._index = found._index
+    return made
 
 
 class FromFiles(Rows):
     """What a dataset is made of: files of a format, built once into the cache."""
 
     @classmethod
+    @options_to(partial(_built_of, kind="csv"))
     def from_csv(
         cls,
         path_or_paths: Paths,
@@ -269,9 +297,9 @@ class FromFiles(Rows):
         ...     Dataset.from_csv(path, cache_dir=folder, keep_in_memory=True)[0]
         {'a': 1, 'b': 'x'}
         """
-        return _loaded(cls, "csv", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, kwargs)
 
     @classmethod
+    @options_to(partial(_built_of, kind="json"))
     def from_json(
         cls,
         path_or_paths: Paths,
@@ -292,10 +320,9 @@ class FromFiles(Rows):
         ...     Dataset.from_json(path, field="rows", cache_dir=folder, keep_in_memory=True)[0]
         {'a': 1}
         """
-        options = {**kwargs, **({} if field is None else {"field": field})}
-        return _loaded(cls, "json", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
 
     @classmethod
+    @options_to(partial(_built_of, kind="parquet"))
     def from_parquet(
         cls,
         path_or_paths: Paths,
@@ -319,16 +346,9 @@ class FromFiles(Rows):
         ...     Dataset.from_parquet(path, columns=["b"], cache_dir=folder, keep_in_memory=True)[1]
         {'b': 4}
         """
-        given = {
-            "columns": columns,
-            "filters": filters,
-            "fragment_scan_options": fragment_scan_options,
-            "on_bad_files": None if on_bad_files == "error" else on_bad_files,
-        }
-        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
-        return _loaded(cls, "parquet", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
 
     @classmethod
+    @options_to(partial(_built_of, kind="text"))
     def from_text(
         cls,
         path_or_paths: Paths,
@@ -350,10 +370,9 @@ class FromFiles(Rows):
         ...     Dataset.from_text(path, cache_dir=folder, keep_in_memory=True)[1]
         {'text': 'two'}
         """
-        options = {**kwargs, "keep_linebreaks": keep_linebreaks, "sample_by": sample_by}
-        return _loaded(cls, "text", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
 
     @classmethod
+    @options_to(partial(_built_of, kind="tfrecord"))
     def from_tfrecord(
         cls,
         path_or_paths: Paths,
@@ -377,11 +396,9 @@ class FromFiles(Rows):
         ...     Dataset.from_tfrecord(path, columns=["label"], cache_dir=folder, keep_in_memory=True)[0]
         {'label': 7}
         """
-        given = {"spec": spec, "columns": columns}
-        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
-        return _loaded(cls, "tfrecord", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, options)
 
     @classmethod
+    @options_to(partial(_built, kind="sql"))
     def from_sql(
         cls,
         sql: Any,
@@ -412,60 +429,6 @@ class FromFiles(Rows):
         {'a': 7}
         >>> connection.close()
         """
-        options = {**kwargs, "sql": sql, "con": con}
-        return _load(cls, "sql", None, Split.TRAIN, features, cache_dir, keep_in_memory, None, options)
-
-
-def _loaded(
-    owner: type[T],
-    kind: str,
-    paths: Paths | Mapping[str, Paths],
-    split: NamedSplit | str | None,
-    features: Features | None,
-    cache_dir: Path | None,
-    keep_in_memory: bool,
-    num_proc: int | None,
-    options: Mapping[str, Any],
-) -> T:
-    name = str(split or Split.TRAIN)
-    by_split = {str(key): value for key, value in paths.items()} if isinstance(paths, Mapping) else {name: paths}
-    if split is None and isinstance(paths, Mapping):
-        if len(by_split) != 1:
-            raise ConfigurationError(
-                f"The paths are of the splits {', '.join(map(repr, by_split))}. Give split=, or use DatasetDict.from_{kind}."
-            )
-        name = next(iter(by_split))
-    return _load(owner, kind, by_split, name, features, cache_dir, keep_in_memory, num_proc, options)
-
-
-def _load(
-    owner: type[T],
-    kind: str,
-    data_files: Mapping[str, Paths] | None,
-    split: str,
-    features: Features | None,
-    cache_dir: Path | None,
-    keep_in_memory: bool,
-    num_proc: int | None,
-    options: Mapping[str, Any],
-) -> T:
-    from datasets_core.io.tables import rows_of_files
-
-    found = rows_of_files(
-        kind,
-        data_files=data_files,
-        split=split,
-        features=features,
-        cache_dir=cache_dir,
-        keep_in_memory=keep_in_memory or None,
-        num_proc=num_proc,
-        **options,
-    )
-    if isinstance(found, owner) or not isinstance(found, Rows):
-        return found
-    made = owner(found._table, info=found._info, split=found._split, fingerprint=found._fingerprint)
-    made._index = found._index
-    return made
 
 
 # Datasets made of what other tools hold: frames of pandas, polars and Spark.

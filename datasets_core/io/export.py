@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     Target: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
 
-class Export(Rows):
-    """Rows handed over.  Files appear when they are whole; memory is bounded by the batch."""
+class Frames:
+    """Rows of a dataset or a stream as Python values and frames."""
+
+    def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:
+        """The rows as the columns of a format, at once or in batches."""
+        raise NotImplementedError
 
     def to_dict(
         self, batch_size: int | None = None, batched: bool = False
@@ -33,10 +37,8 @@ class Export(Rows):
         >>> Dataset.from_dict({"a": [1, 2]}).to_dict()
         {'a': [1, 2]}
         """
-        plain = self.with_format(None)
-        if not batched:
-            return dict(plain._batch(range(self.num_rows)))
-        return plain.iter(1000 if batch_size is None else batch_size)
+        found: dict[str, list[Any]] | Iterator[dict[str, list[Any]]] = self._frames(None, batch_size, batched)
+        return found
 
     def to_list(self) -> list[dict[str, Any]]:
         """The rows as a list of dicts.
@@ -44,7 +46,8 @@ class Export(Rows):
         >>> Dataset.from_dict({"a": [1, 2]}).to_list()
         [{'a': 1}, {'a': 2}]
         """
-        return list(self.with_format(None))
+        rows: Any = self
+        return list(rows.with_format(None))
 
     def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
         """The rows as a pandas frame, at once or (`batched`) in frames of `batch_size` rows.
@@ -55,9 +58,7 @@ class Export(Rows):
         >>> Dataset.from_dict({"a": [1, 2]}).to_pandas().shape
         (2, 1)
         """
-        from datasets_core.io.tables import pandas_frame, pandas_frames
-
-        return pandas_frames(self, batch_size) if batched else pandas_frame(self)
+        return self._frames("pandas", batch_size, batched)
 
     def to_polars(
         self,
@@ -80,10 +81,22 @@ class Export(Rows):
         >>> Dataset.from_dict({"a": [1, 2]}).to_polars()["a"].sum()
         3
         """
-        from datasets_core.io.tables import polars_frame, polars_frames
+        return self._frames("polars", batch_size, batched, schema_overrides=schema_overrides, rechunk=rechunk)
 
-        options = {"schema_overrides": schema_overrides, "rechunk": rechunk}
-        return polars_frames(self, batch_size, options) if batched else polars_frame(self, options)
+
+class Export(Rows, Frames):
+    """Rows handed over.  Files appear when they are whole; memory is bounded by the batch."""
+
+    def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:
+        from datasets_core.io import tables
+
+        if type is None:
+            plain = self.with_format(None)
+            size = 1000 if batch_size is None else batch_size
+            return plain.iter(size) if batched else dict(plain._batch(range(self.num_rows)))
+        if type == "pandas":
+            return tables.pandas_frames(self, batch_size) if batched else tables.pandas_frame(self)
+        return tables.polars_frames(self, batch_size, options) if batched else tables.polars_frame(self, options)
 
     def to_narwhals(
         self, batch_size: int | None = None, batched: bool = False, backend: str = "pyarrow"

@@ -21,17 +21,16 @@ from datasets_core.errors import CastError, DatasetsCoreError, MediaError
 from datasets_core.features.base import FeatureType, LargeList, List
 from datasets_core.features.media.media import Media, MediaPaths, embed_table, has_media
 from datasets_core.features.schema import Features
+from datasets_core.io.split_mapping import Pushable
 from datasets_core.progress import progress
 from datasets_core.store.pieces import Ints
-from datasets_core.store.rows.indices import parse_size
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-    from datasets_core.fetch.hub.client import CommitInfo
-    from datasets_core.io.push_target import LocalShard, PushTarget, ShardLimits
+    from datasets_core.io.push_target import LocalShard, ShardLimits, Shards
 
 
 # How many bytes rows take in Arrow's layout, by their values alone: however they are cut into batches, it is the same.
@@ -484,98 +483,24 @@ class _Parts(Sequence[tuple[int, PushedRows]]):
 # Datasets pushed to the Hub, as Parquet files that any tool of the Hub reads.
 
 
-class Pushing(Rows):
+class Pushing(Rows, Pushable):
     """A dataset and the repository that it is pushed to."""
 
-    def push_to_hub(
-        self,
-        repo_id: str,
-        config_name: str = "default",
-        set_default: bool | None = None,
-        split: str | None = None,
-        data_dir: str | None = None,
-        commit_message: str | None = None,
-        commit_description: str | None = None,
-        private: bool | None = None,
-        token: str | bool | None = None,
-        revision: str | None = None,
-        create_pr: bool | None = False,
-        max_shard_size: int | str | None = None,
-        num_shards: int | None = None,
-        embed_external_files: bool = True,
-        num_proc: int | None = None,
-    ) -> CommitInfo:
-        """Push the rows to a dataset repository of the Hub, as one split of a config, by one commit.
-
-        The repository is made if need be.  Its other configs, and the other splits of this one, stay, and so does all that its
-        card says besides; the files that the split had are replaced, and those that did not change are not sent again.  Until
-        the commit the repository is what it was: a push that was broken off is made whole by the next.
+    @staticmethod
+    def _pushed(
+        splits: Mapping[str, Rows], limits: Mapping[str, ShardLimits], *, embeds: bool
+    ) -> tuple[Features, Shards, bool]:
+        """The features that splits share, their shards, and that they are of a known number.
 
         Args:
-            repo_id: `org/name`, or `name` for one of the user's own.
-            config_name: the config that the split belongs to.
-            set_default: make the config the default one; None leaves that to its name, False makes another one so.
-            split: the name of the split; None: that of the dataset, or `train`.
-            data_dir: folder of the repository for the files; None: `data` for the config `default`, else the config's name.
-            commit_message: the first line of the commit; None: `Upload dataset`.
-            commit_description: what else the commit says.
-            private: whether a repository that is made is private; None: as the namespace has it.
-            token: token of the Hub; None: that of the user who is logged in.
-            revision: branch, which is made if need be; None: `main`.
-            create_pr: open a pull request instead of a commit on the branch.
-            max_shard_size: bytes of a file in memory, about, such as "1GB"; None: the setting `max_shard_bytes`, 500 MB.
-            num_shards: number of files.
-            embed_external_files: put the files that images and the like name by path into the rows.
-            num_proc: processes that write files; as many files at least.
-
-        Returns:
-            What the commit is, as `huggingface_hub.CommitInfo`.
-
-        Raises:
-            ConfigurationError: arguments that mean nothing, or features other than those of the other splits in the repository.
-            ManifestError: the card of the repository is broken.
-            MediaNotFoundError, UntrustedPathError: a file that a row names cannot be embedded.
-            PushError, HubError: the Hub refuses.
-            OfflineError: the Hub cannot be reached, or offline mode is on.
+            splits: the rows by split.
+            limits: of the shards of each split.
+            embeds: whether files that media name go into the rows.
         """
-        given = locals()
-        from datasets_core.io.push_target import target_of  # 5 ms that reading does without
+        from datasets_core.io.push_target import same_features  # 5 ms that reading does without
 
-        target = target_of(given)
-        name = str(self.split or "train") if split is None else str(split)
-        files = {name: num_shards}
-        return push_datasets({name: self}, target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
-
-
-def push_datasets(
-    datasets: Mapping[str, Rows],
-    target: Callable[..., PushTarget],
-    max_shard_size: int | str | None,
-    num_shards: Mapping[str, Any],
-    *,
-    embeds: bool,
-    num_proc: int | None,
-) -> CommitInfo:
-    """Push datasets as splits of one config; see `Dataset.push_to_hub`.
-
-    Args:
-        datasets: by split.
-        target: makes the target of the splits that it is told.
-        max_shard_size: bytes of a file.
-        num_shards: number of files of each split; None leaves it to the sizes.
-        embeds: whether files that media name go into the rows.
-        num_proc: processes that write.
-    """
-    from datasets_core.io.push import push
-    from datasets_core.io.push_card import card_writer
-    from datasets_core.io.push_target import same_features, shard_limits
-
-    place = target(splits=[*datasets])
-    size = parse_size(max_shard_size)
-    limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in datasets}
-    empty = [name for name, dataset in datasets.items() if not dataset.num_rows]
-    features = same_features({name: dataset._features for name, dataset in datasets.items()}, empty)
-    rows = {name: PushedRows.of(dataset, name, embeds=embeds) for name, dataset in datasets.items()}
-    rows |= {name: replace(rows[name], features=features) for name in empty}
-    shards = {name: shards_of(each, limits[name]) for name, each in rows.items()}
-    return push(place, shards, card_writer(place, features))
+        empty = [name for name, dataset in splits.items() if not dataset.num_rows]
+        features = same_features({name: dataset._features for name, dataset in splits.items()}, empty)
+        rows = {name: PushedRows.of(dataset, name, embeds=embeds) for name, dataset in splits.items()}
+        rows |= {name: replace(rows[name], features=features) for name in empty}
+        return features, {name: shards_of(each, limits[name]) for name, each in rows.items()}, False

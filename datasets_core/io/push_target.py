@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 from datasets_core.config import settings
@@ -140,27 +138,14 @@ WriteCard = Callable[[RepositoryState, Sequence[PushedSplit]], RepositoryTexts]
 """Merges the splits into what a repository says of itself; called again when somebody else committed meanwhile."""
 
 
-def push_target(
-    repo_id: str,
-    *,
-    splits: Sequence[str],
-    config_name: str = "default",
-    data_dir: str | None = None,
-    revision: str | None = None,
-    create_pr: bool | None = False,
-    private: bool | None = None,
-    token: str | bool | None = None,
-    commit_message: str | None = None,
-    commit_description: str | None = None,
-    set_default: bool | None = None,
-    replaces_config: bool = False,
-) -> PushTarget:
+def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushTarget:
     """Check the arguments of `push_to_hub`, before a row is written.
 
     Args:
-        repo_id: as `PushTarget` has it, and so for the rest.
+        repo_id: as `PushTarget` has it.
         splits: the names of the splits that are pushed.
-        data_dir: None for `data` for the config `default`, and the name of the config for others.
+        options: other fields of `PushTarget`, None for their defaults; `data_dir` is by default the name of the config, or
+            `data` for the config `default`.
 
     Raises:
         ConfigurationError: one of them means nothing.
@@ -169,24 +154,19 @@ def push_target(
     >>> push_target("org/name", splits=["train"], config_name="en").data_dir
     'en'
     """
-    texts = {
-        "repo_id": repo_id,
-        "config_name": config_name,
-        "data_dir": data_dir,
-        "revision": revision,
-        "commit_message": commit_message,
-        "commit_description": commit_description,
-    }
-    for name, value in texts.items():
+    told = {"repo_id": repo_id, **options}
+    for name in ("repo_id", "config_name", "data_dir", "revision", "commit_message", "commit_description"):
+        value = told.get(name, "")
         if not isinstance(value, str) and (value is not None or name in ("repo_id", "config_name")):
             raise ArgumentTypeError(f"{name}={value!r} is no text. Give one as {name}.")
-    for name, told in {"private": private, "create_pr": create_pr, "set_default": set_default}.items():
-        if told is not None and not isinstance(told, bool):
-            raise ArgumentTypeError(f"{name}={told!r} says neither yes nor no. Give True, False or None as {name}.")
-    if token is not None and not isinstance(token, str | bool):
+    for name in ("private", "create_pr", "set_default"):
+        if not isinstance(told.get(name), bool | None):
+            raise ArgumentTypeError(f"{name}={told[name]!r} says neither yes nor no. Give True, False or None as {name}.")
+    if not isinstance(told.get("token"), str | bool | None):
         raise ArgumentTypeError("token is neither a text nor True, False or None. Give the token of somebody who may write.")
-    _check_repository(repo_id, revision)
-    folder = _folder_of(config_name, data_dir)
+    target = PushTarget(**{name: value for name, value in told.items() if value is not None})
+    _check_repository(repo_id, target.revision)
+    folder = _folder_of(target.config_name, told.get("data_dir"))
     if not splits:
         raise ConfigurationError(f"There is no split to push to {repo_id!r}. Give at least one.")
     for split in splits:
@@ -196,21 +176,9 @@ def push_target(
             )
         if str(split).lower() == ALL:
             raise ConfigurationError(f"A split cannot be called {split!r}, which means all of them. Give split= another name.")
-    if commit_message is not None and not commit_message.strip():
+    if target.commit_message is not None and not target.commit_message.strip():
         raise ConfigurationError("A commit needs a message, and commit_message is empty. Give one, or leave it out.")
-    return PushTarget(
-        repo_id=repo_id,
-        config_name=config_name,
-        data_dir=folder,
-        revision=revision or None,
-        create_pr=bool(create_pr),
-        private=private,
-        token=token,
-        commit_message=commit_message,
-        commit_description=commit_description,
-        set_default=set_default,
-        replaces_config=replaces_config,
-    )
+    return replace(target, data_dir=folder, revision=target.revision or None)
 
 
 def _check_repository(repo_id: str, revision: str | None) -> None:
@@ -254,23 +222,6 @@ def _folder_of(config_name: str, data_dir: str | None) -> str:
             f"data_dir={data_dir!r} is no folder of a repository. Give a path such as 'data' or 'data/en'."
         )
     return folder
-
-
-def target_of(arguments: Mapping[str, Any], *, replaces_config: bool = False) -> Callable[..., PushTarget]:
-    """What makes the target of a `push_to_hub`, once its splits are known: `splits=` is to be given then.
-
-    Args:
-        arguments: those of the method by their names, and others, which are left alone.
-        replaces_config: as `push_target` has it.
-
-    >>> target_of({"repo_id": "org/name", "config_name": "en", "num_proc": 2})(splits=["train"])
-    PushTarget(repo_id='org/name', config_name='en', revision=None)
-    """
-    given = {name: arguments[name] for name in _ARGUMENTS & arguments.keys()}
-    return partial(push_target, **given, replaces_config=replaces_config)
-
-
-_ARGUMENTS = frozenset(inspect.signature(push_target).parameters) - {"splits", "replaces_config"}
 
 
 # The features that the splits of a config have in common: all of them.

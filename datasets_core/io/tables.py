@@ -281,7 +281,18 @@ def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features 
 
 def rows_of_files(kind: str, **options: Any) -> Any:
     """What `load_dataset` gives for files of a format: the one call of the library that goes up, for `from_csv` and its kin."""
+    for name in _UNSAID.get(kind, ()):
+        if options[name] is None or (name, options[name]) == ("on_bad_files", "error"):
+            del options[name]
     return later("datasets_core.load", "load_dataset")(kind, **options)
+
+
+_UNSAID = {
+    "json": ("field",),
+    "parquet": ("columns", "filters", "fragment_scan_options", "on_bad_files"),
+    "tfrecord": ("columns", "spec"),
+}
+"""Options of `from_json` and its kin that are left to the format where they are None; `on_bad_files`, where it is "error"."""
 
 
 # Datasets as Parquet files, with their features inside.

@@ -79,8 +79,6 @@ _MODULES: dict[str, str] = {
     "datasets_core.dataset.combine": "concatenate_datasets interleave_datasets",
     "datasets_core.dataset.constructors": "Constructors",
     "datasets_core.dataset.group": "DatasetDict",
-    "datasets_core.dataset.group_columns": "GroupColumns",
-    "datasets_core.dataset.group_rows": "GroupRows",
     "datasets_core.dataset.streaming": "Streaming",
     "datasets_core.distributed": "split_dataset_by_node split_for_jax_process split_for_process split_for_torch_process",
     "datasets_core.engines.deadline": "Deadline TimeUp",
@@ -374,7 +372,7 @@ _NAMESAKES: dict[str, dict[str, str]] = {
         "datasets_core.building": "datasets_core.building.builder",
         "datasets_core.tfds": "datasets_core.tfds.tfds_builder",
     },
-    "Grouped": {"datasets_core.dataset": "datasets_core.dataset.grouped", "datasets_core.stream": "datasets_core.stream.order"},
+    "Grouped": {"datasets_core.stream": "datasets_core.stream.order"},
     "Image": {
         "datasets_core.features": "datasets_core.features.image",
         "datasets_core.slim": "datasets_core.slim.image_handler",

@@ -18,6 +18,7 @@ from datasets_core.features.codec import RowEncoder
 from datasets_core.features.formats.formats import RowFormat, check_format
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
+from datasets_core.io.export import Frames
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit, Split
 from datasets_core.store.fingerprint import Hasher
@@ -63,7 +64,7 @@ class IterableColumn:
         return IterableColumn(self, column_name)
 
 
-class IterableDataset(StreamExports, StreamMaking):
+class IterableDataset(StreamExports, StreamMaking, Frames):
     """A stream of rows.
 
     It is made by `Dataset.to_iterable_dataset`, or by `from_generator`, `from_dict` and similar constructors.  Iteration
@@ -471,62 +472,6 @@ class IterableDataset(StreamExports, StreamMaking):
         source = RowsOfTable(rows, None, kinds, MediaPaths(None), partial(Hasher.hash, rows))
         return cls(Plan(source, (), shards_of(num_shards, rows.num_rows)), info, split)
 
-    # -- made into -----------------------------------------------------------------------------------------------------
-
-    def to_dict(
-        self, batch_size: int | None = None, batched: bool = False
-    ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
-        """The rows as columns of Python values, at once or (`batched`) in batches.
-
-        >>> IterableDataset.from_dict({"a": [1, 2]}).to_dict()
-        {'a': [1, 2]}
-        """
-        return self._handed_over(RowFormat(), batch_size, batched)  # type: ignore[no-any-return]
-
-    def to_list(self) -> list[dict[str, Any]]:
-        """The rows as a list of dicts.
-
-        >>> IterableDataset.from_dict({"a": [1, 2]}).to_list()
-        [{'a': 1}, {'a': 2}]
-        """
-        return list(self.with_format(None))
-
-    def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
-        """The rows as a pandas frame, at once or (`batched`) in frames of `batch_size` rows.
-
-        Raises:
-            MissingDependencyError: pandas is not installed.
-        """
-        return self._handed_over(RowFormat("pandas"), batch_size, batched)
-
-    def to_polars(
-        self,
-        batch_size: int | None = None,
-        batched: bool = False,
-        schema_overrides: dict[str, Any] | None = None,
-        rechunk: bool = True,
-    ) -> pl.DataFrame | Iterator[pl.DataFrame]:
-        """The rows as a polars frame, at once or (`batched`) in frames of `batch_size` rows.
-
-        Args:
-            batch_size: rows of a frame.
-            batched: give several frames.
-            schema_overrides: polars types of columns.
-            rechunk: have each column in one piece.
-
-        Raises:
-            MissingDependencyError: polars is not installed.
-        """
-
-        casts: Any = schema_overrides  # wider than polars says
-
-        def shown(frame: pl.DataFrame) -> pl.DataFrame:
-            cast = frame.cast(casts) if casts else frame
-            return cast.rechunk() if rechunk else cast
-
-        found = self._handed_over(RowFormat("polars"), batch_size, batched)
-        return map(shown, found) if batched else shown(found)
-
     def to_narwhals(
         self, batch_size: int | None = None, batched: bool = False, backend: str = "pyarrow"
     ) -> nw.DataFrame[Any] | Iterator[nw.DataFrame[Any]]:
@@ -544,19 +489,31 @@ class IterableDataset(StreamExports, StreamMaking):
         3
         """
         check_format("narwhals", {"backend": backend})
-        wanted = RowFormat("narwhals", kwargs={"backend": backend})
-        return self._handed_over(wanted, batch_size, batched)  # type: ignore[no-any-return]
+        return self._frames("narwhals", batch_size, batched, backend=backend)  # type: ignore[no-any-return]
 
-    def _handed_over(self, wanted: RowFormat, batch_size: int | None, batched: bool) -> Any:
+    def _frames(
+        self,
+        type: str | None,
+        batch_size: int | None,
+        batched: bool,
+        **options: Any,
+    ) -> Any:
+        def shown(frame: Any) -> Any:
+            if type != "polars":
+                return frame
+            cast = frame.cast(options["schema_overrides"]) if options["schema_overrides"] else frame
+            return cast.rechunk() if options["rechunk"] else cast
+
         other = self.with_format(None)
-        other._format = wanted
+        other._format = wanted = RowFormat(type, kwargs={"backend": options["backend"]} if type == "narwhals" else {})
         if batched:
-            return other.iter(1000 if batch_size is None else batch_size)
+            blocks = other.iter(1000 if batch_size is None else batch_size)
+            return map(shown, blocks) if type == "polars" else blocks
         found = list(other.iter(2**62))
         if found:
-            return found[0]
+            return shown(found[0])
         features = self._known_features()
-        return BlockFormatter(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features)))
+        return shown(BlockFormatter(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features))))
 
 
 def shards_of(num_shards: int, num_rows: int) -> int:

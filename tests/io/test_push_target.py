@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.io.push_card import card_writer
-from datasets_core.io.push_target import PushedSplit, PushTarget, RepositoryState, push_target, target_of
+from datasets_core.io.push_target import PushedSplit, PushTarget, RepositoryState, push_target
 from datasets_core.meta.card_sections import LazyCard
 from datasets_core.meta.data_files import match
 
@@ -111,14 +111,6 @@ def test_a_config_that_is_taken_can_be_read_again(name: str) -> None:
     (entry,) = LazyCard(texts.readme, path="README.md").configs
     ((pattern,),) = (entry.data_files or {}).values()
     assert (entry.name, match(pattern, [f"{target.data_dir}/train-0"])) == (name, [f"{target.data_dir}/train-0"])
-
-
-def test_the_arguments_of_a_method_make_a_target() -> None:
-    given = {"self": 1, "repo_id": "org/name", "split": "x", "config_name": "en", "num_proc": 2, "revision": "dev"}
-
-    target = target_of(given, replaces_config=True)(splits=["train"])
-
-    assert (target.repo_id, target.config_name, target.revision, target.replaces_config) == ("org/name", "en", "dev", True)
 
 
 def test_no_token_stands_in_what_a_target_says() -> None:

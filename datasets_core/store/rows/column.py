@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -26,25 +26,6 @@ def dataset_text(column_names: Iterable[str], num_rows: int) -> str:
     })
     """
     return f"Dataset({{\n    features: {list(column_names)},\n    num_rows: {num_rows}\n}})"
-
-
-def group_text(splits: Mapping[str, object]) -> str:
-    """The text of a dictionary of datasets.
-
-    >>> print(group_text({"train": dataset_text(["a"], 1)}))
-    DatasetDict({
-        train: Dataset({
-            features: ['a'],
-            num_rows: 1
-        })
-    })
-    """
-    inner = "\n".join(f"{name}: {dataset}" for name, dataset in splits.items())
-    return f"DatasetDict({{\n{_indented(inner)}\n}})"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.split("\n"))
 
 
 def column_text(head: list[object], *, is_cut: bool) -> str:

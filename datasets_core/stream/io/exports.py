@@ -1,15 +1,36 @@
 """Streams written to files, in bounded memory: what was written before a crash is not read again."""
 
+# mypy: disable-error-code="empty-body"
+# pyright: reportReturnType=false
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import IO, Any, Self, TypeAlias
 
+from datasets_core._lazy import options_to
 from datasets_core.features.schema import Features
 from datasets_core.meta.splits import NamedSplit, Split
 from datasets_core.stream.io.push import StreamPushing
 from datasets_core.stream.iteration import Streamed
+
+
+def _written(
+    self: Any,
+    *,
+    kind: str,
+    path_or_buf: Any,
+    batch_size: int | None,
+    storage_options: dict[str, Any] | None,
+    max_shard_size: int | str | None,
+    num_shards: int | None,
+    **options: Any,
+) -> Any:
+    from datasets_core.stream.io import files  # 15 ms that reading does without
+
+    request = files.WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, options)
+    return getattr(files, f"write_{kind}")(self, request)
 
 
 class StreamExports(StreamPushing):
@@ -23,6 +44,7 @@ class StreamExports(StreamPushing):
     More than one file is written into a folder (`"out/"`) or to a path with a number (`"out/part-{index:05d}.parquet"`).
     """
 
+    @options_to(partial(_written, kind="parquet"))
     def to_parquet(
         self,
         path_or_buf: str | os.PathLike[str] | IO[bytes],
@@ -55,11 +77,8 @@ class StreamExports(StreamPushing):
         >>> IterableDataset.from_dict({"a": [1, 2]}).to_parquet(file)
         16
         """
-        from datasets_core.stream.io.files import WriteRequest, write_parquet  # 15 ms that reading does without
 
-        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, parquet_writer_kwargs)
-        return write_parquet(self, request)
-
+    @options_to(partial(_written, kind="json"))
     def to_json(
         self,
         path_or_buf: str | os.PathLike[str] | IO[bytes],
@@ -73,10 +92,8 @@ class StreamExports(StreamPushing):
         """Write the rows as JSON lines, or as a list of records (`lines=False`); return the number of bytes of the text.
 
         Args:
-            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
             batch_size: rows that are turned into text at once.
-            storage_options: for the file system of a URL.
-            max_shard_size, num_shards: see `to_parquet`; of text.
+            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; of text.
             to_json_kwargs: see `Dataset.to_json`.
 
         Raises:
@@ -90,11 +107,8 @@ class StreamExports(StreamPushing):
         >>> IterableDataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
         (19, b'{"a":1}\\n{"a":null}\\n')
         """
-        from datasets_core.stream.io.files import WriteRequest, write_json  # 15 ms that reading does without
 
-        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, to_json_kwargs)
-        return write_json(self, request)
-
+    @options_to(partial(_written, kind="csv"))
     def to_csv(
         self,
         path_or_buf: str | os.PathLike[str] | IO[bytes],
@@ -108,10 +122,8 @@ class StreamExports(StreamPushing):
         """Write the rows as csv; return the number of bytes of the text.
 
         Args:
-            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
             batch_size: rows that are turned into text at once.
-            storage_options: for the file system of a URL.
-            max_shard_size, num_shards: see `to_parquet`; of text.
+            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; of text.
             to_csv_kwargs: see `Dataset.to_csv`.
 
         Raises:
@@ -125,11 +137,8 @@ class StreamExports(StreamPushing):
         >>> IterableDataset.from_dict({"a": [1, 2]}).to_csv(file), file.getvalue()
         (6, b'a\\n1\\n2\\n')
         """
-        from datasets_core.stream.io.files import WriteRequest, write_csv  # 15 ms that reading does without
 
-        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, to_csv_kwargs)
-        return write_csv(self, request)
-
+    @options_to(partial(_written, kind="tfrecord"))
     def to_tfrecord(
         self,
         path_or_buf: str | os.PathLike[str] | IO[bytes],
@@ -164,11 +173,6 @@ class StreamExports(StreamPushing):
         >>> IterableDataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
         (60, 60)
         """
-        options = {"compression": compression}
-        from datasets_core.stream.io.files import WriteRequest, write_tfrecord  # 15 ms that reading does without
-
-        request = WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, options)
-        return write_tfrecord(self, request)
 
     def save_to_disk(
         self,
@@ -208,10 +212,22 @@ Path: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = "Path | Sequence[Path] | Mapping[str, Path | Sequence[Path]]"
 
 
+def _stream_of(
+    cls: Any, *, kind: str, path_or_paths: Paths, split: NamedSplit | str | None, keep_in_memory: bool, **options: Any
+) -> Any:
+    from datasets_core.io.tables import rows_of_files  # 10 ms that other streams do without
+
+    name = None if split is None and isinstance(path_or_paths, Mapping) else str(split or Split.TRAIN)
+    paths: Mapping[Any, Any] = path_or_paths if isinstance(path_or_paths, Mapping) else {name: path_or_paths}
+    files = {key if key is None else str(key): value for key, value in paths.items()}
+    return rows_of_files(kind, data_files=files, split=name, streaming=True, **options)
+
+
 class StreamMaking(Streamed):
     """Constructors of a stream from files, which are read in place: nothing is built."""
 
     @classmethod
+    @options_to(partial(_stream_of, kind="csv"))
     def from_csv(
         cls,
         path_or_paths: Paths,
@@ -240,9 +256,9 @@ class StreamMaking(Streamed):
         ...     list(IterableDataset.from_csv(path))
         [{'a': 1, 'b': 'x'}]
         """
-        return cls._streamed("csv", path_or_paths, split, features, kwargs)
 
     @classmethod
+    @options_to(partial(_stream_of, kind="json"))
     def from_json(
         cls,
         path_or_paths: Paths,
@@ -261,9 +277,9 @@ class StreamMaking(Streamed):
         ...     list(IterableDataset.from_json(path, field="rows"))
         [{'a': 1}]
         """
-        return cls._streamed("json", path_or_paths, split, features, {**kwargs, **({} if field is None else {"field": field})})
 
     @classmethod
+    @options_to(partial(_stream_of, kind="parquet"))
     def from_parquet(
         cls,
         path_or_paths: Paths,
@@ -292,16 +308,9 @@ class StreamMaking(Streamed):
         ...     list(IterableDataset.from_parquet(path, columns=["b"]))
         [{'b': 3}, {'b': 4}]
         """
-        given = {
-            "columns": columns,
-            "filters": filters,
-            "fragment_scan_options": fragment_scan_options,
-            "on_bad_files": None if on_bad_files == "error" else on_bad_files,
-        }
-        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
-        return cls._streamed("parquet", path_or_paths, split, features, options)
 
     @classmethod
+    @options_to(partial(_stream_of, kind="text"))
     def from_text(
         cls,
         path_or_paths: Paths,
@@ -321,10 +330,9 @@ class StreamMaking(Streamed):
         ...     list(IterableDataset.from_text(path))
         [{'text': 'one'}, {'text': 'two'}]
         """
-        options = {**kwargs, "keep_linebreaks": keep_linebreaks, "sample_by": sample_by}
-        return cls._streamed("text", path_or_paths, split, features, options)
 
     @classmethod
+    @options_to(partial(_stream_of, kind="tfrecord"))
     def from_tfrecord(
         cls,
         path_or_paths: Paths,
@@ -346,9 +354,6 @@ class StreamMaking(Streamed):
         ...     list(IterableDataset.from_tfrecord(path, columns=["label"]))
         [{'label': 7}]
         """
-        given = {"spec": spec, "columns": columns}
-        options = {**kwargs, **{name: value for name, value in given.items() if value is not None}}
-        return cls._streamed("tfrecord", path_or_paths, split, features, options)
 
     def to_sql(self, name: str, con: Any, batch_size: int | None = None, **sql_writer_kwargs: Any) -> int:
         """Write the rows into a table of a database, in bounded memory: the number of rows; see `Dataset.to_sql`.
@@ -374,14 +379,3 @@ class StreamMaking(Streamed):
         from datasets_core.stream.io.files import write_stream_sql  # 10 ms that reading does without
 
         return write_stream_sql(self, name, con, batch_size, sql_writer_kwargs)
-
-    @classmethod
-    def _streamed(
-        cls, kind: str, paths: Paths, split: NamedSplit | str | None, features: Features | None, options: Mapping[str, Any]
-    ) -> Self:
-        name = None if split is None and isinstance(paths, Mapping) else str(split or Split.TRAIN)
-        files = {str(key): value for key, value in paths.items()} if isinstance(paths, Mapping) else {name: paths}
-        from datasets_core.io.tables import rows_of_files  # 10 ms that other streams do without
-
-        stream: Self = rows_of_files(kind, data_files=files, split=name, features=features, streaming=True, **options)
-        return stream

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,100 +19,43 @@ from datasets_core.features.cast import cast_table
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.push_parquet import GROUP_BYTES, ShardFile, num_bits, write_shards
-from datasets_core.io.push_target import LocalShard, PushTarget, ShardLimits, same_features, target_of
+from datasets_core.io.push_target import LocalShard, ShardLimits, Shards, same_features
+from datasets_core.io.split_mapping import Pushable
 from datasets_core.progress import progress
 from datasets_core.store import module_state
-from datasets_core.store.rows.indices import parse_size
 from datasets_core.stream.nodes.block import ArrowBlock, Block, Kinds, encoded, joined, of_dicts
 from datasets_core.stream.order.layers import ENDLESS
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.transforms import Transforming
 
 if TYPE_CHECKING:
-    from datasets_core.fetch.hub.client import CommitInfo
+    pass
 
 
 # Streams pushed to the Hub: written and uploaded file by file, while their rows come.
 
 
-class StreamPushing(Transforming):
+class StreamPushing(Transforming, Pushable):
     """A stream and the repository that it is pushed to."""
 
-    def push_to_hub(
-        self,
-        repo_id: str,
-        config_name: str = "default",
-        set_default: bool | None = None,
-        split: str | None = None,
-        data_dir: str | None = None,
-        commit_message: str | None = None,
-        commit_description: str | None = None,
-        private: bool | None = None,
-        token: str | bool | None = None,
-        revision: str | None = None,
-        create_pr: bool | None = False,
-        max_shard_size: int | str | None = None,
-        num_shards: int | None = None,
-        embed_external_files: bool = True,
-        num_proc: int | None = None,
-    ) -> CommitInfo:
-        """Push the rows to a dataset repository of the Hub, as one split of a config, in one commit.
-
-        The rows are read once, from the beginning, and written and uploaded file by file; neither memory nor disk has to hold
-        all of them.  For the resulting repository and the other arguments see `Dataset.push_to_hub`.  Unknown column types
-        are inferred from the first thousand rows, which are read before.
+    @staticmethod
+    def _pushed(
+        splits: Mapping[str, Transforming], limits: Mapping[str, ShardLimits], *, embeds: bool
+    ) -> tuple[Features, Shards, bool]:
+        """The features that splits share, their shards, and that nobody knows how many these are.
 
         Args:
-            repo_id: `org/name`, or `name` for a repository of the user.
-            max_shard_size: bytes of a file in memory, at which the next one begins.  None: a file for each shard of the stream,
-                and more if a shard is larger than the setting `max_shard_bytes`.
-            num_shards: number of files; if neither the number of rows nor that many shards are known, rows are dealt to the
-                files in turn.
-            num_proc: processes, each of which writes the files of one shard of the stream at a time.
-
-        Raises:
-            CellCastError: a value is of another type than those of the first rows; names split, row and column.
-            ConfigurationError: the stream is endless, or as for `Dataset.push_to_hub`.
+            splits: the rows by split.
+            limits: of the shards of each split.
+            embeds: whether files that media name go into the rows.
         """
-        target = target_of(locals())
-        name = str(self.split or "train") if split is None else str(split)
-        files = {name: num_shards}
-        return push_streams({name: self}, target, max_shard_size, files, embeds=embed_external_files, num_proc=num_proc)
-
-
-def push_streams(
-    streams: Mapping[str, Transforming],
-    target: Callable[..., PushTarget],
-    max_shard_size: int | str | None,
-    num_shards: Mapping[str, Any],
-    *,
-    embeds: bool,
-    num_proc: int | None,
-) -> CommitInfo:
-    """Push streams as splits of one config; see `IterableDataset.push_to_hub`.
-
-    Args:
-        streams: by split.
-        target: returns the target for the given splits.
-        max_shard_size: bytes of a file.
-        num_shards: number of files of each split; None leaves it to the stream.
-        embeds: True to store the content of media files in the rows.
-        num_proc: processes that write.
-    """
-    from datasets_core.io.push import push
-    from datasets_core.io.push_card import card_writer  # 15 ms, with pyarrow.parquet
-    from datasets_core.io.push_target import shard_limits
-
-    place = target(splits=[*streams])
-    size = parse_size(max_shard_size)
-    limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in streams}
-    known = next((found for stream in streams.values() if (found := stream._plan.features) is not None), None)
-    rows = {
-        name: StreamRows.of(stream._plan, stream.epoch, name, embeds=embeds, features=known) for name, stream in streams.items()
-    }
-    features = same_features({name: each.features for name, each in rows.items()})
-    shards = {name: shards_of_stream(each, limits[name]) for name, each in rows.items()}
-    return push(place, shards, card_writer(place, features), is_stream=True)
+        known = next((found for stream in splits.values() if (found := stream._plan.features) is not None), None)
+        rows = {
+            name: StreamRows.of(stream._plan, stream.epoch, name, embeds=embeds, features=known)
+            for name, stream in splits.items()
+        }
+        features = same_features({name: each.features for name, each in rows.items()})
+        return features, {name: shards_of_stream(each, limits[name]) for name, each in rows.items()}, True
 
 
 _HEAD_ROWS, _MOST_HEAD_ROWS = 1000, 10_000  # for the types of columns: more where the first are all null

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datasets_core.store.rows.column import column_text, dataset_text, group_text
+from datasets_core import DatasetDict, IterableDatasetDict
+from datasets_core.store.rows.column import column_text, dataset_text
 
 
 def test_an_empty_group_prints() -> None:
-    assert group_text({}) == "DatasetDict({\n    \n})"
+    assert repr(DatasetDict()) == "DatasetDict({\n    \n})"
+    assert repr(IterableDatasetDict()) == "IterableDatasetDict({\n    \n})"
 
 
 def test_a_dataset_prints_its_columns_as_a_list() -> None:
