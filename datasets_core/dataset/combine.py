@@ -278,7 +278,7 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
 
 
 def _is_stream(given: Any) -> bool:
-    """True if it is an `IterableDataset`, without loading what makes streams: nobody has one who has not loaded that."""
+    """True if it is an `IterableDataset`; does not import streams, which a caller with a stream has imported."""
     module = sys.modules.get("datasets_core.stream.iterable")
     return module is not None and isinstance(given, module.IterableDataset)
 

@@ -1,4 +1,4 @@
-"""`Grouped`: datasets by the name of their split, each of which gets what is done to all; what `DatasetDict` stands on."""
+"""`Grouped`: a dict of datasets by split whose methods apply to each split; base of `DatasetDict`."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Grouped(dict[str, Dataset]):
         return self._each_named(lambda _, dataset: act(dataset))
 
     def _each_named(self, act: Callable[[str, Dataset], T]) -> dict[str, T]:
-        """What `act` makes of each split; an error says in which one it arose."""
+        """Return the result of `act` for each split; an error names its split."""
         made = {}
         for name, dataset in self._datasets().items():
             try:
@@ -135,10 +135,10 @@ class Grouped(dict[str, Dataset]):
         return type(self)(self._each_named(act))
 
     def _by_split(self, argument: str, given: Any) -> dict[str, Any]:
-        """An argument that is a dict with an entry for each split, or None.
+        """Return an argument that is a dict with an entry for each split, or None.
 
         Raises:
-            ConfigurationError: it is something else, or a split has no entry.
+            ConfigurationError: another value, or a split without an entry.
         """
         if given is None:
             return dict.fromkeys(self)

@@ -60,19 +60,19 @@ class Queries(Rows):
         return connection
 
     def sql(self, query: str, **others: Any) -> Self:
-        """The rows that a query gives, as a dataset; this one is called `ds` in it.
+        """Return the result of a query as a dataset; this one is called `ds` in the query.
 
-        A column that has the name and the type of a column of this dataset keeps its feature, as a ClassLabel keeps its
-        names. The query reads no files and changes nothing. Results above 64 MB stand in a temporary file.
+        A column with the name and the type of a column of this dataset keeps its feature, as a ClassLabel keeps its
+        names. The query reads no files and changes nothing. Results above 64 MB are stored in a temporary file.
 
         Args:
-            query: one SELECT, or what duckdb takes for it.
-            **others: other datasets, by the name that the query calls them.
+            query: one SELECT, or an equivalent of duckdb.
+            **others: other datasets, by their names in the query.
 
         Raises:
             MissingDependencyError: duckdb is not installed.
-            QueryError: the query is not understood, or failed.
-            ArgumentTypeError: the query is no string, or one of `others` no dataset.
+            QueryError: the query is invalid, or failed.
+            ArgumentTypeError: the query is not a string, or one of `others` not a dataset.
 
         >>> ds = Dataset.from_dict({"word": ["a", "b", "a"], "n": [1, 2, 3]})
         >>> ds.sql("select word, max(n) as most from ds group by word order by word")[:]
@@ -137,7 +137,7 @@ def _session(duckdb: Any, query: str) -> Iterator[Any]:
 
 
 def _readable(dataset: Rows) -> Any:
-    """What duckdb reads, as often as a query asks: a table over mapped pages, or a stream of blocks."""
+    """Return an object that duckdb can scan repeatedly: a table over mapped pages, or a stream of blocks."""
     table = dataset._table
     if dataset._index is None and all(map(table.is_mapped, range(table.num_pieces))):
         return _plain(table.to_table())
