@@ -281,7 +281,7 @@ class _SequenceType(type):
 class Sequence(metaclass=_SequenceType):
     """A list in each row; of dicts, it is stored as one dict of lists.
 
-    A call gives a `List`, or a dict of them when `feature` is a dict. `isinstance(x, Sequence)` asks for a `List`.
+    A call returns a `List`, or a dict of them when `feature` is a dict. `isinstance(x, Sequence)` is true for a `List`.
 
     >>> Sequence(Value("string"))
     List(Value('string'))
@@ -290,10 +290,10 @@ class Sequence(metaclass=_SequenceType):
     """
 
     def __new__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
-        """The `List`, or the dict of them.
+        """Return the `List`, or the dict of them.
 
         Raises:
-            ConfigurationError: there is no feature, or it is none.
+            ConfigurationError: `feature` is missing, or not a feature.
         """
         if feature is None:
             raise ConfigurationError(
@@ -395,7 +395,7 @@ def needs_decoding(feature: FeatureType) -> bool:
 
 
 ALLOWANCE = 1_000_000
-"""How many values a process makes arrays of without pandas; for more, Arrow's greater speed is worth the import."""
+"""Number of values converted without pandas in a process; for more, the faster path is worth the import."""
 _taken = 0
 Mask: TypeAlias = "npt.NDArray[np.bool_]"
 

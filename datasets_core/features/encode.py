@@ -87,7 +87,7 @@ def _safe_types(t: pa.DataType) -> frozenset[Any]:
     if types.is_integer(t):
         safe = _INTEGERS
     elif types.is_floating(t):
-        safe = _FLOATS | _INTEGERS - _UNSIGNED_64  # of which pyarrow makes negative floats
+        safe = _FLOATS | _INTEGERS - _UNSIGNED_64  # pyarrow makes negative floats from uint64
     elif types.is_boolean(t):
         safe = frozenset({bool, np.bool_})
     elif types.is_string(t) or types.is_large_string(t) or types.is_string_view(t):
@@ -414,7 +414,7 @@ def _shaped(feature: FixedShape, value: Any) -> Any:
 
 
 def _shape_of(value: Any, ndim: int, feature: FixedShape) -> tuple[int, ...]:
-    """The shape of lists in lists, all of which have to agree."""
+    """Return the shape of nested lists, which must be regular."""
     elements = as_elements(value)
     if ndim == 1:
         return (len(elements),)

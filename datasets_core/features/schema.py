@@ -258,7 +258,7 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
         return List(_reordered(mine.feature, other.feature, path), length=mine.length, id=mine.id)
     if isinstance(mine, LargeList) and isinstance(other, LargeList):
         return LargeList(_reordered(mine.feature, other.feature, path), id=mine.id)
-    if isinstance(mine, (dict, List, LargeList)):  # any other one has no fields to put in order
+    if isinstance(mine, (dict, List, LargeList)):  # others have no fields to reorder
         raise CastError(f"{path!r} is {mine!r} in one of the two features and {other!r} in the other. Make them agree.")
     return mine
 
@@ -354,7 +354,7 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
 
 
 def _from_mark(arrow_type: pa.DataType) -> FeatureType | None:
-    """The medium whose values were told to be of it when the column was inferred."""
+    """Return the media feature recorded when the type of the column was inferred."""
     form = (arrow_type.field(0).metadata or {}).get(MARK) if arrow_type == STORAGE else None
     return None if form is None else feature_from_json(json.loads(form))
 
@@ -472,6 +472,6 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema with plain types; the same object where it has no dictionary."""
+    """Return the schema with plain types; the same object if it has no dictionary."""
     plain = pa.schema([_plain_field(field) for field in schema], schema.metadata)
     return schema if plain.equals(schema) else plain
