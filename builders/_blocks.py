@@ -1,4 +1,4 @@
-"""`BlockSource`: what the formats share whose files are read block by block: opened, held to a version, their footers kept."""
+"""`BlockSource`: base of formats read block by block: open file, pinned version, cached footer; seekable remote files."""
 
 from __future__ import annotations
 

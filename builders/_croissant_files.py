@@ -1,4 +1,4 @@
-"""The files that a Croissant description names: fetched, compared with their hashes, taken out of archives, chosen."""
+"""`ResourceFiles`: the files of a Croissant description: fetched, checked against their hashes, extracted, filtered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of one record set: where its fields come from, joined where they come from several places, as typed columns."""
+"""`Records`: the rows of one Croissant record set: fields from one or more sources, joined, as typed columns."""
 
 from __future__ import annotations
 

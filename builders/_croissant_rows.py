@@ -1,4 +1,4 @@
-"""The rows of one file or file set of a Croissant description: its fields' values as columns, some rows at a time."""
+"""`ResourceRows`: the rows of one file or file set of a Croissant description, as columns of its fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of a Croissant field: what its transforms make of a column, and the column in the type of the field."""
+"""Values of Croissant fields: transforms, JSON paths, joins by key, and conversion to the type of the field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One csv file as record batches, by pyarrow's parser a block at a time, with the meaning that `pandas.read_csv` gives it.
+"""`read_csv`: one csv file as record batches, parsed by pyarrow block by block, with the semantics of `pandas.read_csv`.
 
 Each block of whole records is parsed and typed alone; its types are then compared with what is known of the columns.  Where a
 column needs a wider type than rows already given out had, the rest of the file is looked through and `Replay` asks for a

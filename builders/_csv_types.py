@@ -1,4 +1,4 @@
-"""The type of a csv column, by the rules of `pandas.read_csv`, and how types of blocks widen to that of the file.
+"""Layout and column types of csv files by the rules of `pandas.read_csv`; common types of blocks; record boundaries.
 
 pyarrow infers nearly the same.  Where it differs (dates, hexadecimal, integers past 64 bits, `NAN`, `+5`, spellings of
 booleans) the column is read again as text and judged here.

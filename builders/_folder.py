@@ -1,4 +1,4 @@
-"""What `imagefolder`, `audiofolder` and their sisters share: files with labels from their folders, or rows from metadata.
+"""`FolderBuilder`: base of `imagefolder`, `audiofolder` and similar formats: files labelled by folder, or rows from metadata.
 
 The files' bytes are stored in the dataset: so it is whole, every byte of it is verified, it can be moved, and reading a row
 opens no file.  `embed_files=False` stores their paths instead.

@@ -1,4 +1,4 @@
-"""What `metadata.csv`, `.jsonl` and `.parquet` say about the files of a folder: a table, and which of its fields name files.
+"""Metadata of folder formats (`metadata.csv`, `.jsonl`, `.parquet`): their table, and the fields that name files.
 
 A field `file_name` becomes the medium's own column, `mask_file_name` a column `mask`, `file_names` and `frame_file_names`
 columns of lists; so they do inside structs and lists.

@@ -1,4 +1,4 @@
-"""JSON text as blocks of lines that each hold whole objects: lines, one array, pretty-printed or concatenated objects alike.
+"""`line_blocks`: JSON text as blocks of whole objects: lines, one array, pretty-printed or concatenated objects.
 
 Borders between elements are found by numpy: quotes that no backslash escapes tell strings from structure, and the running sum
 of brackets tells the depth.  No byte moves, so that a place in a block is a place in the file.

@@ -1,4 +1,4 @@
-"""Columns of mixed types: found in parsed rows, kept as JSON text, and typed as `Json`.
+"""Columns of mixed JSON types: detected in parsed rows, stored as JSON text, with the feature `Json`.
 
 A path leads to a value inside a row: keys of objects, and `None` for the items of a list.
 """

@@ -1,4 +1,4 @@
-"""Files of biological sequences: what FASTA and FASTQ share: options, record batches, and errors that name the line."""
+"""`SequenceBuilder`: base of FASTA and FASTQ: options, record batches, and errors with line numbers."""
 
 from __future__ import annotations
 

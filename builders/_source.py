@@ -1,4 +1,4 @@
-"""One data file as bytes: opened, decompressed, sniffed, decoded.
+"""`Source`: one data file as bytes: open, decompress, detect, decode; shared by the formats.
 
 What every text format asks of a file stands here: that it is not a web page, not a Git-LFS pointer, not binary, that it is
 UTF-8 or the encoding that was asked for, and that an error names the file as the user knows it.

@@ -1,4 +1,4 @@
-"""What the formats share: data files into splits, a file into named tables, and columns fitted to the features asked for."""
+"""`FileBuilder`: base of the formats: data files by split, files as named tables, columns cast to the requested features."""
 
 from __future__ import annotations
 

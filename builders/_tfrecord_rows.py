@@ -1,4 +1,4 @@
-"""The rows of records as they are read: what is known of their columns grows, and rows that were given keep their types."""
+"""`RecordRows`: rows of TFRecord files; inferred column types may widen while records are read."""
 
 from __future__ import annotations
 

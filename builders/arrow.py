@@ -1,4 +1,4 @@
-"""Arrow IPC files, of the file and of the stream format, told apart by their first bytes.
+"""Arrow IPC files, of the file and of the stream format, distinguished by their first bytes.
 
 Every batch is validated in full: offsets that point outside their buffer would read foreign memory.
 """

@@ -1,4 +1,4 @@
-"""CoNLL: a token a line, its columns apart by blanks or tabs, an empty line between sentences; a sentence is one row."""
+"""CoNLL: one token per line, columns separated by blanks or tabs, sentences by empty lines; a sentence is one row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Croissant: datasets as JSON-LD describes them (MLCommons, versions 0.8 to 1.1), from whatever files and archives it names.
+"""Croissant: datasets described in JSON-LD (MLCommons, versions 0.8 to 1.1), from the files and archives they name.
 
 A record set is a config.  Its split field, where it has one, divides the rows: by the file they stand in, or by a column.
 """

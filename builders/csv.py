@@ -1,4 +1,4 @@
-"""Comma separated values, and their cousins with other separators, with the options and the meaning of `pandas.read_csv`.
+"""Comma-separated values, with other separators too, with the options and the semantics of `pandas.read_csv`.
 
 pyarrow reads them.  Python's csv module splits the fields for the few options that pyarrow has not; `pandas` itself is asked,
 where it is installed, for those that only it has.

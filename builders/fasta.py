@@ -1,4 +1,4 @@
-"""FASTA: a header behind `>` and the lines of a sequence; a record is one row."""
+"""FASTA: a header after `>` and the lines of a sequence; a record is one row."""
 
 from __future__ import annotations
 

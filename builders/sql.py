@@ -1,4 +1,4 @@
-"""SQL: the rows of a query or of a table, from SQLite, from any DB-API connection, or through SQLAlchemy."""
+"""SQL: the rows of a query or of a table, from SQLite, a DB-API connection, or SQLAlchemy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain text: one row a line, a paragraph or a document.
+"""Plain text: one row per line, paragraph or document.
 
 Lines are found by numpy in blocks of bytes, and a column is made of the block's own bytes without their line ends: no line
 becomes a Python object.  As in Python's text files, `\n`, `\r\n` and a lone `\r` end a line and come out as `\n`.

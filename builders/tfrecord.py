@@ -1,4 +1,4 @@
-"""TFRecord files: a record is a row, read as `tf.train.Example`, as `SequenceExample`, or as the bytes that it is.
+"""TFRecord files: a record is a row, read as `tf.train.Example`, as `SequenceExample`, or as bytes.
 
 Records become columns block by block.  What the columns are is told by specs, by features, or by the records themselves.  A
 stream goes on from any block, and reads by place where an index (`a.tfrecord.idx`) lies beside the files.

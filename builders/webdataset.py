@@ -1,4 +1,4 @@
-"""WebDataset: tar archives whose adjacent members of one name, up to its first dot, are the fields of one row.
+"""WebDataset: tar archives; consecutive members with the same name up to the first dot are the fields of one row.
 
 Each tar is read once, front to back, in bounded memory.  What is pickled (`.pkl`, `.pth`, `.pyd`, …) is kept as bytes and
 never loaded.

@@ -1,4 +1,4 @@
-"""Names that are looked up when they are used: a module's public names (PEP 562), and the one name from a floor above."""
+"""Lazy names: public names of a module imported on first use (PEP 562), and the one import from a higher floor."""
 
 from __future__ import annotations
 

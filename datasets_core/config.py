@@ -1,4 +1,4 @@
-"""The settings of the library: defaults, environment, and changes that hold for a block of code.
+"""`Config`: settings of the library: defaults, environment variables, and changes within a block of code.
 
 >>> settings().max_shard_bytes
 500000000

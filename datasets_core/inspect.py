@@ -1,4 +1,4 @@
-"""What a dataset offers, without building it: its configs, its splits, its info."""
+"""Configs, splits and info of a dataset, without building it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optional packages: imported when something needs them, and an error that says what to install where they are missing."""
+"""Optional packages: imported on use, with an error that names the extra to install if they are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress bars, one line a stage, and the switch that silences them."""
+"""Progress bars, one line per stage, and the functions that disable them."""
 
 from __future__ import annotations
 

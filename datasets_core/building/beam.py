@@ -1,4 +1,4 @@
-"""`BeamBasedBuilder`: a builder whose rows a pipeline of Apache Beam makes."""
+"""`BeamBasedBuilder`: a builder whose rows come from a pipeline of Apache Beam."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DatasetBuilder` and its two kinds: the hooks of an author, and the verbs `download_and_prepare` and `as_dataset`."""
+"""`DatasetBuilder`, `GeneratorBasedBuilder`, `ArrowBasedBuilder`: base classes of builders: build, load, stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A builder as a stream: its author's hooks run while rows are read, and nothing is written.
+"""`LiveSplits`: a builder as a stream: the author's hooks run while rows are read, and nothing is written.
+
+Also owns the split expressions of a stream (`split_blocks`), and the fallback for scripts that need a local file.
 
 Each part of a split is a job of the stream, and makes its rows in the order in which a build writes them.
 """

@@ -1,4 +1,4 @@
-"""`FileJob`: a file of a format whose rows are read as they come, from its beginning or from a mark in it."""
+"""`LiveJob`, `FileJob`: jobs of a streaming build: a part of a split from a script, or a file of a format, resumed at marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Mark`: where a block of rows begins in its file, and what reading on there needs; and the marks of files, kept for later.
+"""`Mark`: start of a block of rows in a text file, with the reader's state; cache of the marks of files.
 
 Reading from a mark gives the rows, and the types, that reading from the beginning gives: blocks of a stream end at the same
 places however often it is interrupted, and a mark holds all that its reader knew when it came there.

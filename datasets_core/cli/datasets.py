@@ -1,4 +1,4 @@
-"""`lock`, `diff` and `cite`: what a dataset is made of, what became of it, and how a paper names it."""
+"""Commands on datasets: build, describe, head, lock, diff, cite, push."""
 
 from __future__ import annotations
 

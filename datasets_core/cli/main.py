@@ -1,4 +1,4 @@
-"""The command `datasets-core`: what it is asked, and how it answers a mistake."""
+"""Argument parser of the command `datasets-core`, and its error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`verify` and `cache`: what stands on disk, whether it is sound, and what can go."""
+"""Commands `verify`, `cache`, `doctor` and `new`; output helpers of all commands."""
 
 from __future__ import annotations
 

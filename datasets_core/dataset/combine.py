@@ -1,4 +1,4 @@
-"""Several datasets as one: one after the other, side by side, or taking turns."""
+"""`concatenate_datasets`, `interleave_datasets`: several datasets or streams combined by rows, by columns, or in turn."""
 
 from __future__ import annotations
 

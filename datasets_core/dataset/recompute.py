@@ -1,4 +1,4 @@
-"""Columns computed anew from the old ones, block by block, while the other columns stay where they are."""
+"""Columns computed from old ones, block by block: casts, class codes, distinct values; other columns stay in their files."""
 
 from __future__ import annotations
 

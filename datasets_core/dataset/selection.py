@@ -1,4 +1,4 @@
-"""Fewer rows, or rows in another order: an index over the same table, never a copy of it."""
+"""`Selection`: methods that select or reorder rows by an index over the same table: select, shuffle, split, skip, shard."""
 
 from __future__ import annotations
 

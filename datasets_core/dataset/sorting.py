@@ -1,4 +1,4 @@
-"""The order of rows by the values of columns: in memory, or by sorted runs on the disk that are merged.
+"""`sorted_rows`: row numbers sorted by columns: in memory, or by sorted runs merged from disk.
 
 Only the columns that decide and row numbers are looked at, never whole rows.
 """

@@ -1,4 +1,4 @@
-"""The root of the errors, and what their messages share."""
+"""`DatasetsCoreError` and general errors; redaction of secrets in messages, and pickling of errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of what a user asks for and of builds: datasets, configs, splits, versions, scripts, engines."""
+"""Errors of requests and builds: datasets, configs, splits, versions, scripts, engines."""
 
 from __future__ import annotations
 

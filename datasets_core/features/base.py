@@ -1,4 +1,4 @@
-"""`Feature`, the kind of a column, the kinds that only wrap Arrow's (`Value`, `List`, …), and columns of plain values."""
+"""`Feature`, base of column types; `Value`, `List`, `LargeList`, `Sequence`; dtype names; conversion of plain columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrow data to the types of features, without loss: what does not fit is an error that names the row."""
+"""`cast_table`, `cast_array`: lossless casts of Arrow data to features; errors name the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows to record batches and back, by functions that are compiled once for each schema."""
+"""`RowEncoder`, `Decoder`: rows to record batches and back, by functions compiled once for each schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns without features: the Arrow array of Python values, with the type that they share."""
+"""`infer_column`: Arrow array of Python values without a feature, in their common type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Features`: the names and kinds of a dataset's columns, to and from an Arrow schema."""
+"""`Features`: names and types of a dataset's columns, to and from an Arrow schema; union of schemas."""
 
 from __future__ import annotations
 

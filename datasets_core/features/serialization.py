@@ -1,4 +1,4 @@
-"""Features as text: the JSON form of `dataset_info.json` and of Arrow metadata, and the YAML form of cards, old and new."""
+"""Features as JSON (`dataset_info.json`, Arrow metadata) and YAML (cards), in old and new forms."""
 
 from __future__ import annotations
 

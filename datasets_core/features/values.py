@@ -1,4 +1,4 @@
-"""One value at a time: what a stored type makes of any Python object, and how features encode and decode.
+"""Conversion of single values: Python objects to stored types, features that encode and decode one value.
 
 The fast path of `columns` never comes here; these functions decide what it refuses.
 """

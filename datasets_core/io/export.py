@@ -1,4 +1,4 @@
-"""The rows as what other tools hold: Python values, frames, files."""
+"""`Export`: methods `to_*` of a dataset: Python values, data frames, files; `to_tf_dataset`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A push: shards uploaded in batches while they are made, named when all are known; one commit brings them and the card.
+"""`push`: uploads shards in batches while they are made, and commits them with the card in one commit.
 
 Nothing of a push can be seen before its commit.  One that ends early leaves the repository as it was; what it uploaded is not
 uploaded again by the next.

@@ -1,4 +1,4 @@
-"""What a repository says of a config after a push: its card, and the records beside it of repositories that have them."""
+"""Card and recorded splits of a repository after a push, merged with the present ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a dataset as the Parquet files of a push: which go into which file, and who writes it."""
+"""`Pushing`: a dataset as Parquet files of a push: rows of each file, deterministic bytes, parallel writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is pushed, as values: where it goes, the shards, what becomes of the repository, and who writes its card."""
+"""`PushTarget`, `LocalShard`, `RepositoryState`, `ShardLimits`: arguments and results of a push as values."""
 
 from __future__ import annotations
 

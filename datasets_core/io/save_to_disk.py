@@ -1,4 +1,4 @@
-"""The rows of a dataset as Arrow streams in a folder: copied where they stand in files, else written shard after shard."""
+"""`save_to_disk`: rows of a dataset as Arrow streams in a folder: existing files are copied, other rows are written."""
 
 from __future__ import annotations
 

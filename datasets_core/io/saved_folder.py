@@ -1,4 +1,4 @@
-"""The folder of a saved dataset, as Hugging Face `datasets` lays it out: Arrow streams, a description, a state that names them.
+"""Folder of a saved dataset in the layout of Hugging Face `datasets`: Arrow streams, description, state; read and replaced.
 
 The state also holds, under keys that the other library passes over, the size and the batches of each file, so that a cut file
 is found when the folder is opened.

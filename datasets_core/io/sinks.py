@@ -1,4 +1,4 @@
-"""What rows of a stream are written into: files of text, Parquet or Arrow that grow, and can be gone on with after a crash."""
+"""`Sink`: growing files for the rows of a stream (text, Parquet, Arrow) that can be resumed after a crash."""
 
 from __future__ import annotations
 

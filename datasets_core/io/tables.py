@@ -1,4 +1,4 @@
-"""The rows as frames of pandas and polars, and through them in a table of a database."""
+"""Rows as Arrow tables and as data frames of pandas and polars; SQL tables; options of Parquet files."""
 
 from __future__ import annotations
 

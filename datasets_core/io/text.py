@@ -1,4 +1,4 @@
-"""Rows as csv and JSON: the text that pandas makes of them, written here where columns are plain, and by pandas where not.
+"""Rows as csv and JSON text in the form of pandas: written here for plain columns, by pandas for others.
 
 Plain are numbers, texts, booleans, dates, dicts and lists of them (csv); as JSON lines or one list of records, columns of all
 kinds.

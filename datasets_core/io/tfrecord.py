@@ -1,4 +1,4 @@
-"""Datasets as TFRecord files: rows of `tf.train.Example` or `SequenceExample`."""
+"""Rows as TFRecord files of `tf.train.Example` or `SequenceExample`: frames, shards, resumable sink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of a card that speak of one config, found by how they are indented: the YAML of the others is not parsed.
+"""Sections of a large card for one config, found by indentation, so that the YAML of others is not parsed.
 
 Only plain block YAML is cut, as tools write it.  Whatever could mean something else than its lines show (anchors, tags, tabs,
 flow over several lines, a key that appears twice) is not cut, and the whole is parsed.

@@ -1,4 +1,4 @@
-"""Croissant descriptions, read: JSON-LD of versions 0.8 to 1.1 as nodes, whatever prefixes it writes."""
+"""Reader of Croissant descriptions: JSON-LD of versions 0.8 to 1.1 as nodes, with any prefixes."""
 
 from __future__ import annotations
 

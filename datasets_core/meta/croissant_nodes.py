@@ -1,4 +1,4 @@
-"""The nodes of a Croissant description as values: files, record sets, fields, and where the values of a field come from."""
+"""Nodes of a Croissant description as values: files, record sets, fields, value sources; data types; JSON paths."""
 
 from __future__ import annotations
 

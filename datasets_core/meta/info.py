@@ -1,4 +1,4 @@
-"""`DatasetInfo`: what is recorded of a dataset, and its stored forms."""
+"""`DatasetInfo`: metadata of a dataset, and its stored forms; `Card`, `ConfigEntry`: content of a card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DatasetRef`: parses `owner/name/config:version`; the version at the end of a path."""
+"""`DatasetRef`: parser of `owner/name/config:version`; `BuilderName`: references of TensorFlow Datasets; name rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RowBlocks`: how the rows of a split lie in its files: the blocks that are read as one, and whether each can be read alone.
+"""`RowBlocks`: blocks of the rows of a split in its files, and which can be read alone; `even_splits`; row ids.
 
 The order of a shuffled or divided stream follows from these numbers, and not from where its bytes come from: a build records
 them, so that rows which were built come in the order in which they would have been streamed.

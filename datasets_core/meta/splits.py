@@ -1,4 +1,4 @@
-"""The split algebra: `train[10%:]+test` as a value.
+"""`ReadInstruction`: split expressions such as `train[10%:]+test` as values; `RowRange`: rows of one shard.
 
 A `ReadInstruction` is a sum of parts; a part is a split name with two bounds in one unit.  Bounds follow Python's slices:
 they clamp, negatives count from the end, and a reversed pair is empty.  `all` is the union of the splits in their order, and
@@ -599,7 +599,7 @@ def parse_split(value: Any) -> Any:
 
 
 def nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> Any:
-    """What there is of each split of a nest of lists, tuples and dicts, in the same nest; of None, every split."""
+    """Return the result of `one` for each split in nested lists, tuples and dicts, with the same nesting; `every()` for None."""
     if split is None:
         return every()
     if isinstance(split, Mapping):

@@ -1,4 +1,4 @@
-"""`Version`, and patterns such as `1.*.*`."""
+"""`Version`, patterns such as `1.*.*`, and `Experiment`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of data files, local or at a URL, and the card that may name its configs."""
+"""`FolderSource`: a folder of data files, local or at a URL, with its card; `FormatSource`: a format by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RecordsSource`: a folder that TensorFlow Datasets prepared, as a source: its splits and features are those on record."""
+"""`RecordsSource`: a folder prepared by TensorFlow Datasets as a source, with its recorded splits and features."""
 
 from __future__ import annotations
 

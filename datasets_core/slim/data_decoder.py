@@ -1,4 +1,4 @@
-"""`DataDecoder`: what turns the data of one sample into its items."""
+"""`DataDecoder`: base of decoders from the data of one sample to its items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DataProvider`: what gives items of samples, whatever they come from."""
+"""`DataProvider`: base of providers of items; `SampleStream`: samples of files with an exact state."""
 
 from __future__ import annotations
 

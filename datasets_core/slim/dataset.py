@@ -1,4 +1,4 @@
-"""`reader_maker`: what makes the readers that a dataset asks for, in whatever way it says so."""
+"""`Dataset`: specification of a dataset; `BuilderReader` and other readers of its data sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DatasetDataProvider`: the samples of a dataset, read by threads, shuffled as they pass, decoded when they are asked for."""
+"""`DatasetDataProvider`: samples of a dataset, read by threads, shuffled by a queue, decoded on use; as a torch dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Item handlers: what makes an item of the values of one or more keys, and the handlers of tensors."""
+"""Item handlers: items from the values of one or more keys: tensors, lookups, shapes, sparse values."""
 
 from __future__ import annotations
 

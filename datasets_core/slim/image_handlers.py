@@ -1,4 +1,4 @@
-"""Item handlers of boxes and points: the keys that hold one coordinate each, put together."""
+"""Item handlers of images, boxes, key points and sparse tensors."""
 
 from __future__ import annotations
 

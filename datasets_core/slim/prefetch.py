@@ -1,4 +1,4 @@
-"""`prefetch_queue` and `PrefetchQueue`: what is made ahead by threads while something else works."""
+"""`prefetch_queue`, `PrefetchQueue`: elements made ahead by threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RandomQueue`: samples shuffled as they pass a bounded queue, in an order that follows from a seed, and not from time."""
+"""`RandomQueue`: shuffling by a bounded queue, in an order that depends on a seed, not on time; batches; thread runners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The readers of files of bytes: `TFRecordReader`, `TextLineReader`, `FixedLengthRecordReader`, `WholeFileReader`."""
+"""Readers of sample files: `TFRecordReader`, `TextLineReader`, `FixedLengthRecordReader`, `WholeFileReader`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decoders and the item handlers under the name that TF-Slim has for their module: `slim.tfexample_decoder`."""
+"""Decoders of messages and rows, and the item handlers, by the module name of TF-Slim: `slim.tfexample_decoder`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`MergedUnits`: the samples of several work units at a time, one of each in turn, whatever the threads do that read them."""
+"""`MergedUnits`: samples of several work units in turn, read by threads, in an order independent of timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code written for TensorFlow Datasets runs with one import changed: `import datasets_core.tfds as tfds`.
+"""API of TensorFlow Datasets: its code runs with one import changed: `import datasets_core.tfds as tfds`.
 
 Names, arguments and defaults are those of TFDS; what they do stands in the rooms below, without TensorFlow.
 """

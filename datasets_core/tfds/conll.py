@@ -1,4 +1,4 @@
-"""`tfds.dataset_builders`: builders of texts whose words stand one a line, with their annotations in columns."""
+"""`tfds.dataset_builders`: builders of texts with one word per line and annotations in columns."""
 
 from __future__ import annotations
 

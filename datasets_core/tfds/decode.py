@@ -1,4 +1,4 @@
-"""`tfds.decode`: columns that are not decoded, or not read at all."""
+"""`tfds.decode`: columns that are not decoded, or not read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tfds.download`: how TFDS builders say what to fetch, and what they get for it."""
+"""`tfds.download`: download options, resources and manager of TFDS builders."""
 
 from __future__ import annotations
 

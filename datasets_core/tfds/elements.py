@@ -1,4 +1,4 @@
-"""What an element of a split is: a row, a tuple of its supervised columns, what a function made, or a batch of such."""
+"""Elements of a split: rows, tuples of supervised columns, results of functions, or batches of these."""
 
 from __future__ import annotations
 

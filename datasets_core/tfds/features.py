@@ -1,4 +1,4 @@
-"""`tfds.features`: the feature classes of TFDS, each of which gives the library's own feature.
+"""`tfds.features`: feature classes of TFDS, which make features of this library.
 
 What the library has no class for becomes the nearest one with an `id` that says what it is, so that a dataset which is read
 without its code still knows it: a box is four numbers, a sound its samples, a film its pictures.

@@ -1,4 +1,4 @@
-"""`ImageArray`: the library's `Image` as users of TFDS see it, decoded to an array of height, width and channels."""
+"""`ImageArray`: the feature `Image` for users of TFDS, decoded to an array (height, width, channels)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DatasetInfo`: what is recorded of a dataset, by the names that TFDS has for it."""
+"""`DatasetInfo` of TFDS: metadata of a dataset by its names; read instructions; registered builders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`load`, `builder` and their kin: a name, and what is prepared, built and read of it."""
+"""`load`, `builder`, `data_source` and similar functions of TFDS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`SplitReading`: how builders of TFDS's kind give what they prepared: as streams in TFDS's order, and as TFDS shows rows."""
+"""`SplitReading`: splits of TFDS builders as streams in the order of TFDS; `as_numpy`, `as_dataframe`."""
 
 from __future__ import annotations
 

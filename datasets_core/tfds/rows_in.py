@@ -1,4 +1,4 @@
-"""Rows as authors of TFDS builders yield them, made into rows that the library stores: whole, and with files read at once."""
+"""Rows as authors of TFDS builders yield them, converted to stored rows, with files read at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`GeneratorBasedBuilder` and its kin as TFDS has them: hooks, configs, folders; the library builds."""
+"""`GeneratorBasedBuilder` and other builder classes of TFDS: hooks, configs, folders; the library builds."""
 
 from __future__ import annotations
 

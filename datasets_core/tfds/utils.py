@@ -1,4 +1,4 @@
-"""`tfds.core.utils`: small functions that builders of TFDS use."""
+"""`tfds.core.utils`: small functions for builders of TFDS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RecordShard`: a file of Examples that TensorFlow Datasets wrote, as a shard: its batches are decoded when they are read."""
+"""`RecordShard`: a file of Examples of TensorFlow Datasets as a shard, decoded on use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One build, from the plan to the commit.
+"""`Build`: one build in a staging folder: jobs, engine, journal, order, checks, up to the commit.
 
 Plan, run the jobs, let their schemas agree, check, write the manifest, one commit.
 """

@@ -1,4 +1,4 @@
-"""One job, done: what the author's hooks made becomes shards, with the keys of the rows and their order."""
+"""`run_job`: one job of a build: rows from the author's hooks into shards, with their keys and their order."""
 
 from __future__ import annotations
 

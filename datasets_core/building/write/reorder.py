@@ -1,4 +1,4 @@
-"""The second part of a build whose rows are not written as they come: rows into sorted runs, runs into the final shards.
+"""`Ordering`: second round of a build with `shuffle_on_write` or `num_shards`: sorted runs, merge plan, final shards.
 
 Each job makes whole files of its own from finished ones, in bounded memory, and so can be run again.  What a shard holds
 follows from the order of the rows alone: its record batches end where so many bytes are reached, wherever rows came from.

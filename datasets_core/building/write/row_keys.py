@@ -1,4 +1,4 @@
-"""The keys of the rows of a split: found to be unique, or the two rows that share one, in bounded memory.
+"""Keys of the rows of a split: hashes, sort words, and the check for duplicates in bounded memory.
 
 A key becomes 16 bytes: an integer keeps its value, any other key is hashed.  Runs of consecutive integers are kept as
 intervals.  What exceeds the memory is spilled to the job's folder as sorted runs; runs are compared by ranges of their hash.

@@ -1,4 +1,4 @@
-"""`TableSink`: tables of one job into shards, whose schema widens as far as nothing is lost."""
+"""`TableSink`: tables of one job into shards with a schema that widens without loss; recast of earlier shards."""
 
 from __future__ import annotations
 

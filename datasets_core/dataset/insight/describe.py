@@ -1,4 +1,4 @@
-"""`Summary`: what `describe` found in the columns of a dataset, as a value that prints."""
+"""`Summary`: printable result of `describe`: statistics of each column."""
 
 from __future__ import annotations
 

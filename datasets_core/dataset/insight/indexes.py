@@ -1,4 +1,4 @@
-"""`VectorIndex`: the nearest vectors of a column, by faiss."""
+"""`VectorIndex`, `TextIndex`: nearest vectors of a column by faiss, and texts by Elasticsearch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Datasets in a notebook: the first rows as a table with pictures and players, and nothing of the data as markup."""
+"""`Overview`: HTML tables of datasets in notebooks, with pictures and players; values are always escaped."""
 
 from __future__ import annotations
 

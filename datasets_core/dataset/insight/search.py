@@ -1,4 +1,4 @@
-"""Search indexes of a dataset: the rows nearest to a vector, or that answer a text."""
+"""`Search`: methods that add search indexes to a dataset, and search rows by vector or text."""
 
 from __future__ import annotations
 

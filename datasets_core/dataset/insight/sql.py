@@ -1,4 +1,4 @@
-"""SQL over datasets, by duckdb, which reads their pages as they are."""
+"""`Queries`: SQL over datasets by duckdb, which scans their memory-mapped pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of `describe`: what a column holds, added up block by block in bounded memory."""
+"""Column statistics of `describe`, computed block by block in bounded memory."""
 
 from __future__ import annotations
 

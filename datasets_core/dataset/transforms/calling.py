@@ -1,4 +1,4 @@
-"""Calls of a user's function on rows and batches: its further arguments, its coroutines, and errors that name the rows."""
+"""`Caller`: calls of a user's function on rows and batches: arguments, coroutines, errors that name rows; parts for workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`map` over a whole dataset: parts for the engine, each writing shards of its own, and one result of all."""
+"""`mapped`: `map` over a whole dataset: parts for the engine, each with its own shards, combined to one result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrow columns as numpy arrays: views of the same memory where that can be, decided once for each type."""
+"""Arrow columns as numpy arrays, as views of the same memory where possible; conversion chosen once for each type."""
 
 from __future__ import annotations
 

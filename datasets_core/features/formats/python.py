@@ -1,4 +1,4 @@
-"""Arrow columns as lists of Python values, decided once per type.
+"""Arrow columns as Python values: lists, single values, rows; conversion chosen once for each type.
 
 pyarrow's own `to_pylist` is used where it is fast and exact.  Dates, times, dictionaries and lists of structs are read
 from their parts instead (3 to 20 times faster), and nanoseconds so that none is lost.

@@ -1,4 +1,4 @@
-"""Times with nanoseconds: what a row holds where `datetime`, `time` and `timedelta` are too coarse.
+"""Datetimes, times and durations with nanoseconds, for values too precise for the `datetime` module.
 
 Each is a subclass of the standard class with one more attribute, `nanosecond` (0 to 999).  A value of whole microseconds comes
 out as the standard class, so most columns never meet these.  Hugging Face gives pandas objects here; these compare equal to

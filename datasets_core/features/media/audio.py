@@ -1,4 +1,4 @@
-"""`Audio`: a sound in each row, decoded by soundfile, or by torchcodec where soundfile does not know the format."""
+"""`Audio`: a sound in each row, decoded by soundfile, or by torchcodec for formats unknown to soundfile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Media`: what images, sounds, films and documents share: stored as `{bytes, path}`, decoded when they are looked at."""
+"""`Media`: base of media features: stored as `{bytes, path}`, decoded on use; paths that may be opened; embedding of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Image`: a picture in each row, decoded by Pillow."""
+"""`Image`, `Video`, `Pdf`, `Nifti`, `Mesh`, `BioSequence`, `BioStructure`: media features with their decoders."""
 
 from __future__ import annotations
 

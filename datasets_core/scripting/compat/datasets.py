@@ -1,4 +1,4 @@
-"""`datasets.tasks`: what a script says its columns are for, as templates that name columns."""
+"""Old names of Hugging Face `datasets` for scripts: helpers, `config`, lenient versions, task templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.io.gfile`: files of this machine, by the names that TensorFlow has for what one does with them."""
+"""Small packages for scripts: `tf.io.gfile`, `etils.epath`, absl, six, tree, and lazy imports of TFDS."""
 
 from __future__ import annotations
 

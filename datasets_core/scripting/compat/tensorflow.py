@@ -1,4 +1,4 @@
-"""`tensorflow` where it is not installed: its types and file functions; all else says, when it is used, that it is missing."""
+"""Replacement of `tensorflow` where it is not installed: its types and file functions; other names raise an error on use."""
 
 from __future__ import annotations
 

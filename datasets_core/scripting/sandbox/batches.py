@@ -1,4 +1,4 @@
-"""Rows on the pipe: record batches as Arrow IPC messages, with the keys of the rows before them.
+"""Values and rows on the pipe: record batches as Arrow IPC messages, with keys; handles of values that stay in the process.
 
 What comes is hostile.  Nothing that is compressed is taken, so that no buffer is larger than what came; every batch is
 validated in full, and has the columns that were announced.

@@ -1,4 +1,4 @@
-"""`SandboxedBuilder`: a builder whose script runs in a confined process.  Callers see a builder as any other.
+"""`SandboxedBuilder`: a builder whose script runs in a sandboxed process, with the interface of any builder.
 
 The author's builder lives in the process, with all that its hooks leave on `self`.  What it makes comes as checked values and
 batches; downloads, keys, order, shards, checks and the commit are the parent's, by the same code as ever.

@@ -1,4 +1,4 @@
-"""`OwnFiles`: the files of the repository that a confined script comes from, put where it may read them.
+"""`Granted`, `OwnFiles`: URLs and files that a sandboxed script may read; files of its own repository.
 
 The script never sees the token, nor the hub cache: it names a file, the parent fetches that file at the commit that the script
 is of, and links it into the script's own folder.  Other commits and other repositories are none of its own.

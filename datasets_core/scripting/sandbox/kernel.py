@@ -1,4 +1,4 @@
-"""seccomp, by ctypes: which system calls this process may still make, as a filter program that the kernel runs for each.
+"""Landlock and seccomp by ctypes: file access rules and system call filters of this process.
 
 The packages for it (`pyseccomp`, and `landlockpy` for Landlock) are not used: the first needs libseccomp of the system, which
 must be found and loaded, and neither saves more than the 60 lines that assemble and install a program here.  It has some 900

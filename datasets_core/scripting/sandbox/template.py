@@ -1,4 +1,4 @@
-"""The template: one freshly executed, trusted, single-threaded interpreter per process, which forks the confined ones.
+"""`Template`: one freshly executed, trusted, single-threaded interpreter per process, which forks the sandboxed ones.
 
 Starting an interpreter and importing pyarrow takes half a second; forking one that has done so takes milliseconds.  The
 template is executed anew (`-I`, an environment without anything of the parent's, no descriptors), so that nothing of the
