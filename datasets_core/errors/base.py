@@ -113,15 +113,15 @@ class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
 
 
 class ConfigurationError(DatasetsCoreError, ValueError):
-    """An argument, a setting or a combination of them that has no meaning."""
+    """An invalid argument, setting or combination of them."""
 
 
 class UnhashableError(ConfigurationError, TypeError):
-    """A value that has no identity which lasts from one process to the next."""
+    """A value without an identity that lasts from one process to the next."""
 
 
 class ArgumentTypeError(ConfigurationError, TypeError):
-    """An argument of a kind that has no meaning where it is given."""
+    """An argument of the wrong type."""
 
 
 def _begun(sentence: str) -> str:

@@ -599,7 +599,7 @@ def parse_split(value: Any) -> Any:
 
 
 def nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> Any:
-    """Return the result of `one` for each split in nested lists, tuples and dicts, with the same nesting; `every()` for None."""
+    """Return the result of `one` for each split in nested lists, tuples and dicts, nested alike; for None `every()`."""
     if split is None:
         return every()
     if isinstance(split, Mapping):
