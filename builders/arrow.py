@@ -44,13 +44,13 @@ class ArrowBlocks(BlockSource["_Footer"]):
     kind = "Arrow"
 
     def is_indexed(self) -> bool:
-        """True if the file has a footer, as streams have none; one that is elsewhere is asked for its last bytes."""
+        """True if the file has a footer, which streams lack; reads the last bytes of a remote file."""
         try:
             ranges = ranges_of(self._path)
             if isinstance(self._path, RemoteFile) and not self._path.comes and not isinstance(ranges, LocalRanges):
-                return False  # it is fetched whole when its rows are asked for
+                return False  # it is fetched whole when its rows are read
             tail = bytes(ranges.tail(TAIL_BYTES))
-        except DatasetsCoreError:  # which is raised when its rows are asked for
+        except DatasetsCoreError:  # raised again when its rows are read
             return False
         self._ranges, self._tail = ranges, (ranges.version().size - len(tail), tail)
         return tail.endswith(_MAGIC)
@@ -67,7 +67,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
         return FileIndex.of(footer.schema, footer.rows, footer.sizes, self._version())
 
     def _footer_bytes(self, ranges: RangeFile, tail: bytes, size: int) -> bytes:
-        """The rows of the batches, which these tell and not the footer, and the footer with the mark behind it."""
+        """Return the number of rows of the batches, from the batches themselves, and the footer with its mark."""
         if not tail.endswith(_MAGIC) or size < 2 * _END_BYTES:
             head = bytes(ranges.read([(0, min(4096, size))])[0])
             if head.startswith(_MAGIC):
@@ -121,7 +121,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
 
 
 class _Footer(NamedTuple):
-    """What a footer says, and the batches."""
+    """Content of a footer, with the batches."""
 
     schema: pa.Schema
     rows: Ints
@@ -131,12 +131,12 @@ class _Footer(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Where a record batch lies.
+    """Position of a record batch.
 
     Attributes:
         start: its first byte.
-        head: the bytes that tell its rows and buffers.
-        body: the bytes behind, which hold the values.
+        head: its metadata: rows and buffers.
+        body: the bytes after it, with the values.
     """
 
     start: int
@@ -145,7 +145,7 @@ class _Batch(NamedTuple):
 
 
 class _Ended(Sparse):
-    """A file of which only the end is there."""
+    """A file of which only the end is in memory."""
 
     def __init__(self, end: bytes) -> None:
         self._data = _MAGIC + b"\0\0" + end
@@ -159,7 +159,7 @@ class _Ended(Sparse):
 
 
 def _batches(footer: bytes) -> list[_Batch]:
-    """Where the record batches lie, as the footer, a flatbuffer, says."""
+    """Return the positions of the record batches from the footer, a flatbuffer."""
     place = _field(footer, _table(footer), 3)
     if place is None:
         return []
@@ -183,7 +183,7 @@ def _table(data: bytes) -> int:
 
 
 def _field(data: bytes, table: int, number: int) -> int | None:
-    """Where a field of a table of a flatbuffer stands; None: it has its default."""
+    """Return the offset of a field of a flatbuffer table; None: it has its default."""
     try:
         vtable = table - struct.unpack_from("<i", data, table)[0]
         size = struct.unpack_from("<H", data, vtable)[0]
@@ -228,7 +228,7 @@ class Arrow(FileBuilder):
     seeks = True
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
-        """See `FileBuilder.block_files`: those of files with a footer; the first one tells whether they have any."""
+        """See `FileBuilder.block_files`: for files with a footer; decided by the first one."""
         found = super().block_files(asked)
         return found if found and cast("ArrowBlocks", found[0]).is_indexed() else None
 

@@ -25,7 +25,7 @@ class Fasta(SequenceBuilder):
         """See `SequenceBuilder.records`.
 
         Raises:
-            FileFormatError: something stands before the first header, or a record is larger than a row may be.
+            FileFormatError: content before the first header, or a record larger than a row may be.
         """
         held: list[bytes] = []
         offset = begun = 0

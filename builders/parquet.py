@@ -45,16 +45,16 @@ _PLACE = "__row__"
 
 def expression_of(filters: Any) -> Any:
     """Filters as an expression, whichever way they are given."""
-    import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
+    import pyarrow.parquet as pq  # 12 ms, not needed for an existing dataset
 
     return pq.filters_to_expression(filters) if isinstance(filters, (list, tuple)) else filters
 
 
 def possible_groups(footer: bytes, filters: Any) -> list[int]:
-    """The row groups of a file that may have such rows, as far as their statistics tell.
+    """Return the row groups of a file that may have matching rows, by their statistics.
 
     Args:
-        footer: of the file, with its length and the mark behind it.
+        footer: of the file, with its length and the final mark.
         filters: see `ParquetConfig`.
 
     Raises:
@@ -78,7 +78,7 @@ def columns_read(columns: Sequence[str], filters: Any, names: Sequence[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class KeptRows:
-    """Says of the rows of a table which ones filters keep."""
+    """Returns which rows of a table match filters."""
 
     filters: Any
 
@@ -91,11 +91,11 @@ class KeptRows:
 
 
 def filter_steps(filters: Any, columns: Sequence[str] | None, features: Features | None) -> tuple[Step, ...]:
-    """What makes the rows of a dataset of those of its files.
+    """Return the steps from the rows of files to those of a dataset.
 
     Args:
         filters, columns: see `ParquetConfig`.
-        features: what the columns are cast to; None: they stay.
+        features: target types of the columns; None: unchanged.
     """
     function = Function(KeptRows(filters), "filter", format=RowFormat("arrow"))
     steps: list[Step] = [Filter(function, is_batched=True, size=_FILTER_ROWS)]
@@ -119,7 +119,7 @@ _STREAM_BYTES, _LEAST_STREAM_BYTES = 4 << 20, 64 << 10
 
 
 class Options(Protocol):
-    """What is to be read of a file; see `ParquetConfig`."""
+    """Options for reading a file; see `ParquetConfig`."""
 
     batch_size: int | None
     columns: list[str] | None
@@ -224,7 +224,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
         raise self._unreadable("neither its first nor its last bytes are those of a Parquet file")
 
     def _parsed(self, data: bytes) -> _Footer:
-        import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
+        import pyarrow.parquet as pq  # 12 ms, not needed for an existing dataset
 
         with self._faults():
             metadata = pq.read_metadata(pa.BufferReader(_MAGIC + data))
@@ -301,7 +301,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
 
 
 class _Footer:
-    """What a footer says."""
+    """Content of a footer."""
 
     __slots__ = ("_ends", "data", "metadata", "schema")
 
@@ -318,7 +318,7 @@ class _Footer:
 
 
 def piece_rows(rows: int, size: int) -> int:
-    """How many rows to decode at a time, of so many in so many bytes."""
+    """Return the number of rows to decode at a time, for so many rows of so many bytes."""
     return max(1, min(_PIECE_ROWS, _piece_bytes() * rows // max(size, 1)))
 
 
@@ -448,15 +448,15 @@ Groups: TypeAlias = list[tuple[int, int]]
 
 
 def read_parquet(source: Source, options: ParquetConfig, groups: Groups | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of a Parquet file; at least one batch, if an empty one.
+    """Yield the rows of a Parquet file; at least one batch, if an empty one.
 
     Args:
         source: the file.
-        options: what to read of it.
-        groups: is told the row groups; not where a filter leaves rows out.
+        options: options.
+        groups: receives the row groups; not with filters on rows.
 
     Raises:
-        FileFormatError: the file is cut, altered, or no Parquet file; a column is not in it.
+        FileFormatError: the file is truncated, altered, or not a Parquet file; it lacks a column.
     """
     if source.remote is not None and _scans(options):
         source = Source(os.fspath(source.remote), source.name)
@@ -478,7 +478,7 @@ def _read(source: Source, options: ParquetConfig, handle: Any, told: Groups | No
         if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two of its columns are named {twice!r}")
         for batch in batches:
-            batch.validate(full=True)  # pyarrow takes strings that are not UTF-8, and keys of dictionaries as they stand
+            batch.validate(full=True)  # pyarrow accepts strings that are not UTF-8, and any dictionary keys
             row += batch.num_rows
             if batch.num_rows:
                 yield batch
@@ -498,7 +498,7 @@ def _scans(options: ParquetConfig) -> bool:
 def _plain(
     source: Source, options: ParquetConfig, handle: Any, told: Groups | None
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
+    import pyarrow.parquet as pq  # 12 ms, not needed for an existing dataset
 
     file = pq.ParquetFile(  # not mapped: a mapped file that is cut while it is read kills the process
         handle if isinstance(handle, Window) else source.path,
@@ -523,7 +523,7 @@ def _plain(
 
 
 def _by_groups(file: Any, window: Window, rows: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """The batches of one row group after the other, each of which is had by one read: its columns lie side by side."""
+    """Yield the batches of one row group after the other, each read at once: its columns are contiguous."""
     for number in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(number)
         chunks = [group.column(place) for place in range(group.num_columns)]

@@ -1,7 +1,7 @@
 """TFRecord files: a record is a row, read as `tf.train.Example`, as `SequenceExample`, or as bytes.
 
-Records become columns block by block.  What the columns are is told by specs, by features, or by the records themselves.  A
-stream goes on from any block, and reads by place where an index (`a.tfrecord.idx`) lies beside the files.
+Records become columns block by block.  The columns are defined by specs, by features, or by the records themselves.  A
+stream resumes at any block, and reads by position if an index (`a.tfrecord.idx`) is beside the files.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ._tfrecord_rows import RecordRows, TfRecordReading
 
 
-# `RecordBlocks`: a TFRecord file with an index beside it, wherever it is, by runs of its records: a block each.
+# `RecordBlocks`: a local or remote TFRecord file with an index beside it, in runs of its records: a block each.
 
 
 logger = logging.getLogger(__name__)
@@ -62,11 +62,11 @@ def has_index(path: str, dl_manager: Any) -> bool:
     """True if an index is beside a file.
 
     Args:
-        path: the file, local or elsewhere.
-        dl_manager: knows how a URL is reached.
+        path: the file, local or remote.
+        dl_manager: resolves URLs.
 
     Raises:
-        DownloadError: its server does not tell.
+        DownloadError: its server does not answer.
     """
     if is_url(path):
         path = StreamingDownloadManager(download_config=dl_manager.download_config).download(path)
@@ -88,7 +88,7 @@ class Groups(NamedTuple):
 
     @classmethod
     def of(cls, offsets: Ints, size: int) -> Groups:
-        """Those of a file whose records begin at these bytes.
+        """Return the groups of a file whose records begin at these bytes.
 
         >>> Groups.of(np.array([0, 100, 300_000]), 300_050).rows.tolist()
         [2, 1]
@@ -106,7 +106,7 @@ class Groups(NamedTuple):
 
     @property
     def first_ones(self) -> int:
-        """How many of the runs hold the records that tell the columns; see `is_enough`."""
+        """Return the number of groups with the records that determine the columns; see `is_enough`."""
         from ._tfrecord_rows import is_enough
 
         ends = zip(np.cumsum(self.rows).tolist(), np.cumsum(self.sizes).tolist(), strict=True)
@@ -118,17 +118,17 @@ class Groups(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Groups:
-        """What `to_bytes` gave."""
+        """Return the groups from the result of `to_bytes`."""
         numbers = np.frombuffer(data, "<i8").astype(np.int64)
         starts, rows = np.split(numbers[1:], 2)
         return cls(starts, rows, int(numbers[0]))
 
 
 class SplitColumns:
-    """The columns of the rows of some files: as they are asked for, or as the first records tell them.
+    """Columns of the rows of some files: as requested, or inferred from the first records.
 
     Args:
-        reading: how records are read.
+        reading: options.
     """
 
     def __init__(self, reading: TfRecordReading) -> None:
@@ -151,7 +151,7 @@ class SplitColumns:
         renewed_after_fork(self)
 
     def found(self) -> pa.Schema | None:
-        """The columns; None where there is no record."""
+        """Return the columns; None without records."""
         with self._lock:
             if self._found is None:
                 columns = (file.columns_of_records() for file in self.files)
@@ -200,10 +200,10 @@ class RecordBlocks(BlockSource[Groups]):
     # -- the index -----------------------------------------------------------------------------------------------------
 
     def is_indexed(self) -> bool:
-        """True if an index is beside the file; of one that is elsewhere it is fetched, where it was not before.
+        """True if an index is beside the file; that of a remote file is fetched, if it was not before.
 
         Raises:
-            DownloadError: its server does not tell.
+            DownloadError: its server does not answer.
         """
         from datasets_core.fetch.disk_cache import IndexCache
 
@@ -213,12 +213,12 @@ class RecordBlocks(BlockSource[Groups]):
             return True
         try:
             self._beside = index_beside(self._path)
-        except FileFormatError:  # which is raised when its rows are asked for
+        except FileFormatError:  # raised again when its rows are read
             return True
         return self._beside is not None
 
     def _learned(self, ranges: RangeFile) -> bytes:
-        """Where the blocks are, as the index beside the file says; where there is none, as its heads say."""
+        """Return the positions of the blocks, from the index beside the file, or else from its headers."""
         size = ranges.version().size
         index, self._beside = index_beside(self._path) if self._beside is None else self._beside, None
         if index is None:
@@ -239,11 +239,11 @@ class RecordBlocks(BlockSource[Groups]):
         return FileIndex.of(self._columns.found(), groups.rows, groups.sizes, self._version())
 
     def columns_of_records(self) -> pa.Schema | None:
-        """The columns as the first records tell them; None where there are none.
+        """Return the columns inferred from the first records; None without records.
 
         Raises:
             DamagedRecordError: the first record is damaged.
-            FileFormatError: the records are not where the index says, so that no number of a record is right.
+            FileFormatError: the records are not where the index says, so record numbers are invalid.
         """
         from ._tfrecord_rows import RecordRows
 
@@ -267,7 +267,7 @@ class RecordBlocks(BlockSource[Groups]):
         return rows.schema or pa.schema([])
 
     def _cache_of_columns(self) -> tuple[IndexCache | None, str]:
-        """Where the columns of a file elsewhere are kept for the next process, and under which key."""
+        """Return the cache, and the key in it, of the columns of a remote file, for the next process."""
         from datasets_core.fetch.disk_cache import IndexCache
 
         version = self._version()
@@ -326,7 +326,7 @@ class RecordBlocks(BlockSource[Groups]):
 
 
 def _columns_in(kept: bytes | None) -> pa.Schema | None:
-    """What was kept of the columns of a file."""
+    """Return the cached columns of a file."""
     if kept is None:
         return None
     try:
@@ -347,16 +347,16 @@ class TfRecordConfig(BuilderConfig):
     """Options of `load_dataset("tfrecord", ...)`.
 
     Args:
-        features: what the columns are; None: what the specs or the records say.  A record without the key of a column has None
-            there; a column that is None in all of the first records is told in the log, since its name may be wrong.
-        spec: what is read of each record, as `tf.io.parse_single_example` takes it: a dict of `FixedLenFeature` and its like,
+        features: the columns; None: from the specs or the records.  A record without the key of a column has None
+            there; a column that is None in all of the first records is logged, since its name may be wrong.
+        spec: features of each record, as for `tf.io.parse_single_example`: a dict of `FixedLenFeature` and similar,
             of `datasets_core.records` or of TensorFlow.  With `sequence_spec`, of the context of each record.
-        sequence_spec: what is read of the lists of each `SequenceExample`.
-        message: "example", "sequence_example", or "bytes" for the records as they are; None: the first records tell.
-        verify: compare the CRCs of all records.
-        compression: "GZIP", "ZLIB" or "" for none, as TensorFlow names them; None: each file tells.
+        sequence_spec: features of the lists of each `SequenceExample`.
+        message: "example", "sequence_example", or "bytes" for the raw records; None: detected from the first records.
+        verify: True to compare the CRCs of all records.
+        compression: "GZIP", "ZLIB" or "" for none, as TensorFlow names them; None: detected for each file.
         columns: the columns to read, in this order; None reads all.
-        compression_type: the name that TensorFlow has for `compression`.
+        compression_type: TensorFlow's name of `compression`.
     """
 
     features: Any = None
@@ -397,7 +397,7 @@ class TfRecordConfig(BuilderConfig):
             self.sequence_spec = as_specs(self.sequence_spec, of="sequence_features")
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
-        """See `BuilderConfig.create_config_id`: specs are told by what they say, whoever's objects they are."""
+        """See `BuilderConfig.create_config_id`: specs are identified by content, whichever library they are from."""
         spelled = dict(config_kwargs)
         for name in ("spec", "sequence_spec"):
             if spelled.get(name) is not None:
@@ -428,7 +428,7 @@ class TfRecord(FileBuilder):
 
     @cached_property
     def reading(self) -> TfRecordReading:
-        """How records are read."""
+        """Return the options for reading records."""
         from ._tfrecord_rows import TfRecordReading
 
         config = self.config
@@ -470,7 +470,7 @@ class TfRecord(FileBuilder):
         return not self.config.compression and COMPRESSION.isdisjoint(each for name in names for each in extensions(name))
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
-        """See `FileBuilder.block_files`: where the first file has an index beside it."""
+        """See `FileBuilder.block_files`: if the first file has an index beside it."""
         if not asked.get("files") or "dl_manager" in asked or not self._may_have_indexes(asked["names"]):
             return None
 

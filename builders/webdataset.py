@@ -39,9 +39,9 @@ _ADVICE = "Pack the files of each row one after the other, named alike up to the
 
 
 def claims(members: Sequence[str]) -> bool:
-    """True if a tar that begins with these members is read as WebDataset, if nobody says what it is.
+    """True if a tar that begins with these members is read as WebDataset by default.
 
-    It is where neighbours share a name, and where single files that are no tables lie in one folder.
+    That is so if neighbours share a name, or if single files that are not tables lie in one folder.
 
     >>> claims(["1.jpg", "1.txt"]), claims(["cat/1.jpg", "dog/2.jpg"]), claims(["train.csv"])
     (True, False, False)
@@ -85,10 +85,10 @@ class WebDataset(FileBuilder):
 
 
 def read_webdataset(source: Source) -> Iterator[pa.RecordBatch]:
-    """The rows of one tar.
+    """Yield the rows of one tar.
 
     Raises:
-        FileFormatError: it is no tar, is cut, holds no rows, has a key at two places, or a field that is not what it is named.
+        FileFormatError: not a tar, truncated, without rows, a key at two places, or a field that does not match its name.
     """
     limits = settings()
     encode = _Encoder(source)
@@ -217,7 +217,7 @@ _found_media: dict[str, Any] = {}
 
 
 class _Encoder:
-    """Rows to record batches; the features of media are told by the names of the fields."""
+    """Encoder of rows to record batches; media features are derived from the names of the fields."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
