@@ -32,7 +32,7 @@ _DISTRIBUTIONS = {
 
 
 def distribution(package: str) -> str:
-    """What pip calls the package of an import.
+    """Return the name for pip of an imported package.
 
     >>> distribution("sklearn"), distribution("conllu")
     ('scikit-learn', 'conllu')
@@ -55,7 +55,7 @@ def is_installed(package: str) -> bool:
 
 
 def missing_package(error: BaseException) -> str | None:
-    """The package whose absence an error tells of; None where it tells of something else, a module in a package, say.
+    """Return the package whose absence caused an error; None for other errors, as of a module in a package.
 
     >>> missing_package(ModuleNotFoundError("No module named 'no_such.part'", name="no_such.part"))
     'no_such'

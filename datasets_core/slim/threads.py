@@ -21,15 +21,15 @@ from datasets_core.slim.readers import Position, SampleBlock, SampleReader, ende
 
 
 class WorkUnits:
-    """Files in the order in which readers take them: a unit is one file of one epoch.
+    """Files in reading order: a unit is one file of one epoch.
 
     Args:
         files: the paths.
-        num_epochs: how often all of them are read; None for ever.
-        seed: of the order, which is another one in each epoch; None for the given order.
+        num_epochs: number of times all of them are read; None for endless.
+        seed: of the order, another one in each epoch; None for the given order.
 
     Raises:
-        ConfigurationError: a number of epochs that has no meaning.
+        ConfigurationError: an invalid number of epochs.
 
     >>> units = WorkUnits(["a", "b"], num_epochs=2)
     >>> len(units), [units.path(unit) for unit in range(4)]
@@ -43,11 +43,11 @@ class WorkUnits:
         self._orders: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
-        """How many there are; of those without end a number that nobody reaches."""
+        """Return the number of units; a huge number if endless."""
         return len(self.files) * self.num_epochs if self.num_epochs is not None else (1 << 62)
 
     def place(self, unit: int) -> int:
-        """Which of the files a unit reads."""
+        """Return the index of the file of a unit."""
         epoch, place = divmod(unit, len(self.files))
         if self.seed is None:
             return place
@@ -63,7 +63,7 @@ class WorkUnits:
         return self.files[self.place(unit)]
 
 
-# `UnitThreads`: threads that read work units one after the other, a bounded way ahead of whom they read for.
+# `UnitThreads`: threads that read work units, a bounded number of samples ahead.
 
 
 _AHEAD_BYTES = 4 << 20  # for each thread; a block may be larger, and then it is one
@@ -71,7 +71,7 @@ _JOIN_SECONDS = 1.0  # for all threads together: one that a reader of the user's
 
 
 class _Buffer:
-    """What was read of a unit, and was not taken yet."""
+    """Data of a unit that was read, and not taken yet."""
 
     __slots__ = ("blocks", "error", "is_whole", "weight")
 

@@ -23,7 +23,7 @@ class ConllBuilderConfig(BuilderConfig):
     """A variant whose lines have these columns.
 
     Args:
-        separator: what stands between two columns.
+        separator: separator of columns.
         ordered_features: the features of the columns, in their order.
 
     >>> ConllBuilderConfig(name="a", separator=" ", ordered_features={"tokens": [str]}).features_dict

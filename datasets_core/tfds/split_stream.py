@@ -116,7 +116,7 @@ class ElementFunction:
     verb: str
 
     def answers(self, block: Block, numbers: Numbers) -> list[Any]:
-        """What it says of each element."""
+        """Return the results of the function for the elements."""
         found: list[Any] = []
         call, element = self.call, self.form.element
         try:
@@ -131,13 +131,13 @@ class ElementFunction:
 
     @property
     def pool(self) -> None:
-        """Whoever reads calls it."""
+        """None: the reading thread calls it."""
         return None
 
     def kept_rows(
         self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool = False
     ) -> list[int]:
-        """The rows of which it says something true."""
+        """Return the rows for which it returns a true value."""
         return [row for row, answer in enumerate(self.answers(block, numbers)) if bool(answer)]
 
     @property
@@ -147,7 +147,7 @@ class ElementFunction:
 
     @property
     def text(self) -> str:
-        """What the user called for, in short."""
+        """Short text of the user's call."""
         return f"{self.verb}({self.name.rpartition('.')[2]})"
 
 
@@ -224,7 +224,7 @@ class NumberElements(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class FilterElements(PlainStep):
-    """The elements of which a function says something true."""
+    """The elements for which a function returns a true value."""
 
     function: ElementFunction
 
@@ -240,11 +240,11 @@ class FilterElements(PlainStep):
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
-        return Filtered(node, self.function)  # type: ignore[arg-type]  # it asks for `kept_rows` alone
+        return Filtered(node, self.function)  # type: ignore[arg-type]  # it uses only `kept_rows`
 
 
 INFINITE, UNKNOWN = -1, -2
-"""What `cardinality` says of a stream without end, and of one whose length only its rows will tell."""
+"""Values of `cardinality` for an endless stream, and for one of unknown length."""
 
 
 class SplitStream(IterableDataset):
@@ -320,7 +320,7 @@ class SplitStream(IterableDataset):
     # -- length --------------------------------------------------------------------------------------------------------
 
     def cardinality(self) -> int:
-        """How many elements there are; -1 without end, -2 where only reading them will tell.
+        """Return the number of elements; -1 if endless, -2 if unknown.
 
         >>> from datasets_core import tfds
         >>> tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()).repeat().cardinality()
@@ -370,12 +370,12 @@ class SplitStream(IterableDataset):
         reshuffle_each_iteration: bool | None = None,
         name: object = None,
     ) -> Self:
-        """The elements in random order, mixed within windows of `buffer_size`; another order in each further iteration.
+        """Return the elements in random order, mixed within windows of `buffer_size`; another order in each further iteration.
 
         Args:
-            buffer_size: elements that mix.
-            seed: decides about the orders of all iterations.
-            reshuffle_each_iteration: False gives every iteration the order of the first.
+            buffer_size: elements of a window.
+            seed: of the orders of all iterations.
+            reshuffle_each_iteration: False to give every iteration the order of the first.
             name: has no effect.
         """
         chosen = int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)
