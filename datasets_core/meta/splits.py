@@ -315,7 +315,7 @@ class AbsoluteRange(NamedTuple):
 
 
 class ReadInstruction:
-    """Which rows of which splits to read: a sum of slices.
+    """A split expression: rows of splits, as a sum of slices.
 
     Args:
         split_name: name of the split; the union of all is the text `all`.

@@ -176,7 +176,7 @@ RESERVED_OPTIONS = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"
 
 
 class Location(NamedTuple):
-    """Where the files of a dataset are: decided once from what the user typed.
+    """Location of the files of a dataset, decided once from the user's argument.
 
     Attributes:
         kind: `local` files, an `http` server, a `store` that fsspec opens, or the `hub`.

@@ -401,12 +401,12 @@ class SplitStream(IterableDataset):
         name: object = None,
         **library: Any,
     ) -> Self:
-        """What a function makes of each element; a tuple comes to it as several arguments.
+        """Return the results of a function for each element; a tuple is passed as several arguments.
 
         Args:
             map_func: the function.
             num_parallel_calls, deterministic, name: have no effect.
-            library: arguments of `IterableDataset.map`, which has the function take rows and return columns.
+            library: arguments of `IterableDataset.map`, with which the function takes rows and returns columns.
         """
         if library:
             return super().map(map_func, **library)
@@ -415,7 +415,7 @@ class SplitStream(IterableDataset):
     def filter(  # type: ignore[override]
         self, predicate: Callable[..., Any], name: object = None, **library: Any
     ) -> Self:
-        """The elements of which a function says something true."""
+        """Return the elements for which a function returns a true value."""
         if library:
             return super().filter(predicate, **library)
         return self._then(FilterElements(self._called(predicate, "filter")))
@@ -440,7 +440,7 @@ class SplitStream(IterableDataset):
         return ElementFunction(function, self._form, verb)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
-        """What a function makes of the stream."""
+        """Return the result of a function for the stream."""
         return transformation_func(self)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: object = None) -> Any:
@@ -461,11 +461,11 @@ class SplitStream(IterableDataset):
         deterministic: object = None,
         name: object = None,
     ) -> Self:
-        """Elements put together: arrays with a dimension more.
+        """Return batches of elements: arrays with a dimension more.
 
         Args:
-            batch_size: how many.
-            drop_remainder: leave out a last batch that is smaller.
+            batch_size: number of elements.
+            drop_remainder: True to drop a last batch that is smaller.
             num_parallel_calls, deterministic, name: have no effect.
 
         Raises:
@@ -497,7 +497,7 @@ class SplitStream(IterableDataset):
         other._form = Batched(self._form, pads)
         return other
 
-    # -- what has no effect here -----------------------------------------------------------------------------------------
+    # -- methods without effect here -------------------------------------------------------------------------------------
 
     def prefetch(self, buffer_size: object = None, name: object = None) -> Self:
         """The stream itself: rows are mapped from the disk, which reads ahead."""
