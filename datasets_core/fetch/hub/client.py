@@ -205,7 +205,7 @@ class HubRequests:
     agent: str
     policy: RetryPolicy
 
-    def answer(self, url: str, stall_timeout: Callable[[], float | None] = lambda: None) -> HubAnswer:
+    def answer(self, url: str, wait_limit: Callable[[], float | None] = lambda: None) -> HubAnswer:
         """The answer to a GET.  A Hub that is busy is asked as often as the policy says, one that is silent shortly.
 
         Args:
@@ -240,7 +240,7 @@ class HubRequests:
                 raise failed
             length = self.policy.seconds(failures, pause, within=None if is_waited_for else left / 2)
             if is_waited_for:
-                given, waited = stall_timeout(), waited + length
+                given, waited = wait_limit(), waited + length
                 if waited > (2 * self.policy.longest_pause_seconds if given is None else given):
                     raise failed
             logger.info("%s: %s, try %d of %d", redact(url), failed.reason, failures, most)
@@ -635,19 +635,19 @@ class Hub:
         return files
 
     def _fetched(self, url: str, repo_id: str, revision: str, *, meant: str) -> HubAnswer:
-        def stall_timeout() -> float | None:  # how long a Hub that is busy is waited for, where the cache could answer for it
+        def wait_limit() -> float | None:  # how long a Hub that is busy is waited for, where the cache could answer for it
             return None if self.known(repo_id, meant) is None else 2 * settings().hub_timeout_seconds
 
-        answer = self.answer(url, stall_timeout)
+        answer = self.answer(url, wait_limit)
         if answer.status == 200 and not answer.has_end():
-            answer = self.answer(url, stall_timeout)
+            answer = self.answer(url, wait_limit)
         if answer.status == 200:
             return answer
         known = [ref for ref in self.cache.refs(repo_id) if ref != revision]
         who = {"repo_id": repo_id, "endpoint": self.endpoint, "revision": revision, "token": self.token(), "known": known}
         raise refusal(answer.status, answer.headers, **who)  # type: ignore[arg-type]
 
-    def answer(self, url: str, stall_timeout: Callable[[], float | None] = lambda: None) -> HubAnswer:
+    def answer(self, url: str, wait_limit: Callable[[], float | None] = lambda: None) -> HubAnswer:
         """The answer to a GET, tried until there is one; see `HubRequests.answer`.
 
         Raises:
@@ -658,9 +658,9 @@ class Hub:
         agent = f"datasets_core/{__version__}; hf_hub/{package.__version__}"
         agent = f"{agent}; {self._user_agent}" if self._user_agent else agent
         if not self._proxies:
-            return HubRequests(package.get_session, self.credentials(), agent, self.policy).answer(url, stall_timeout)
+            return HubRequests(package.get_session, self.credentials(), agent, self.policy).answer(url, wait_limit)
         with proxied(self._proxies) as session:  # those of the package are for all of the process
-            return HubRequests(lambda: session, self.credentials(), agent, self.policy).answer(url, stall_timeout)
+            return HubRequests(lambda: session, self.credentials(), agent, self.policy).answer(url, wait_limit)
 
 
 def client_package() -> Any:
