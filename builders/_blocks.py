@@ -1,4 +1,4 @@
-"""`BlockSource`: what the formats share whose files are read block by block: opened, held to a version, their footers kept."""
+"""`BlockSource`: base of formats read block by block: open file, pinned version, cached footer; seekable remote files."""
 
 from __future__ import annotations
 
@@ -132,13 +132,13 @@ class BlockSource(Generic[Footer]):
         if found is None:
             found = _opened(self._path)
             if self._expected is not None:
-                is_here = isinstance(found, LocalRanges) and isinstance(self._path, RemoteFile)  # its date tells nothing
+                is_here = isinstance(found, LocalRanges) and isinstance(self._path, RemoteFile)  # its date is not meaningful
                 found.hold(FileVersion(self._expected.size, "") if is_here else self._expected)
             self._ranges = found
         return found
 
     def _version(self) -> tuple[int, str]:
-        """Size and tag of the file; "" for a tag that tells nothing to another process."""
+        """Return size and tag of the file; "" for a tag without meaning in another process."""
         version = self._opened().version()
         return version.size, version.tag if isinstance(self._path, RemoteFile) and not self.is_local else ""
 
@@ -166,11 +166,11 @@ class BlockSource(Generic[Footer]):
     # -- the footer ----------------------------------------------------------------------------------------------------
 
     def _footer_bytes(self, ranges: RangeFile, tail: bytes, size: int) -> bytes:
-        """What is kept of a file that ends so, and parsed."""
+        """Return the part of a file to cache, from its end, and parse it."""
         raise NotImplementedError
 
     def _parsed(self, data: bytes) -> Footer:
-        """What the footer says."""
+        """Return the parsed footer."""
         raise NotImplementedError
 
     @property
@@ -201,7 +201,7 @@ class BlockSource(Generic[Footer]):
         return found
 
     def _learned(self, ranges: RangeFile) -> bytes:
-        """What is kept of the file, and parsed: most formats have it at the end."""
+        """Return the part of the file to cache, and parse it: in most formats it is at the end."""
         tail = bytes(ranges.tail(TAIL_BYTES)) if self._tail is None else self._tail[1]
         size = ranges.version().size
         if not tail:
@@ -210,7 +210,7 @@ class BlockSource(Generic[Footer]):
         return self._footer_bytes(ranges, tail, size)
 
     def _last(self, count: int, ranges: RangeFile, tail: bytes, size: int) -> bytes:
-        """The last bytes of the file, of which the tail may have some only."""
+        """Return the last bytes of the file; the tail may contain only some of them."""
         if count > size:
             raise self._unreadable(f"its footer is to have {count:,} bytes, and the file has {size:,}")
         if count > len(tail):
@@ -274,7 +274,7 @@ def _unpacked(kept: bytes | None) -> tuple[FileVersion, bytes] | None:
     return FileVersion(int.from_bytes(kept[:8], "little"), tag), kept[behind:]
 
 
-# `Window`: a file elsewhere, of which one stretch at a time is had by one read and then looked about in.
+# `Window`: a remote file, of which one stretch at a time is fetched and then read at random.
 
 
 class SeekableFile(io.RawIOBase):
@@ -339,19 +339,19 @@ class Window(SeekableFile):
         super().close()
 
 
-# `Sparse`: a file elsewhere, of which some parts are at hand, and others are fetched when they are read.
+# `Sparse`: a remote file with some parts in memory; others are fetched on use.
 
 
 _MOST_STRETCHES = 4096
 
 
 class Sparse(SeekableFile):
-    """The bytes of a file in which one may seek.
+    """A remote file as a seekable file.
 
     Args:
         ranges: the file.
-        stretch: what is not at hand is fetched in parts of so many bytes; 0 fetches just what is read.
-        ends: no such part goes on behind one of these places, where that which is read ends before it.
+        stretch: size of the parts that are fetched; 0 fetches only what is read.
+        ends: positions at which such a part ends, if the read ends before.
     """
 
     def __init__(self, ranges: RangeFile, stretch: int = 0, ends: Sequence[int] = ()) -> None:
@@ -386,7 +386,7 @@ class Sparse(SeekableFile):
         return b"".join([held[start - first :], data[: stop - begin]]) if begin > start else data[: stop - begin]
 
     def _end(self, begin: int, stop: int) -> int:
-        """Where the part that is fetched from `begin` on ends."""
+        """Return the end of the part fetched from `begin` on."""
         number = bisect_left(self._ends, stop)
         last = self._ends[number] if number < len(self._ends) else self._size
         return max(stop, min(last, begin + self._stretch))
@@ -398,7 +398,7 @@ class Sparse(SeekableFile):
         return None
 
     def _keep(self, start: int, data: memoryview) -> None:
-        """Have a stretch in place of the one that it goes on from."""
+        """Replace the preceding stretch by its continuation."""
         if start not in self._ends:
             self._held = [each for each in self._held if each[0] + len(each[1]) != start]
         self._held = self._held[-_MOST_STRETCHES:]

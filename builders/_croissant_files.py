@@ -1,4 +1,4 @@
-"""The files that a Croissant description names: fetched, compared with their hashes, taken out of archives, chosen."""
+"""`ResourceFiles`: the files of a Croissant description: fetched, checked against their hashes, extracted, filtered."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ _EXTENSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file of a resource, on this machine.
+    """A local file of a resource.
 
     Attributes:
-        path: where it is.
-        label: what errors call it.
-        inner: its path in what contains it.
-        outer: the name of what contains it; "" where it stands for itself.
-        kind: how it is read: "csv", "tsv", "json", "jsonl", "parquet", "arrow", "text", or "" for another format.
+        path: its path.
+        label: its name in errors.
+        inner: its path in its container.
+        outer: the name of its container; "" without one.
+        kind: format: "csv", "tsv", "json", "jsonl", "parquet", "arrow", "text", or "" for another one.
     """
 
     path: str
@@ -83,7 +83,7 @@ class FoundFile:
 
 
 def is_chosen(path: str, node: FileNode) -> bool:
-    """True if a path is one of a set: signs of patterns stand for slashes too."""
+    """True if a path is one of a set: wildcards match slashes too."""
     return (not node.includes or _matches(path, node.includes)) and not _matches(path, node.excludes)
 
 
@@ -96,23 +96,23 @@ def _matches(path: str, patterns: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=16)
 def _sorted_out(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Patterns that stand for one path each, as these paths, and the others: a set may name thousands of files."""
+    """Return literal patterns as paths, and the others: a set may name thousands of files."""
     plain = [pattern.removeprefix("./") for pattern in patterns]
     names = {literal_path(pattern) for pattern in plain} - {None}
     return frozenset(name for name in names if name), tuple(each for each in plain if literal_path(each) is None)
 
 
 def literal_path(pattern: str) -> str | None:
-    """The one path that a pattern stands for; None where it stands for many.
+    """Return the path of a literal pattern; None for a pattern with wildcards.
 
-    A sign in brackets stands for itself.
+    A character in brackets means itself.
     """
     path = _QUOTED.sub(r"\1", pattern)
     return None if any(sign in _QUOTED.sub("", pattern) for sign in "*?[") else path
 
 
 def kind_of_file(node: FileNode, name: str) -> str:
-    """How a file is read, by its media type, and by its name where that tells no more."""
+    """Return the format of a file, by its media type, or by its name if that is generic."""
     for encoding in node.encodings:
         found = _KINDS.get(encoding.partition(";")[0].strip().lower())
         if found is not None and not (found == "text" and len(node.encodings) > 1):
@@ -133,13 +133,13 @@ def name_of(node: FileNode) -> str:
 
 
 def compare(node: FileNode, path: str, label: str, *, document: str) -> None:
-    """See that a file is the one that is described.
+    """Check that a file is the described one.
 
-    What is no hash but a URL, as the Hub writes it of repositories, says nothing.
+    A hash that is a URL, as the Hub writes it for repositories, is ignored.
 
     Raises:
-        NonMatchingChecksumError: it is another one.
-        ValueError: what is written as a hash is none.
+        NonMatchingChecksumError: another file.
+        ValueError: the hash is invalid.
     """
     for name, written, size in (("sha256", node.sha256, 32), ("md5", node.md5, 16)):
         if not written or is_url(written):
@@ -240,7 +240,7 @@ class ResourceFiles:
         ]
 
     def _address(self, node: FileNode) -> str:
-        """The place of a file: what lies beside the description, or a URL."""
+        """Return the address of a file: a path beside the description, or a URL."""
         if _GIT in node.encodings:
             raise self._fault(node.id, "is a git repository, of which only file sets are read")
         url = node.url
@@ -322,7 +322,7 @@ class ResourceFiles:
         return [FoundFile(each.path, each.label, each.inner, each.outer, kind_of_file(node, each.inner)) for each in ordered]
 
     def _members(self, node: FileNode) -> Iterator[FoundFile]:
-        """What lies in the containers of a node: the members of archives, other files themselves."""
+        """Yield the content of the containers of a node: the members of archives, or other files themselves."""
         plain: list[FileNode] = []
         for container in node.containers:
             if any(name == "readLines" and argument for name, argument in container.transforms):
@@ -378,7 +378,7 @@ class ResourceFiles:
         ]
 
     def _around(self, node: FileNode) -> list[FoundFile]:
-        """The files beside the description, those that it tells hashes of compared with them."""
+        """Return the files beside the description, with described hashes compared."""
         hashes = {self._address(each): each for each in self._document.files.values() if _stands_alone(each)}
         if is_url(self._folder):
             names = [literal_path(pattern) for pattern in node.includes]

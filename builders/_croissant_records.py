@@ -1,4 +1,4 @@
-"""The records of one record set: where its fields come from, joined where they come from several places, as typed columns."""
+"""`Records`: the rows of one Croissant record set: fields from one or more sources, joined, as typed columns."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _ADVICE = "Mend the description, or give features= for what the column is to be"
 
 
 class Assembly:
-    """Makes record batches of the values of fields.
+    """Makes record batches from the values of fields.
 
     Args:
         document: the description.
         fields: the columns.
-        typed_ids: fields whose values come typed from other records, whatever the file says.
-        wanted: the features that the user asks for.
+        typed_ids: fields with typed values from other records.
+        wanted: the features requested by the user.
         fault: makes the error about a node.
     """
 
@@ -72,7 +72,7 @@ class Assembly:
         return pa.RecordBatch.from_arrays(list(found.values()), schema=features.arrow_schema), found
 
     def features(self) -> Features:
-        """The columns, as far as they can be told before a file is looked at: as those of text."""
+        """Return the columns, as far as they are known before a file is opened: those of text files."""
         return Features({field.name: field_feature(self._known(field), None, self._classes) for field in self._fields})
 
     def _column(self, field: FieldNode, columns: Columns) -> tuple[pa.Array, FeatureType]:
@@ -86,7 +86,7 @@ class Assembly:
         return self._struct(field, columns, 0) if field.sub_fields else self._leaf(field, columns, 0)
 
     def _leaf(self, field: FieldNode, columns: Columns, depth: int) -> tuple[pa.Array, FeatureType]:
-        """The column of a field without parts, which stands in `depth` lists besides its own."""
+        """Return the column of a field without parts, inside `depth` lists besides its own."""
         array = columns.arrays[field.id]
         stored: pa.DataType | None = None
         if columns.is_typed or field.id in self._typed_ids:
@@ -133,7 +133,7 @@ class Assembly:
         return array, feature
 
     def _zipped(self, field: FieldNode, arrays: Sequence[pa.Array], names: Sequence[str], depth: int) -> pa.Array:
-        """The struct of some columns; inside their lists, which must be of the same lengths, where they stand in such."""
+        """Return the struct of some columns; inside their lists, which must have the same lengths."""
         if not depth:
             return pa.StructArray.from_arrays(list(arrays), list(names))
         taken = [list_parts(array) for array in arrays]
@@ -148,12 +148,12 @@ class Assembly:
 
 
 def whole_id(field: FieldNode) -> str:
-    """What the column of a struct is known under that is taken as it stands, parts and all."""
+    """Return the identifier of a struct column that is read as a whole."""
     return f"{field.id}{WHOLE}"
 
 
 def whole_column(field: FieldNode) -> FieldNode | None:
-    """A field that stands for the column of a struct, where its parts have the names that they have there; else None."""
+    """Return a field for a whole struct column, if its parts have the names they have there; else None."""
     leaves = list(field.leaves())
     ways = [_way(leaf) for leaf in leaves]
     if not field.sub_fields or len({way[0] for way in ways if way is not None}) != 1:
@@ -208,10 +208,10 @@ class Records:
     Args:
         document: the description.
         record_set: the record set.
-        without: identifiers of fields that are left out.
-        above: the record sets that take fields of this one.
-        wanted: the features that the user asks for.
-        num_files: how many files give the rows, where those at hand are a part of them.
+        without: identifiers of fields to leave out.
+        above: the record sets that refer to this one.
+        wanted: the features requested by the user.
+        num_files: number of files of the rows, if only a part of them is given.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class Records:
     # -- where values come from ----------------------------------------------------------------------------------------
 
     def _base_of(self, field: FieldNode) -> str | None:
-        """What the rows are read from in which the values of a field stand: a file, a file set or a record set."""
+        """Return the source of the rows of a field: a file, a file set or a record set."""
         if self.record_set.data is not None:
             return _INLINE
         if field.source is None:
@@ -306,7 +306,7 @@ class Records:
         return found
 
     def _primary(self) -> str | None:
-        """What gives the rows; all else is joined to it."""
+        """Return the main source of the rows; others are joined to it."""
         joined = {right for _, right, _ in self._keys}
         free = [base for base in self._by_base if base not in joined]
         if len(free) > 1:
@@ -341,7 +341,7 @@ class Records:
         return Records(self._document, self._document.record_sets[record_set], above=self._above)
 
     def features(self) -> Features | None:
-        """The columns, where they can be told before any file is looked at: of rows of text."""
+        """Return the columns, if known before any file is opened: those of text files."""
         typed = ("parquet", "arrow")
         nodes = [self._document.files[base] for base in self._by_base if base in self._document.files]
         if any(kind_of_file(node, node.url or " ".join(node.includes)) in typed for node in nodes):
@@ -382,7 +382,7 @@ class Records:
             yield replace(columns, arrays=arrays, num_rows=num_rows)
 
     def _with_wholes(self, leaves: list[FieldNode], files: Sequence[FoundFile]) -> list[FieldNode]:
-        """The fields to read: for structs that stand so in typed files, the struct."""
+        """Return the fields to read: whole structs for structs of typed files."""
         if self.primary not in self._document.files or any(file.kind not in _WITH_STRUCTS for file in files):
             return leaves
         wholes = {field.id: whole for field in self.fields if (whole := whole_column(field)) is not None}

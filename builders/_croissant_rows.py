@@ -1,4 +1,4 @@
-"""The rows of one file or file set of a Croissant description: its fields' values as columns, some rows at a time."""
+"""`ResourceRows`: the rows of one file or file set of a Croissant description, as columns of its fields."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _GROUP_BYTES, _GROUP_FILES = 32 << 20, 1000
 
 
 def json_document(file: FoundFile) -> Any:
-    """What a JSON file holds, read as a whole.
+    """Return the content of a JSON file, read as a whole.
 
     Raises:
-        FileFormatError: it is no JSON, or larger than 2 GB.
+        FileFormatError: not JSON, or larger than 2 GB.
     """
     if os.path.getsize(file.path) > _MAX_JSON_BYTES:
         raise file.source.fault("is a JSON document of more than 2 GB, whose rows are not those of one list at its top")
@@ -83,7 +83,7 @@ def common_rows(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
     return shared[: last + 1]
 
 
-# The tables that a Croissant description names, read by the readers of their formats: only the columns that are asked
+# Tables of a Croissant description, read by the readers of their formats: only the requested columns
 # for.
 
 
@@ -98,20 +98,20 @@ def table_batches(
     key: str | None = None,
     there: dict[str, None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a table, with the columns of `names` at least, as far as it has them.
+    """Yield the rows of a table, with at least the existing columns of `names`.
 
     Args:
         file: of a kind among `TABLE_KINDS`.
         names: the columns.
-        as_text: those that are taken as they stand, where the file is text.
-        key: under which the rows stand in a JSON document that is one object.
-        there: takes the names of all columns, as far as they are seen.
+        as_text: columns taken literally, if the file is text.
+        key: key of the rows in a JSON document that is one object.
+        there: receives the names of all columns seen.
 
     Raises:
-        FileFormatError: the file is not what it is said to be.
+        FileFormatError: the file is not of the described format.
     """
     if file.kind in ("csv", "tsv"):
-        from ._csv_reader import read_csv  # 25 ms, by pyarrow.compute, that a dataset which stands does without
+        from ._csv_reader import read_csv  # 25 ms, by pyarrow.compute, not needed for an existing dataset
 
         seen: dict[str, None] = {} if there is None else there
 
@@ -130,8 +130,8 @@ def table_batches(
 
 
 def parquet_columns(file: FoundFile) -> list[str] | None:
-    """The columns of a Parquet file; None where it cannot be read, which its reader tells better."""
-    import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
+    """Return the columns of a Parquet file; None if it cannot be read, which its reader reports better."""
+    import pyarrow.parquet as pq  # 12 ms, not needed for an existing dataset
 
     try:
         return list(pq.read_schema(file.path).names)
@@ -158,7 +158,7 @@ def _json_batches(
 
 
 def _spelled(kind: pa.DataType) -> pa.DataType:
-    """A type with text for moments, which JSON has no type for."""
+    """Return a type with text for times, for which JSON has no type."""
     if pa.types.is_temporal(kind):
         return pa.string()
     if pa.types.is_struct(kind):
@@ -192,15 +192,15 @@ _OBJECTS = ("json", "jsonl")  # whose objects need not have all keys
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Some rows: the values of each field that was asked for, by its identifier.
+    """Rows: the values of each requested field, by its identifier.
 
     Attributes:
         arrays: the columns.
-        num_rows: how many rows.
-        is_typed: whether the file has types of its own.
-        file: where they stand.
-        row: the number of the first of them in the file.
-        files: where they stand, if each is a file.
+        num_rows: number of rows.
+        is_typed: True if the file has types of its own.
+        file: the file of the rows.
+        row: number of the first row in the file.
+        files: the files of the rows, if each is a file.
     """
 
     arrays: Mapping[str, pa.Array]
@@ -223,8 +223,8 @@ class ResourceRows:
     Args:
         fields: those without sub-fields, with their sources in this resource.
         fault: makes the error about a node: its identifier, what is wrong, file and row.
-        single: fields that are no lists and stand in none.
-        is_only_file: whether the resource is one file.
+        single: fields that are not lists and not inside lists.
+        is_only_file: True if the resource is one file.
     """
 
     def __init__(
@@ -241,10 +241,10 @@ class ResourceRows:
         self._fault = fault
 
     def batches(self, files: Sequence[FoundFile]) -> Iterator[Columns]:
-        """The rows of some files, one file after the other.
+        """Yield the rows of some files, one file after the other.
 
         Raises:
-            FileFormatError: a file is not what it is said to be, or a field asks for what it does not have.
+            FileFormatError: a file is not of the described format, or lacks the source of a field.
         """
         asked = {self._kind_of(node, source) for node, source in self._sources.items()}
         if asked == {"file"}:
@@ -300,7 +300,7 @@ class ResourceRows:
     ) -> Iterator[Columns]:
         seen: set[str] = set()
         row = 0
-        there: dict[str, None] = {}  # all columns of a csv file, of which only some are read
+        there: dict[str, None] = {}  # all columns of a csv file; only some are read
         for batch in self._read(file, paths, key, there):
             seen.update(batch.schema.names)
             found = {}
@@ -386,7 +386,7 @@ class ResourceRows:
         yield self._columns(file, found, len(elements), 0, is_typed=False)
 
     def _found(self, node: str, elements: Sequence[Any], steps: Sequence[Step], file: FoundFile) -> pa.Array:
-        """What stands at a path below each element: a value, or a list where the path goes into one."""
+        """Return the values at a path below each element, as lists if the path enters one."""
         values = []
         for element in elements:
             matches = found_at(element, steps)
@@ -433,7 +433,7 @@ class ResourceRows:
             return data
 
     def _columns(self, file: FoundFile, found: Mapping[str, pa.Array], num_rows: int, row: int, *, is_typed: bool) -> Columns:
-        """The columns with those that tell of the file itself, and with all transforms."""
+        """Return the columns, with those about the file itself, and with all transforms applied."""
         arrays = {}
         for node, source in self._sources.items():
             column = found[node] if node in found else self._of_file(node, source.file_property, file, num_rows, row)
@@ -448,7 +448,7 @@ class ResourceRows:
         return Columns(arrays, num_rows, is_typed, file, row)
 
     def _is_stored_media(self, node: str, kind: pa.DataType) -> bool:
-        """True if values are media with their bytes and their paths, of which the field only asks for the bytes."""
+        """True if values are media with bytes and paths, and the field asks only for the bytes."""
         if self._sources[node].transforms != (("jsonPath", "bytes"),) or not is_media(self._types[node]):
             return False
         while pa.types.is_list(kind) or pa.types.is_large_list(kind):

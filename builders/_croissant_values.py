@@ -1,4 +1,4 @@
-"""The values of a Croissant field: what its transforms make of a column, and the column in the type of the field."""
+"""Values of Croissant fields: transforms, JSON paths, joins by key, and conversion to the type of the field."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _CLDR = (
 
 
 class ValueFault(ValueError):
-    """A value, or a transform, that does not work out: `reason` says why, `row` in which row of the column.
+    """A value, or a transform, that fails: `reason` says why, `row` in which row of the column.
 
     Args:
         reason: what is wrong, without a final stop.
-        row: the row in the column; None where it is no single one.
+        row: the row in the column; None if not a single one.
     """
 
     def __init__(self, reason: str, row: int | None = None) -> None:
@@ -93,7 +93,7 @@ def narrowed(column: pa.Array, feature: FeatureType) -> pa.Array:
 
 
 def _each(column: pa.Array, make: Callable[[pa.Array], pa.Array]) -> pa.Array:
-    """What `make` gives for the values of a column, inside its lists where it has such."""
+    """Return the result of `make` for the values of a column, inside its lists if it has any."""
     if not _is_list(column.type):
         return make(column)
     lengths, valid, child = list_parts(column)
@@ -140,15 +140,15 @@ def _by_path(column: pa.Array, path: Any, *, is_loose: bool) -> pa.Array:
 
 
 def at_path(column: pa.Array, steps: Sequence[Step], *, is_loose: bool = False) -> pa.Array:
-    """What stands at a path in each value of a column; inside lists where the column has such, and in JSON where it is text.
+    """Return the values at a path in each value of a column; inside lists, and in JSON for text.
 
     Args:
         column: the values.
         steps: the path.
-        is_loose: whether objects may lack the place, which then is null, as in JSON.
+        is_loose: True if objects may lack the path, with null as result, as in JSON.
 
     Raises:
-        ValueFault: nothing in the column has such a place.
+        ValueFault: no value in the column has the path.
     """
     if not steps:
         return column
@@ -190,7 +190,7 @@ def only_values(column: pa.Array) -> pa.Array:
 
 
 def _parsed(column: pa.Array, steps: Sequence[Step]) -> pa.Array:
-    """What stands at a path in JSON that is kept as text."""
+    """Return the values at a path in JSON text."""
     values: list[Any] = []
     texts: list[str | None] = _as_text(column, "a JSON path").to_pylist()
     for row, text in enumerate(texts):
@@ -203,10 +203,10 @@ def _parsed(column: pa.Array, steps: Sequence[Step]) -> pa.Array:
 
 
 def array_of(values: list[Any]) -> pa.Array:
-    """Python values as a column; values of several kinds are told as a fault.
+    """Return Python values as a column.
 
     Raises:
-        ValueFault: they have no type in common.
+        ValueFault: the values have no common type.
     """
     try:
         return infer_column(values)
@@ -302,10 +302,10 @@ def _innermost(kind: pa.DataType) -> pa.DataType:
 
 
 class Keyed:
-    """Rows by their keys, of which several rows may have the same.
+    """Rows by their keys; several rows may have the same key.
 
     Args:
-        key: what the column of the keys is called.
+        key: name of the key column.
         columns: the columns to join.
     """
 
@@ -364,7 +364,7 @@ class Keyed:
 
 
 def _family(kind: pa.DataType) -> str:
-    """What values of a type can be equal to."""
+    """Return the group of types whose values can be equal."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind):
         return "number"
     return "text" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)

@@ -1,7 +1,7 @@
-"""One csv file as record batches, by pyarrow's parser a block at a time, with the meaning that `pandas.read_csv` gives it.
+"""`read_csv`: one csv file as record batches, parsed by pyarrow block by block, with the semantics of `pandas.read_csv`.
 
-Each block of whole records is parsed and typed alone; its types are then compared with what is known of the columns.  Where a
-column needs a wider type than rows already given out had, the rest of the file is looked through and `Replay` asks for a
+Each block of whole records is parsed separately; its types are then compared with the known types of the columns.  If a
+column needs a wider type than rows already delivered had, the rest of the file is scanned and `Replay` requests a
 second pass.
 """
 
@@ -50,7 +50,7 @@ def read_csv(
     as_text: Sequence[str] = (),
     if_empty: Sequence[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a csv file; at least one batch, if an empty one.
+    """Yield the rows of a csv file; at least one batch, if an empty one.
 
     Args:
         source: the file.
@@ -60,8 +60,8 @@ def read_csv(
         if_empty: the columns of a file without a single byte; None refuses such a file.
 
     Raises:
-        FileFormatError: the file is no such csv; it names the line.
-        Reread: a column needs a wider type than rows given out had.
+        FileFormatError: invalid csv; names the line.
+        Replay: a column needs a wider type than delivered rows had.
     """
     settled = ColumnTypes(schema, as_text, form.null_numbers_of if form.null_numbers else None)
     return settled.pass_on(_Reader(source, form, settled, if_empty).batches())
@@ -78,18 +78,18 @@ def csv_blocks(
     has_features: bool = False,
     first_bytes: int,
 ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-    """The rows of a csv file as they come, each batch with the mark of where it begins, if a block begins there.
+    """Yield the rows of a csv file while it is read, each batch with the mark of its start, if a block starts there.
 
     Args:
         source, form, schema, as_text, if_empty: see `read_csv`.
-        mark: where to begin.
-        has_features: the types of the rows are given: what does not fit them is told by a cast.
-        first_bytes: of the block that tells the types.
+        mark: the start.
+        has_features: True if the types of the rows are given: a cast reports values that do not fit.
+        first_bytes: of the block that determines the types.
 
     Raises:
-        FileFormatError: the file is no such csv; it names the line.
-        Reread: rows from here on have other types than those given out.
-        ValueError: the mark is none of such a file.
+        FileFormatError: invalid csv; names the line.
+        Replay: rows from here on have other types than delivered ones.
+        ValueError: not a mark of such a file.
     """
     null_numbers = form.null_numbers_of if form.null_numbers else None
     settled = ColumnTypes(schema, as_text, null_numbers, is_live=True, may_change=has_features)
@@ -164,7 +164,7 @@ class _Reader:
                 yield batch
 
     def _mark(self) -> Mark | None:
-        """Where the block at hand begins, and what reading it needs; what was known before it was read."""
+        """Return the mark of the present block, with the state of the reader before it."""
         if self._blocks.text.file is None:
             return None
         at = self._blocks.offset if self._has_begun else 0
@@ -211,7 +211,7 @@ class _Reader:
             self._at = 0
 
     def _end_of_rows(self, data: bytes, count: int) -> int:
-        """Where the first `count` records of `data` end that may be rows."""
+        """Return the end of the first `count` records of `data` that may be rows."""
         at = 0
         for number, end in enumerate(self._form.grammar.ends(data), self._record):
             count -= not (self._is_blank_record(data[at:end]) or _skips(self._form.skip_records, number))
@@ -223,7 +223,7 @@ class _Reader:
     # -- the header ----------------------------------------------------------------------------------------------------
 
     def _begin(self, blocks: Iterator[bytes]) -> bytes:
-        """The block in which the header stands, and a record after it where there is one; what is left out may be larger."""
+        """Return the block with the header, and a record after it if there is one; skipped records may be larger."""
         form = self._form
         to_skip = form.skip_records if isinstance(form.skip_records, int) else 0
         wanted = 1 + (0 if form.header is None else form.header + 1)
@@ -367,7 +367,7 @@ class _Reader:
     # -- blocks --------------------------------------------------------------------------------------------------------
 
     def _rows(self, block: bytes) -> dict[str, pa.Array] | None:
-        """The typed columns of a block; None where it has no rows."""
+        """Return the typed columns of a block; None without rows."""
         if b"\0" in block:
             raise self._blocks.fault(
                 "holds a NUL byte: it is binary, or UTF-16 without a mark",
@@ -502,7 +502,7 @@ class _Reader:
         return columns
 
     def _odd_row(self, found: int, line: int) -> None:
-        """A row of the wrong length, `line` lines into the block: refused, or told."""
+        """Refuse, or warn of, a row of the wrong length, `line` lines into the block."""
         if self._form.bad_rows == "skip":
             return
         width = len(self._columns.fields)
@@ -520,7 +520,7 @@ class _Reader:
         return self._source.fault(reason, line=first + line, advice=advice)
 
     def _decode(self, data: bytes, *, skipped: int = 0) -> str:
-        """`data` as text; it stands `skipped` bytes after the place where the data at hand begin."""
+        """Return `data` as text; it begins `skipped` bytes after the start of the block."""
         try:
             return data.decode()
         except UnicodeDecodeError as error:

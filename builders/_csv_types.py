@@ -1,4 +1,4 @@
-"""The type of a csv column, by the rules of `pandas.read_csv`, and how types of blocks widen to that of the file.
+"""Layout and column types of csv files by the rules of `pandas.read_csv`; common types of blocks; record boundaries.
 
 pyarrow infers nearly the same.  Where it differs (dates, hexadecimal, integers past 64 bits, `NAN`, `+5`, spellings of
 booleans) the column is read again as text and judged here.
@@ -33,14 +33,14 @@ _MAX_RECORD_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Grammar:
-    """How fields and records are told apart.
+    """Syntax of fields and records.
 
     Attributes:
         delimiter: one byte between fields.
-        quote: the byte that fields may stand in, or None.
-        escape: the byte that takes the meaning of the next, or None.
-        double_quote: whether two quotes inside a quoted field are one quote.
-        skip_space: whether blanks after a delimiter are left out, so that a quote may follow them.
+        quote: the quote character, or None.
+        escape: the escape character, or None.
+        double_quote: True if two quotes inside a quoted field mean one quote.
+        skip_space: True to skip blanks after a delimiter, so that a quote may follow them.
     """
 
     delimiter: bytes = b","
@@ -203,7 +203,7 @@ class RecordBlocks:
         return rest if rest.endswith((b"\n", b"\r")) else rest + b"\n"
 
     def _open_quote(self, record: bytes) -> int:
-        """Where the field that is not closed opens in `record`."""
+        """Return the position of the quote that is not closed in `record`."""
         quote = re.escape(self.grammar.quote or b'"')
         opened = [
             found.start()
@@ -259,7 +259,7 @@ DEFAULT_NULLS = (
     "nan",
     "null",
 )
-"""What pandas reads as null."""
+"""Texts that pandas reads as null."""
 
 TRUE_VALUES = ("True", "TRUE", "true")
 FALSE_VALUES = ("False", "FALSE", "false")
@@ -273,13 +273,13 @@ _LETTERS = "nbiufs"  # of these kinds
 
 @dataclass(frozen=True)
 class TextRules:
-    """How text becomes values.
+    """Conversion of text to values.
 
     Attributes:
         decimal: the decimal point.
-        thousands: what may stand between groups of digits, or None.
-        true_values: words for true, beside pandas' own.
-        false_values: words for false, beside pandas' own.
+        thousands: the separator of groups of digits, or None.
+        true_values: words for true, besides pandas' own.
+        false_values: words for false, besides pandas' own.
     """
 
     decimal: str = "."
@@ -305,7 +305,7 @@ class TextRules:
         return None
 
     def typed(self, column: pa.Array) -> pa.Array:
-        """A column of text as null, bool, int64, uint64, float64 or, where none fits all values, as it stands."""
+        """Return a column of text as null, bool, int64, uint64, float64 or, if none fits all values, unchanged."""
         first = first_value(column)
         if first is None:
             return pa.nulls(len(column)) if column.null_count == len(column) else column
@@ -322,7 +322,7 @@ class TextRules:
         if not _all(pc.match_substring_regex(plain, pattern=self._float)):
             return column
         if _any(whole) and _is_past_64_bits(plain.filter(whole)):
-            return column  # as where these integers stand in a block of their own
+            return column  # as for these integers in a block of their own
         if self.decimal != ".":
             plain = pc.replace_substring(plain, pattern=self.decimal, replacement=".")
         return _trimmed(plain).cast(pa.float64())
@@ -349,7 +349,7 @@ def first_value(column: pa.Array) -> str | None:
 
 
 def may_have_hexadecimals(block: bytes) -> bool:
-    """True if `0x` or `0X` stands anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
+    """True if `0x` or `0X` occurs anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
     for begin in (0, 1):
         pairs = np.frombuffer(block, "<u2", (len(block) - begin) // 2, begin)
         if any(bool((pairs == int.from_bytes(pair, "little")).any()) for pair in (b"0x", b"0X")):
@@ -410,15 +410,15 @@ def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
 
 
 class ColumnTypes:
-    """What is known of the columns' types, and whether rows given out already had narrower ones.
+    """Known types of the columns, and whether delivered rows had narrower ones.
 
     Args:
-        schema: types known from before.
+        schema: types known before.
         as_text: columns that stay text.
-        null_numbers: the numbers that are null in a column.
-        is_live: rows given out are seen, and not given again: numbers may become wider ones behind them, and whatever else
-            does not fit is told at once.
-        may_change: rows behind others may have other types.
+        null_numbers: numbers that mean null, by column.
+        is_live: True for a streaming build: delivered rows are final; later numbers may be wider, and other misfits are
+            errors at once.
+        may_change: True if later rows may have other types.
     """
 
     def __init__(
@@ -455,7 +455,7 @@ class ColumnTypes:
                 column = fitting
             else:
                 wider = widened(known, column.type)
-                self.types[name] = pa.string() if wider == known else wider  # negative numbers beside such past 63 bits
+                self.types[name] = pa.string() if wider == known else wider  # negative numbers and ones past 63 bits
                 is_wider = self._is_live and pa.types.is_floating(self.types[name])
                 self.conflict |= not (is_wider or self._may_change)
             if self._null_numbers is not None and pa.types.is_float64(column.type) and (numbers := self._null_numbers(name)):
@@ -529,20 +529,20 @@ def _any(mask: pa.Array) -> bool:
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How a csv file is laid out and read: the options, settled.
+    """Layout of a csv file: the parsed options.
 
     Attributes:
         header: index of the record that names the columns, or None.
-        names: names that the user gives, or None.
-        prefix: what stands before the numbers of columns without names.
+        names: names given by the user, or None.
+        prefix: prefix of the numbers of unnamed columns.
         keep_columns: the columns to keep, as a function of all names; None keeps all.
-        index: names or numbers of columns that go to the end; False cuts surplus fields off.
-        skip_records: how many records, or which, are left out at the beginning.
-        num_rows: rows to read of each file, or None.
-        nulls: texts that are null; by column where it is a dict.
-        null_numbers: numbers that are null in a column of floats, likewise.
-        bad_rows: what to do with a row of the wrong length: "error", "warn" or "skip".
-        by_python: whether Python's csv module splits the fields, for what pyarrow's parser cannot.
+        index: names or numbers of columns that go to the end; False drops surplus fields.
+        skip_records: number of records, or which ones, to skip at the beginning.
+        num_rows: maximum of rows of each file, or None.
+        nulls: texts that mean null; a dict by column.
+        null_numbers: numbers that mean null in a column of floats, likewise.
+        bad_rows: action for a row of the wrong length: "error", "warn" or "skip".
+        by_python: True if Python's csv module splits the fields, for options unknown to pyarrow's parser.
     """
 
     grammar: Grammar = field(default_factory=Grammar)
@@ -642,8 +642,8 @@ class Columns:
 
     Attributes:
         fields: a name for each field of a record.
-        output: the columns to give out, in order; those that are not among `fields` are null.
-        must_be_empty: a field that stands after a trailing delimiter.
+        output: the columns to return, in order; those that are not among `fields` are null.
+        must_be_empty: a field after a trailing delimiter.
     """
 
     fields: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What `imagefolder`, `audiofolder` and their sisters share: files with labels from their folders, or rows from metadata.
+"""`FolderBuilder`: base of `imagefolder`, `audiofolder` and similar formats: files labelled by folder, or rows from metadata.
 
 The files' bytes are stored in the dataset: so it is whole, every byte of it is verified, it can be moved, and reading a row
 opens no file.  `embed_files=False` stores their paths instead.
@@ -67,17 +67,17 @@ def companions(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class FolderConfig(BuilderConfig):
-    """Options of `load_dataset("imagefolder", ...)` and its sisters.
+    """Options of `load_dataset("imagefolder", ...)` and similar formats.
 
     Args:
-        features: what the columns are cast to; labels are taken in the order of its names.
-        drop_labels: False adds the labels of the folders, also beside metadata and where there is only one; True leaves them
-            out; None adds them where there are no metadata, and several folders of the same depth that are not the splits.
-        drop_metadata: leave the metadata files unread.
-        metadata_filenames: how metadata files are called; `metadata.csv`, `.jsonl` and `.parquet` by default.
+        features: target types of the columns; labels are numbered in the order of its names.
+        drop_labels: False adds the labels of the folders, also with metadata and for a single folder; True leaves them
+            out; None adds them without metadata, for several folders of the same depth that are not the splits.
+        drop_metadata: True to ignore the metadata files.
+        metadata_filenames: names of metadata files; default: `metadata.csv`, `.jsonl` and `.parquet`.
         filters: the rows of the metadata to keep, as `[(column, operator, value)]` or an expression.
-        decode_num_threads: has no effect; kept for old calls.
-        embed_files: whether the files' bytes are stored; if not, their paths, and rows are read from the files themselves.
+        decode_num_threads: has no effect; accepted for old calls.
+        embed_files: True to store the files' bytes; False to store their paths, and read rows from the files themselves.
     """
 
     features: Any = None
@@ -194,9 +194,9 @@ class FolderBuilder(FileBuilder):
     # -- the files
 
     def _refuse_strays(self, named: Mapping[str, Sequence[str]]) -> None:
-        """Refuse files that stand in a folder as links out of the dataset: who made the folder would choose what is read.
+        """Refuse links that lead out of the dataset: the author of the folder would choose what is read.
 
-        Files that the user named one by one are his own choice.
+        Files that the user named one by one are allowed.
         """
         data_files = self.config.data_files
         for split, names in named.items() if isinstance(data_files, DataFilesDict) else ():
@@ -231,7 +231,7 @@ class FolderBuilder(FileBuilder):
     def _members(self, names: Sequence[str], local: Sequence[Any], dl_manager: Any) -> list[Member]:
         members: list[Member] = []
         endings, beside = self._extensions, companions(vars(self.config))
-        usual = frozenset(endings)  # asked first: there are seventy, and there may be thousands of files
+        usual = frozenset(endings)  # checked first: there are seventy, and there may be thousands of files
         for name, given in zip(names, local, strict=True):
             plain = name.removeprefix("file://").replace(os.sep, "/")
             ends_so = plain[plain.rfind(".") :].lower() in usual or plain.lower().endswith(endings)
@@ -273,7 +273,7 @@ class FolderBuilder(FileBuilder):
     # -- labels
 
     def _labels(self, files: Mapping[str, FolderFiles], has_metadata: bool) -> list[str] | None:
-        """The names of the labels in the order of their numbers; None where there are no labels."""
+        """Return the names of the labels in the order of their numbers; None without labels."""
         options: FolderConfig = self.config
         if options.drop_labels or (self.wanted is not None and "label" not in self.wanted):
             return None
@@ -433,7 +433,7 @@ class FolderBuilder(FileBuilder):
 
 
 def _of_split(table: pa.Table, metadata: Member, own: FolderFiles, others: Sequence[FolderFiles]) -> pa.Table:
-    """The rows whose files are of this split, of a metadata file that stands above several."""
+    """Return the rows with files of this split, from a metadata file above several splits."""
     keep = [
         name is None or own.knows(metadata, name) or not any(found.knows(metadata, name) for found in others)
         for name in first_names(table)
@@ -470,7 +470,7 @@ def _has_places(kind: pa.DataType) -> bool:
 
 
 def _weights(array: pa.Array, sizes: Mapping[str, int]) -> npt.NDArray[np.int64]:
-    """Bytes of files that each row of a planned column stands for."""
+    """Return the bytes of files of each row of a planned column."""
     if not _has_places(array.type):
         return np.zeros(len(array), np.int64)
     if array.type.equals(PLACE):
@@ -491,7 +491,7 @@ def _size(path: str | None) -> int:
 
 
 def _growing(count: int) -> list[int]:
-    """Where batches end whose files have to be fetched: the first row comes alone, as somebody waits for it.
+    """Return the ends of batches whose files have to be fetched: the first row comes alone, for a quick first result.
 
     >>> _growing(40)
     [1, 3, 7, 15, 31, 40]
@@ -503,7 +503,7 @@ def _growing(count: int) -> list[int]:
 
 
 def _cut(weights: npt.NDArray[np.int64], most_bytes: int, most_rows: int) -> list[int]:
-    """Where runs end that hold about `most_bytes`, and `most_rows` at most.
+    """Return the ends of runs of about `most_bytes`, and `most_rows` at most.
 
     >>> _cut(np.array([3, 3, 3, 9, 1]), 6, 10)
     [2, 3, 4, 5]

@@ -1,4 +1,4 @@
-"""What `metadata.csv`, `.jsonl` and `.parquet` say about the files of a folder: a table, and which of its fields name files.
+"""Metadata of folder formats (`metadata.csv`, `.jsonl`, `.parquet`): their table, and the fields that name files.
 
 A field `file_name` becomes the medium's own column, `mask_file_name` a column `mask`, `file_names` and `frame_file_names`
 columns of lists; so they do inside structs and lists.
@@ -27,7 +27,7 @@ from datasets_core.files import is_url
 
 from ._source import Source
 
-# The files of a folder of media, by where they lie: what may be named by metadata, and what tells labels.
+# The files of a media folder by their paths: which ones metadata may name, and which folders are labels.
 
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -52,7 +52,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """Name in errors."""
         return f"{self.inner} in {self.archive}" if self.archive else self.inner
 
     @property
@@ -67,17 +67,17 @@ class Member:
 
     @property
     def depth(self) -> int:
-        """How many folders lie above it."""
+        """Number of folders above it."""
         return self.inner.count("/")
 
 
 class FolderFiles:
-    """The files of one split, found by what metadata call them.
+    """The files of one split, looked up by their names in metadata.
 
     Args:
         members: the files.
-        fetch: makes a file that is named by metadata alone a source of the build, and gives its local path.
-        root_of: the folder of the dataset, of which some folder is one.
+        fetch: makes a file named only by metadata a source of the build, and returns its local path.
+        root_of: returns the folder of the dataset that contains a folder.
     """
 
     def __init__(self, members: Iterable[Member], fetch: Callable[[str], Any], root_of: Callable[[str], str]) -> None:
@@ -116,7 +116,7 @@ class FolderFiles:
         return found[0] if len(found) == 1 else None
 
     def _beside(self, metadata: Member, inner: str) -> Member | None:
-        """A file that no extension tells to be of this kind, and that lies in the folder of its metadata all the same."""
+        """Return a file in the folder of its metadata whose extension is unknown."""
         if is_url(inner) or not os.path.isfile(inner):
             return None
         refuse_stray_link(inner, self._root_of(metadata.folder))
@@ -145,7 +145,7 @@ def _fault(metadata: Member, reason: str, row: int, advice: str) -> FileFormatEr
 
 
 METADATA_FILENAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
-# A file as it stands in a planned row: where it lies on this disk, and the path that is stored beside its bytes.
+# A file in a planned row: its local path, and the path that is stored with its bytes.
 PLACE = pa.struct([("local", pa.string()), ("stored", pa.string())])
 
 _ADVICE = "Name the files in a column file_name, mask_file_name, file_names or the like"
@@ -232,13 +232,13 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 class Locator:
-    """Puts the place of a file where a metadata file names it.
+    """Replaces file names in metadata by the paths of the files.
 
     Args:
         metadata: the metadata file.
         files: of the split.
-        medium: the name of the column of a plain `file_name`.
-        stored: the path that is stored beside a file's bytes.
+        medium: the column for a plain `file_name`.
+        stored: the path that is stored with a file's bytes.
     """
 
     def __init__(self, metadata: Member, files: FolderFiles, medium: str, stored: Callable[[Member], str]) -> None:
@@ -321,10 +321,10 @@ def first_names(table: pa.Table) -> list[str | None]:
 
 
 def places(members: Iterable[Member | None], stored: Callable[[Member], str]) -> pa.Array:
-    """Where files lie, as a column of a planned table.
+    """Return the paths of files, as a column of a planned table.
 
     Raises:
-        FileFormatError: the name of one is no text, and so cannot stand in a row.
+        FileFormatError: a name is not text, and so cannot be stored.
     """
     listed = list(members)
     try:
@@ -346,7 +346,7 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     return combined
 
 
-# The bytes of many small files as one column, read straight into the buffer that the column is made of.
+# The bytes of many small files as one column, read straight into its buffer.
 
 
 _MOST_BYTES = (1 << 31) - (1 << 16)  # what the offsets of one Arrow array can hold
@@ -354,12 +354,12 @@ _POINTER = b"version https://git-lfs"
 
 
 def gathered(paths: Sequence[str | None], names: Sequence[str | None], most_bytes: int) -> pa.Array:
-    """A column of bytes, a file a row; null where there is no path.
+    """Return a column of bytes, a file in each row; null without a path.
 
     Args:
         paths: the local files.
-        names: what errors call them.
-        most_bytes: how much they hold together, as far as is known; there is room for more.
+        names: their names in errors.
+        most_bytes: their total size, as far as known; there is room for more.
 
     Raises:
         FileFormatError: a file is larger than a value can be, or a Git-LFS pointer.

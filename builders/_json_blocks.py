@@ -1,7 +1,7 @@
-"""JSON text as blocks of lines that each hold whole objects: lines, one array, pretty-printed or concatenated objects alike.
+"""`line_blocks`: JSON text as blocks of whole objects: lines, one array, pretty-printed or concatenated objects.
 
-Borders between elements are found by numpy: quotes that no backslash escapes tell strings from structure, and the running sum
-of brackets tells the depth.  No byte moves, so that a place in a block is a place in the file.
+Borders between elements are found by numpy: unescaped quotes separate strings from structure, and the running sum
+of brackets is the depth.  No byte moves, so a position in a block is a position in the file.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _NEWLINES_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Whole objects, one or more a line.
+    """Whole objects, one or more per line.
 
     Attributes:
         lines: the bytes.
-        offset: where they begin in the text.
-        elements: how many objects there must be, where that is known.
-        to: up to which place the text was read for them, where it is read by a grid.
-        form: what they are parts of: "lines", "objects", "array", or "field" for an array under a key, which may be ones
-            "of values" that are no objects; "" of what is read as a whole.
+        offset: their position in the text.
+        elements: number of objects, if known.
+        to: the position up to which the text was read for them, if it is read by a grid.
+        form: their context: "lines", "objects", "array", or "field" for an array under a key, which may be one
+            "of values" that are not objects; "" for text read as a whole.
     """
 
     lines: bytes
@@ -86,7 +86,7 @@ class Scanner:
 
 
 def _scanned(stream: _Stream, scanner: Scanner, block: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """What `Scanner.scan` finds in the block that was taken last; a string that goes over a line end is refused."""
+    """Return the result of `Scanner.scan` for the last block; a string across a line end is refused."""
     found = scanner.scan(block)
     if scanner.broken_at is not None:
         at = stream.offset - len(block) + scanner.broken_at
@@ -97,7 +97,7 @@ def _scanned(stream: _Stream, scanner: Scanner, block: bytes) -> tuple[np.ndarra
 
 
 def _escaped(codes: np.ndarray, quotes: np.ndarray) -> np.ndarray:
-    """Which of `quotes` have an odd number of backslashes before them."""
+    """Return which of `quotes` have an odd number of backslashes before them."""
     slashes = np.flatnonzero(codes == 92)
     begins = np.flatnonzero(np.diff(slashes, prepend=-2) != 1)
     lengths = np.diff(np.append(begins, len(slashes)))
@@ -130,17 +130,17 @@ def line_blocks(
     grid: Grid | None = None,
     form: str | None = None,
 ) -> Iterator[LineBlock]:
-    """The objects of a JSON text, in blocks.
+    """Yield the objects of a JSON text, in blocks.
 
     Args:
         text: the file.
-        field: the key of the outermost object under which the rows stand, or None.
-        by_brackets: where objects end is told by their brackets, also where the first line looks as if each had a line.
-        grid: up to which places the text is read; None: as it comes.
-        form: see `LineBlock.form`: the text is in the middle of such; None at its beginning.
+        field: the key of the rows in the outermost object, or None.
+        by_brackets: True to find the end of objects by brackets, also if the first line is a whole object.
+        grid: positions up to which the text is read; None: as it comes.
+        form: see `LineBlock.form`: the context, in the middle of a text; None at its beginning.
 
     Raises:
-        FileFormatError: the text is cut, or is no sequence of objects; a broken object is left to the parser.
+        FileFormatError: the text is truncated, or not a sequence of objects; the parser reports a broken object.
     """
     stream = _Stream(text, grid)
     if form is not None:
@@ -288,7 +288,7 @@ def _lines(stream: _Stream) -> Iterator[LineBlock]:
 
 
 def _objects(stream: _Stream) -> Iterator[LineBlock]:
-    """Objects that span lines, or stand one after the other without a line end."""
+    """Yield objects that span lines, or follow each other without a line end."""
     scanner = Scanner()
     rest, held = b"", 0
     while block := stream.take(held):
@@ -313,7 +313,7 @@ def _objects(stream: _Stream) -> Iterator[LineBlock]:
 
 
 def _array(stream: _Stream, *, opened: bool = False, of_objects: bool = True, form: str = "array") -> Iterator[LineBlock]:
-    """The elements of the array that comes next; or of the one that was opened before, of which one knows what it holds."""
+    """Yield the elements of the next array; or of one that was opened before, with known content."""
     if not opened:
         of_objects = stream.head().removeprefix(b"[").lstrip()[:1] in (b"{", b"]", b"", b"n")
     scanner = Scanner(depth=int(opened))
@@ -416,7 +416,7 @@ def _value(stream: _Stream, field: str) -> Iterator[LineBlock]:
 
 
 def _check_rest(stream: _Stream) -> None:
-    """Refuse a file whose outermost object, of which one value has been read, does not end it."""
+    """Refuse a file with content after its outermost object."""
     scanner = Scanner(depth=1)
     while block := stream.take():
         places, depths = _scanned(stream, scanner, block)

@@ -1,4 +1,4 @@
-"""Columns of mixed types: found in parsed rows, kept as JSON text, and typed as `Json`.
+"""Columns of mixed JSON types: detected in parsed rows, stored as JSON text, with the feature `Json`.
 
 A path leads to a value inside a row: keys of objects, and `None` for the items of a list.
 """
@@ -51,7 +51,7 @@ def _without_null_rows(lines: bytes) -> bytes:
     if b"\r" in lines:
         ends |= codes == 13
     firsts = np.append(0, np.flatnonzero(ends[:-1]) + 1)
-    while len(firsts):  # as often as blanks stand at the begin of a line
+    while len(firsts):  # as often as there are blanks at the begin of a line
         found = codes[firsts]
         if (found == ord("n")).any():
             return _NULL_ROW.sub(rb"\1{}  ", lines)
@@ -61,7 +61,7 @@ def _without_null_rows(lines: bytes) -> bytes:
 
 
 def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
-    import pyarrow.json as pajson  # here and below: 20 ms that a dataset which stands does without
+    import pyarrow.json as pajson  # here and below: 20 ms, not needed for an existing dataset
 
     parse = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=False)
     try:
@@ -136,7 +136,7 @@ def has_inexact_integers(column: pa.ChunkedArray | pa.Array) -> bool:
 
 
 def _largest(column: pa.Array) -> float:
-    """How far from zero the numbers of a column lie: by numpy, as pyarrow.compute takes 15 ms to import."""
+    """Return the largest absolute number of a column: by numpy, as pyarrow.compute takes 15 ms to import."""
     is_whole = pa.types.is_int64(column.type)
     if not is_whole and not pa.types.is_float64(column.type):
         column = column.cast(pa.float64())
@@ -170,10 +170,10 @@ _INT64 = range(-(1 << 63), 1 << 63)
 
 
 class BrokenRow(Exception):  # becomes a FileFormatError where the file is known
-    """A row that is no object, or no JSON.
+    """A row that is not an object, or not JSON.
 
     Attributes:
-        at: the byte where it begins.
+        at: the byte at which it begins.
         reason: what is wrong.
     """
 
@@ -337,7 +337,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def spelled(value: Any, paths: set[Path]) -> Any:
-    """A value in which what stands at `paths` is text: strings as they are, anything else as JSON."""
+    """Return a value with text at `paths`: strings unchanged, other values as JSON."""
     if value is None or not paths:
         return value
     if () in paths:
@@ -394,7 +394,7 @@ def joined(a: pa.DataType, b: pa.DataType) -> tuple[pa.DataType, bool]:
 
 
 def meet_as_floats(a: pa.DataType, b: pa.DataType) -> bool:
-    """True if integers of one type stand where the other has floats."""
+    """True if integers of one type are at the same place as floats of the other."""
     if pa.types.is_struct(a) and pa.types.is_struct(b):
         others = {inner.name: inner.type for inner in b}
         return any(inner.name in others and meet_as_floats(inner.type, others[inner.name]) for inner in a)

@@ -1,4 +1,4 @@
-"""Files of biological sequences: what FASTA and FASTQ share: options, record batches, and errors that name the line."""
+"""`SequenceBuilder`: base of FASTA and FASTQ: options, record batches, and errors with line numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SequenceConfig(BuilderConfig):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record as bytes: its header without the mark, its letters, their qualities, and all of it as it stands."""
+    """One record as bytes: its header without the mark, its letters, their qualities, and its original text."""
 
     header: bytes
     sequence: bytes
@@ -143,7 +143,7 @@ def refuse_large(source: Source, num_bytes: int, offset: int) -> None:
 
 
 def damaged(source: Source, reason: str, offset: int) -> FileFormatError:
-    """The error about what stands at byte `offset` of the text."""
+    """Return the error for byte `offset` of the text."""
     return source.fault(reason, line=line_at(source, offset), advice="Mend the file, or fetch it again")
 
 

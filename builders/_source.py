@@ -1,7 +1,7 @@
-"""One data file as bytes: opened, decompressed, sniffed, decoded.
+"""`Source`: one data file as bytes: open, decompress, detect, decode; shared by the formats.
 
-What every text format asks of a file stands here: that it is not a web page, not a Git-LFS pointer, not binary, that it is
-UTF-8 or the encoding that was asked for, and that an error names the file as the user knows it.
+Owns the checks of every text format: not a web page, not a Git-LFS pointer, not binary, UTF-8 or the requested
+encoding; errors name the file as the user knows it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BINARY = {
 
 
 class ByteStream(Protocol):
-    """What reads bytes and can be closed."""
+    """Interface of a readable, closable stream of bytes."""
 
     def read(self, size: int = -1, /) -> bytes: ...
 
@@ -108,15 +108,15 @@ class Source:
             raise
 
     def raw(self, first_bytes: int = 0) -> tuple[BinaryIO, TextFile]:
-        """The file's bytes as they stand, compressed or not; and which version they are of.
+        """Return the stored bytes of the file, compressed or not, and its version.
 
         Args:
-            first_bytes: so many are wanted in any case.
+            first_bytes: number of bytes needed in any case.
         """
         if self.remote is None:
             local = _OneVersion(self)
             return cast(BinaryIO, local), TextFile(*_local_version(local, is_copy=self.is_copy))
-        from datasets_core.fetch.ranges.sequential import PartedBytes  # 15 ms that a dataset which stands does without
+        from datasets_core.fetch.ranges.sequential import PartedBytes  # 15 ms, not needed for an existing dataset
 
         handle = cast(BinaryIO, self.remote.open("rb"))
         try:
@@ -130,7 +130,7 @@ class Source:
             raise
 
     def undone(self, handle: BinaryIO) -> ByteStream:
-        """The plain bytes of what `raw` opened, and stands at its beginning: what compressed it is told by its first bytes."""
+        """Return the decompressed bytes of the result of `raw`; the compression is detected by its first bytes."""
         if self.remote is None:
             return _Checked(self, open_decompressed(self.path, name=self.name), cast(_OneVersion, handle))
         return _Checked(self, decompressed(handle, path=self.name, budget=Budget(self.name, None, settings())))
@@ -166,7 +166,7 @@ class Source:
 
 
 class _OneVersion(io.FileIO):
-    """A local file, of which every byte is of the version that was opened.
+    """A local file whose bytes all belong to the version that was opened.
 
     Args:
         source: the file.
@@ -207,7 +207,7 @@ def _local_version(handle: BinaryIO | io.FileIO, *, is_copy: bool) -> tuple[int,
 
 
 def _remote_version(handle: BinaryIO) -> tuple[int, str]:
-    """Size and tag of what is read, as far as its place says; nothing is asked for it."""
+    """Return size and tag of an open file, as far as known; sends no request."""
     raw = getattr(handle, "raw", handle)
     if hasattr(raw, "declared_size"):
         known: Any = raw
@@ -254,12 +254,12 @@ class _Ahead:
 
 
 class _Checked(io.RawIOBase):
-    """A decompressed stream whose damage is told as damage of its file.
+    """A decompressed stream; errors in it are reported as damage of its file.
 
     Args:
         source: the file.
         inner: its bytes, decompressed.
-        held: the local file, to tell whether it changed.
+        held: the local file, to detect changes.
     """
 
     def __init__(self, source: Source, inner: Any, held: _OneVersion | None = None) -> None:
@@ -294,7 +294,7 @@ class _Checked(io.RawIOBase):
 
 
 def refuse_binary(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:
-    """Refuse by name what is no UTF-8 text: what `refuse_foreign` does, UTF-16, binary.
+    """Refuse by name a file that is not UTF-8 text: see `refuse_foreign`, UTF-16, binary.
 
     Raises:
         FileFormatError: it is one of these.
@@ -310,13 +310,13 @@ def refuse_binary(source: Source, head: bytes, wanted: str, *, web_page_is_data:
 
 
 def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:
-    """Refuse by name what is of another kind: a web page, a Git-LFS pointer, an archive, a format of its own.
+    """Refuse by name a file of another kind: a web page, a Git-LFS pointer, an archive, a format of its own.
 
     Args:
         source: the file, for the message.
-        head: its first bytes, at least 64 where there are so many.
-        wanted: the format that was asked for, as in "csv".
-        web_page_is_data: whether HTML is a text like any other.
+        head: its first bytes, at least 64 if the file has as many.
+        wanted: the requested format, as in "csv".
+        web_page_is_data: True if HTML counts as text.
 
     Raises:
         FileFormatError: it is one of these.
@@ -544,12 +544,12 @@ class Grid:
 
     @classmethod
     def of(cls, text: TextBytes, mark: Mark | None, *, first_bytes: int = 0) -> Grid:
-        """That of a text that is read from its beginning, or from a mark on.
+        """Return the grid of a text read from its beginning, or from a mark on.
 
         Args:
             text: open.
-            mark: where it is begun.
-            first_bytes: of the first block, where more than of others are wanted to tell the types.
+            mark: the start.
+            first_bytes: of the first block, if it needs more than others to determine the types.
         """
         step = cls.STEP_BYTES
         return cls(max(first_bytes, step) if mark is None or not mark.at else mark.to, step)

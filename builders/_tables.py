@@ -1,4 +1,4 @@
-"""What the formats share: data files into splits, a file into named tables, and columns fitted to the features asked for."""
+"""`FileBuilder`: base of the formats: data files by split, files as named tables, columns cast to the requested features."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def repeated(names: list[str]) -> str | None:
-    """The first name that stands twice."""
+    """Return the first duplicate name."""
     return next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
 
 
@@ -72,10 +72,10 @@ _FETCH_AGAIN = "Fetch or pack it again"
 
 
 class FileBuilder(ArrowBasedBuilder):
-    """A builder whose rows stand in data files of one format.
+    """A builder whose rows are in data files of one format.
 
-    A format writes `read`, which turns one file into record batches.  Archives are unpacked first; single compressed files are
-    undone while they are read, unless the format needs to jump about in them (`seeks`).
+    A format implements `read`, which turns one file into record batches.  Archives are unpacked first; single compressed
+    files are decompressed while they are read, unless the format needs random access (`seeks`).
     """
 
     seeks: ClassVar[bool] = False
@@ -140,8 +140,8 @@ class FileBuilder(ArrowBasedBuilder):
         return (_plain_name(name) if is_undone else name.lower()).endswith(self._extensions)
 
     def _members_of(self, name: str, path: str, dl_manager: Any) -> Iterator[tuple[str, str]]:
-        """Pairs of local file and path in the archive `name`; of what is no archive the file itself, and ""."""
-        from ._source import Source  # here and below: 8 ms that a dataset which stands does without
+        """Yield pairs of local file and path in the archive `name`; for other files the file itself, and ""."""
+        from ._source import Source  # here and below: 8 ms, not needed for an existing dataset
 
         with open(path, "rb", buffering=0) as handle:
             kind = kind_of(handle.read(HEAD_BYTES))
@@ -191,7 +191,7 @@ class FileBuilder(ArrowBasedBuilder):
                 yield (number, index), batch
 
     def _reached(self, path: str | os.PathLike[str], name: str, dl_manager: Any = None) -> Iterator[Source]:
-        """What is to be read for an entry of `files`: what is elsewhere is fetched, and an archive unpacked, now."""
+        """Yield the sources of an entry of `files`: remote files are fetched, and archives unpacked, now."""
         from ._source import Source
 
         if dl_manager is None or self._is_told(path, name):
@@ -220,27 +220,27 @@ class FileBuilder(ArrowBasedBuilder):
             )
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
-        """The files of a split as such that are read block by block, to be streamed; None where one of them has no blocks.
+        """Return the files of a split as block files, for streaming; None if one of them has no blocks.
 
         Args:
-            asked: what `_generate_tables` would get.
+            asked: the arguments of `_generate_tables`.
         """
-        if "files" not in asked or "dl_manager" in asked:  # what they are is told by their first bytes
+        if "files" not in asked or "dl_manager" in asked:  # their format is detected by their first bytes
             return None
         found = [self.block_file(path, name) for path, name in zip(asked["files"], asked["names"], strict=True)]
         made = [file for file in found if file is not None]
         return made if len(made) == len(found) else None
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
-        """A file as one that is read block by block; None: it has no blocks."""
+        """Return a file as a block file; None: it has no blocks."""
         return None
 
     def num_rows_of(self, gen_kwargs: dict[str, Any]) -> int | None:
-        """How many rows the one file of a part has, where that is told without reading them; None where it is not."""
+        """Return the number of rows of the one file of a part, if known without reading them; else None."""
         return None
 
     def block_steps(self) -> tuple[Step, ...]:
-        """What is done to the rows of such files, before they are those of the dataset."""
+        """Return the steps from the rows of such files to those of the dataset."""
         return ()
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
@@ -273,15 +273,15 @@ class FileBuilder(ArrowBasedBuilder):
     def read_live(
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-        """The rows of one file in small blocks, each with the mark of where it begins.
+        """Yield the rows of one file in small blocks, each with the mark of its start.
 
-        Blocks and their types are the same wherever the reading begins; rows of which the types do not fit are an error at
+        Blocks and their types do not depend on the start; rows of other types are an error at once.
         once.
 
         Args:
             source: the file.
-            schema: what is known of the columns where the file begins.
-            mark: where to begin; None for the beginning.
+            schema: known types of the columns at the start of the file.
+            mark: the start; None for the beginning.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read_live()")
 
@@ -320,7 +320,7 @@ class FileBuilder(ArrowBasedBuilder):
 
     @property
     def known_schema(self) -> pa.Schema | None:
-        """What is known of the columns from reading them: not the features, whose types come later, by a cast."""
+        """Types of the columns known from reading them; the features are applied later, by a cast."""
         known, wanted = self.read_schema, self.wanted
         if known is None or (wanted is not None and known.equals(wanted.arrow_schema)):
             return None
@@ -328,7 +328,7 @@ class FileBuilder(ArrowBasedBuilder):
 
     @property
     def wanted(self) -> Features | None:
-        """The features that the user asked for, or that a record of the dataset gives."""
+        """The features requested by the user, or recorded of the dataset."""
         features: Features | None = self.info.features if self.info.features is not None else self.config.features
         return features
 

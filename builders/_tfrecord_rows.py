@@ -1,4 +1,4 @@
-"""The rows of records as they are read: what is known of their columns grows, and rows that were given keep their types."""
+"""`RecordRows`: rows of TFRecord files; inferred column types may widen while records are read."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ _OTHERS = frozenset({"bz2", "xz", "zst", "lz4"})  # that TensorFlow does not kno
 
 @dataclass(frozen=True)
 class TfRecordReading:
-    """How records are read; see `TfRecordConfig`.
+    """Options for reading records; see `TfRecordConfig`.
 
     Attributes:
-        spec, sequence_spec: what is read of a message, by key.
-        features: of the columns, as the user or a card gives them.
-        message: what a record is; None: the first ones tell.
-        columns: the columns that are wanted; None: all.
-        verify: CRCs are compared.
-        compression: of the files; None: each tells.
-        named: the columns of which it was said that the first records have nothing.
+        spec, sequence_spec: the features of a message to read, by key.
+        features: of the columns, given by the user or a card.
+        message: type of the records; None: detected from the first ones.
+        columns: the selected columns; None: all.
+        verify: True to compare CRCs.
+        compression: of the files; None: detected.
+        named: the columns that were reported as missing in the first records.
     """
 
     spec: Any = None
@@ -84,10 +84,10 @@ class TfRecordReading:
     named: set[str] = field(default_factory=set, init=False, compare=False, repr=False)
 
     def reader(self, columns: Sequence[str] | None = None) -> ExampleReader:
-        """What makes rows of records.
+        """Return the reader of records.
 
         Args:
-            columns: of those that are wanted, the ones to be read; None: all.
+            columns: those of the selected columns to read; None: all.
         """
         wanted = self.columns if columns is None else tuple(columns)
         return ExampleReader(
@@ -100,14 +100,14 @@ class TfRecordReading:
 
     @property
     def identity(self) -> str:
-        """What tells rows that are read so from others."""
+        """Identity of rows read with these options."""
         features = None if self.features is None else self.features.to_dict()
         specs = [repr(None if specs is None else list(specs.items())) for specs in (self.spec, self.sequence_spec)]
         return Hasher.hash([*specs, features, self.message, self.columns, self.verify])
 
     @cached_property
     def known_features(self) -> Features | None:
-        """The features of the rows, where no record has to tell them."""
+        """Features of the rows, if known without reading records."""
         is_known = self.features is not None or self.spec is not None or self.sequence_spec is not None
         return self.reader().features if is_known or self.message == "bytes" else None
 
@@ -132,7 +132,7 @@ class TfRecordReading:
 
 
 def _opened(source: Source, compression: str | None, mark: Mark | None, first_bytes: int) -> tuple[Any, Any, TextFile]:
-    """What is to be closed, the plain bytes from the mark on, and the version that they are of."""
+    """Return the object to close, the decompressed bytes from the mark on, and their version."""
     at = 0 if mark is None else mark.at
     if mark is not None and at and not mark.file.compression and source.remote is not None:
         ahead = source.opened_at(mark.file, at, mark.to)
@@ -157,7 +157,7 @@ def _opened(source: Source, compression: str | None, mark: Mark | None, first_by
 
 
 def kind_of_compression(head: bytes) -> str:
-    """What compressed a file that begins so; "" where it is plain."""
+    """Return the compression of a file that begins so; "" for none."""
     known = compression_of(head[:HEAD_BYTES])
     other = kind_of(head)
     if known or other not in _OTHERS or (len(head) >= HEAD_BYTES and scan(head[:HEAD_BYTES]).damage is None):
@@ -173,24 +173,24 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_HEAD_ROWS, _HEAD_BYTES, _MOST_HEAD_BYTES = 100, 1 << 17, 8 << 20  # of a stream, that tell the columns
-_BUILD_BYTES = 4 << 20  # that are read at once where nobody waits for the first rows
+_HEAD_ROWS, _HEAD_BYTES, _MOST_HEAD_BYTES = 100, 1 << 17, 8 << 20  # of a stream, to determine the columns
+_BUILD_BYTES = 4 << 20  # read at once in a build that is not streamed
 _NOTHING = pa.schema([])
 _GIVE = "Give features= or spec= with all columns, or leave streaming=True out"
 
 
 class RecordRows:
-    """The rows of records, and what is known of their columns.
+    """Rows of records, with inferred columns.
 
     Args:
-        reading: how records are read.
-        known: the columns, as far as they are known before.
-        columns: of those that are wanted, the ones to be read; None: all.
+        reading: options.
+        known: the columns, as far as known before.
+        columns: those of the selected columns to read; None: all.
 
     Attributes:
-        schema: the columns as records told them so far, each of the narrowest type that holds all values; None where none did,
-            or none has to.
-        is_widened: rows were seen whose types are too narrow for those behind them.
+        schema: the columns inferred so far, each of the narrowest type that holds all values; None before the first record,
+            or with known features.
+        is_widened: True if earlier rows had narrower types than later ones.
     """
 
     def __init__(
@@ -204,16 +204,16 @@ class RecordRows:
 
     @property
     def packed(self) -> str | None:
-        """The columns as a short text, for who goes on from here."""
+        """Return the columns as a short text, for resuming."""
         if self._packed[0] is not self.schema:
             self._packed = self.schema, packed(self.schema)
         return self._packed[1]
 
     def of(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
-        """The rows of a block; of one with a record that is none, those before it come before the error.
+        """Yield the rows of a block; rows before an invalid record come before its error.
 
         Raises:
-            ExampleError: a record is no such message, or not of the features that are asked for.
+            ExampleError: an invalid message, or one without the expected features.
         """
         try:
             batch = self._reader.read(block, self.schema)
@@ -246,7 +246,7 @@ class RecordRows:
     def _keys(self, block: RecordBlock) -> str:
         try:
             return f"they have {', '.join(map(repr, keys_of(block, self._reading.message)))}"
-        except ExampleError as error:  # in a key that nobody asked for
+        except ExampleError as error:  # in a key that is not selected
             return str(error).removesuffix(".")
 
     def of_file(self, source: Source) -> Generator[tuple[pa.RecordBatch, RecordBlock], None, tuple[Ints, int] | None]:
@@ -285,7 +285,7 @@ class RecordRows:
             raise _placed(block, good, reason, key, _GIVE)
 
     def _good(self, block: RecordBlock, known: pa.Schema | None) -> int:
-        """How many of the first records of a block have the types that are known."""
+        """Return how many of the first records of a block have the known types."""
         low, high = 0, len(block)
         while high - low > 1:
             middle = (low + high) // 2
@@ -336,13 +336,13 @@ class RecordRows:
 
 
 def _placed(block: RecordBlock, row: int, reason: str, key: str | None, advice: str | None) -> ExampleError:
-    """What is wrong with a record of a file, which is told by its number and its place."""
+    """Return the error for a record of a file, with its number and position."""
     place = int(frame_offsets(block)[row])
     return ExampleError(block.name, reason, record=block.first + row, key=key, offset=place, advice=advice)
 
 
 def _changed(known: pa.Schema | None, found: pa.Schema) -> str | None:
-    """The first column that has another type than was known of it; not one that was known to have no values at all."""
+    """Return the first column whose type has changed, except from null."""
     types = {} if known is None else {field.name: field.type for field in known}
     for column in found:
         before = types.get(column.name)
@@ -357,7 +357,7 @@ def _is_empty(kind: pa.DataType) -> bool:
 
 
 def is_enough(rows: int, num_bytes: int) -> bool:
-    """True if so many records tell the columns: some hundred or more, unless they are large."""
+    """True if so many records determine the columns: some hundred or more, unless they are large."""
     return num_bytes >= _HEAD_BYTES and (rows >= _HEAD_ROWS or num_bytes >= _MOST_HEAD_BYTES)
 
 
@@ -382,10 +382,10 @@ def streamed_rows(
 
 
 def _told_by(mark: Mark) -> pa.Schema | None:
-    """The columns that were known where a mark stands.
+    """Return the columns known at a mark.
 
     Raises:
-        ValueError: it is no mark of such a file.
+        ValueError: not a mark of such a file.
     """
     if mark.reader is not None and not isinstance(mark.reader, str):
         raise ValueError(f"no mark of a TFRecord file: {mark.reader!r}")
@@ -393,10 +393,10 @@ def _told_by(mark: Mark) -> pa.Schema | None:
 
 
 def num_records(reading: TfRecordReading, path: str, name: str) -> int:
-    """How many records a file on this disk has: by their heads where it is plain, else all of it is undone.
+    """Return the number of records of a local file: by their headers if it is plain, else by decompressing it.
 
     Raises:
-        DamagedRecordError: one of them is damaged, as far as that is seen.
+        DamagedRecordError: a damaged record, as far as detected.
     """
     with closing(LocalRanges(path, name=name)) as ranges:
         (head,) = ranges.read([(0, min(SNIFFED_BYTES, ranges.version().size))])

@@ -44,7 +44,7 @@ class Arrow(FileBuilder):
     seeks = True
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
-        """See `FileBuilder.block_files`: those of files with a footer; the first one tells whether they have any."""
+        """See `FileBuilder.block_files`: for files with a footer; decided by the first one."""
         found = super().block_files(asked)
         return found if found and cast("ArrowBlocks", found[0]).is_indexed() else None
 

@@ -1,4 +1,4 @@
-"""Sounds in folders: with the folder of each as its label, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
+"""Sounds in folders, labelled by folder, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
 
 from __future__ import annotations
 

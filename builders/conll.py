@@ -1,4 +1,4 @@
-"""CoNLL: a token a line, its columns apart by blanks or tabs, an empty line between sentences; a sentence is one row."""
+"""CoNLL: one token per line, columns separated by blanks or tabs, sentences by empty lines; a sentence is one row."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class ConllConfig(BuilderConfig):
     """Options of `load_dataset("conll", ...)`.
 
     Args:
-        features: what the columns are cast to.
-        column_names: the names of the columns of a line; what stands behind them is left out, what is missing is "".
-        delimiter: what stands between columns; None takes any run of blanks.
+        features: target types of the columns.
+        column_names: the names of the columns of a line; surplus columns are dropped, missing ones are "".
+        delimiter: separator of columns; None takes any run of blanks.
         encoding: of the files.
-        encoding_errors: what to do with wrong bytes, as in `open(errors=)`; None refuses them.
-        skip_docstart: leave out the lines `-DOCSTART-`.
-        comment_prefix: how lines begin that are left out; "#" for `.conllu`.
+        encoding_errors: action for invalid bytes, as in `open(errors=)`; None refuses them.
+        skip_docstart: True to skip the lines `-DOCSTART-`.
+        comment_prefix: prefix of lines to skip; "#" for `.conllu`.
     """
 
     features: Any = None

@@ -1,6 +1,6 @@
-"""Croissant: datasets as JSON-LD describes them (MLCommons, versions 0.8 to 1.1), from whatever files and archives it names.
+"""Croissant: datasets described in JSON-LD (MLCommons, versions 0.8 to 1.1), from the files and archives they name.
 
-A record set is a config.  Its split field, where it has one, divides the rows: by the file they stand in, or by a column.
+A record set is a config.  Its split field, if it has one, divides the rows: by their file, or by a column.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ._croissant_records import Records
 from ._croissant_rows import ResourceRows
 from ._croissant_values import ValueFault, transformed
 
-# The splits of a Croissant record set: the field that tells them, and which files or which values belong to each.
+# The splits of a Croissant record set: the split field, and the files or values of each split.
 
 
 _SPLIT_TYPES = {"Split", "Q3985153"}  # the second is Wikidata's, which descriptions of before 1.0 use
@@ -40,13 +40,13 @@ _NAMES = ("split_name", "name")
 
 @dataclass(frozen=True, slots=True)
 class SplitField:
-    """The field that says which split a record belongs to.
+    """The field with the split of each record.
 
     Attributes:
         field: the field.
-        names: split by value of the field, as its record set lists them; empty where it lists none.
-        constant: the split of all records; None where they differ.
-        is_of_files: whether the file of a record tells its split.
+        names: split by value of the field, as its record set lists them; empty without a list.
+        constant: the split of all records; None if they differ.
+        is_of_files: True if the file of a record determines its split.
     """
 
     field: FieldNode
@@ -60,10 +60,10 @@ class SplitField:
         return (self.field.id,) if self.is_of_files or self.constant is not None else ()
 
     def by_file(self, files: Sequence[FoundFile], fault: Callable[..., FileFormatError]) -> dict[str, list[FoundFile]]:
-        """The files of each split, the splits in the order in which they are listed.
+        """Return the files of each split, in listed order.
 
         Raises:
-            FileFormatError: the path of a file tells no split.
+            FileFormatError: the path of a file matches no split.
         """
         found: dict[str, list[FoundFile]] = {split: [] for split in self.names.values()}
         source = self.field.source
@@ -118,7 +118,7 @@ def _listed_names(owner: RecordSetNode, key: FieldNode) -> dict[str, str]:
 
 
 def splits_of_names(paths: Sequence[str]) -> dict[str, set[str]]:
-    """The files of each split, where the names of all files tell one of several well-known splits; else none."""
+    """Return the files of each split, if the names of all files contain one of several well-known splits; else empty."""
     if len(paths) < 2:
         return {}
     found = {str(split): set(names) for split, names in infer_splits(list(paths)).items()}
@@ -128,7 +128,7 @@ def splits_of_names(paths: Sequence[str]) -> dict[str, set[str]]:
 
 EXTENSIONS: dict[str, dict[str, Any]] = {}
 FILE_NAMES = ("croissant.json", "metadata.json")
-"""What a description is called in a folder, the first that is there."""
+"""Names of a description in a folder, by precedence."""
 
 _MOST_BYTES = 256 << 20
 
@@ -168,10 +168,10 @@ class Croissant(ArrowBasedBuilder):
         return [each.id for each in _read(place, redact(path)).main_record_sets()]
 
     def told_splits(self, download_config: DownloadConfig | None) -> list[str] | None:
-        """The splits as far as the description alone tells them; None where its files do.
+        """Return the splits as far as the description alone defines them; None if files do.
 
         Args:
-            download_config: how it is fetched.
+            download_config: download options.
         """
         path = self._path()
         place = DownloadManager(download_config=download_config).download(path) if is_url(path) else path
@@ -227,7 +227,7 @@ class Croissant(ArrowBasedBuilder):
         records: Records,
         files_of: Callable[[str], Sequence[FoundFile]],
     ) -> Iterator[tuple[str, Sequence[FoundFile], tuple[Any, ...] | None]]:
-        """The splits: name, files, and the values of the split field that belong to it where a column tells that."""
+        """Yield the splits: name, files, and the values of the split field for it if a column defines splits."""
         if described is None:
             by_name = splits_of_names([file.inner for file in files])
             for split, names in by_name.items() if by_name else ():
@@ -251,7 +251,7 @@ class Croissant(ArrowBasedBuilder):
         files: Sequence[FoundFile],
         files_of: Callable[[str], Sequence[FoundFile]],
     ) -> dict[str, list[str]]:
-        """The splits that a column tells and nothing lists: its values, in the order of their first sight."""
+        """Return the splits defined by an unlisted column: its values, in order of first occurrence."""
         name, seen = described.field.name, dict[str, list[str]]()
         for batch, _ in records.tables(files, files_of):
             for value in batch.column(name).unique().to_pylist():

@@ -1,7 +1,7 @@
-"""Comma separated values, and their cousins with other separators, with the options and the meaning of `pandas.read_csv`.
+"""Comma-separated values, with other separators too, with the options and the semantics of `pandas.read_csv`.
 
-pyarrow reads them.  Python's csv module splits the fields for the few options that pyarrow has not; `pandas` itself is asked,
-where it is installed, for those that only it has.
+pyarrow reads them.  Python's csv module splits the fields for the few options that pyarrow lacks; `pandas` itself reads,
+if it is installed, for options that only it has.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Coll
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
 
-_HEAD_BYTES = 1 << 19  # of a stream, that tell the types
+_HEAD_BYTES = 1 << 19  # of a stream, to determine the types
 _ON_BAD_LINES = ("error", "warn", "skip")
 _TEXTS = (
     *("delimiter", "sep", "prefix", "thousands", "decimal", "lineterminator", "quotechar", "escapechar", "comment"),
@@ -182,11 +182,11 @@ class CsvConfig(BuilderConfig):
     """Options of `load_dataset("csv", ...)`: those of `pandas.read_csv`, with its defaults.
 
     A column's type is that of the whole split.  Integers with nulls stay integers; integers past 64 bits, dates and mixed
-    columns stay text exactly as it stands.  A row of the wrong length is an error unless `on_bad_lines` says otherwise.
+    columns stay text unchanged.  A row of the wrong length is an error unless `on_bad_lines` says otherwise.
 
     Args:
-        features: what the columns are cast to.
-        on_bad_lines: "error" refuses a row of the wrong length; "warn" and "skip" leave longer rows out, and fill shorter ones.
+        features: target types of the columns.
+        on_bad_lines: "error" refuses a row of the wrong length; "warn" and "skip" drop longer rows, and fill shorter ones.
     """
 
     sep: str | None = ","
@@ -396,9 +396,9 @@ class Csv(FileBuilder):
     has_marks = True
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
-        """See `FileBuilder.join_types`: what is not a number everywhere is text.
+        """See `FileBuilder.join_types`: a column that is not numeric in all jobs is text.
 
-        So are integers past 63 bits of one job beside integers of another, which may be negative.
+        So are integers past 63 bits of one job with integers of another, which may be negative.
         """
         from ._csv_types import widened
 
@@ -407,7 +407,7 @@ class Csv(FileBuilder):
     def read_live(
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-        """See `FileBuilder.read_live`; where pandas reads, there are no marks."""
+        """See `FileBuilder.read_live`; without marks if pandas reads."""
         from ._csv_reader import csv_blocks
 
         config: CsvConfig = self.config
@@ -428,7 +428,7 @@ class Csv(FileBuilder):
 
     @property
     def _texts(self) -> list[str]:
-        """The columns that must come as they stand."""
+        """Return the columns to be read as text, unchanged."""
         return [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
@@ -487,7 +487,7 @@ def _numbers(values: Any) -> tuple[float, ...]:
 
 
 def _spelled(values: Any) -> tuple[str, ...]:
-    """The null texts that `na_values` means: a number stands for its spellings."""
+    """Return the null texts for `na_values`: for a number its spellings."""
     if values is None:
         return ()
     spelled: list[str] = []

@@ -1,4 +1,4 @@
-"""FASTA: a header behind `>` and the lines of a sequence; a record is one row."""
+"""FASTA: a header after `>` and the lines of a sequence; a record is one row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Fasta(SequenceBuilder):
         """See `SequenceBuilder.records`.
 
         Raises:
-            FileFormatError: something stands before the first header, or a record is larger than a row may be.
+            FileFormatError: content before the first header, or a record larger than a row may be.
         """
         held: list[bytes] = []
         offset = begun = 0

@@ -1,4 +1,4 @@
-"""FASTQ: a header behind `@`, a sequence, `+`, and a quality for each letter of it; a record is one row."""
+"""FASTQ: a header after `@`, a sequence, `+`, and a quality for each letter of it; a record is one row."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """HDF5: datasets of one length as columns, groups as structs, read some rows at a time by h5py.
 
-Only what stands in the file itself is read: links to other files, and datasets whose bytes lie in others, are refused.
+Only data in the file itself is read: links to other files, and datasets with external storage, are refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ._tables import FileBuilder
 _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
 
 Typed = tuple[pa.Array, Any]
-"""A column, and the metadata of its field, which tell the shape of arrays."""
+"""A column, and the metadata of its field, with the shape of arrays."""
 
 
 def column_of(source: Source, node: Any, start: int, stop: int) -> Typed:

@@ -55,16 +55,16 @@ class JsonConfig(BuilderConfig):
     """Options of `load_dataset("json", ...)`.
 
     Args:
-        features: what the columns are cast to.
+        features: target types of the columns.
         encoding: of the files.
-        encoding_errors: what to do with wrong bytes, as in `open(errors=)`; None refuses them.
-        field: the key under which the rows stand, for a file that is one object.
-        use_threads: has no effect; kept for old calls.
+        encoding_errors: action for invalid bytes, as in `open(errors=)`; None refuses them.
+        field: the key of the rows, for a file that is one object.
+        use_threads: has no effect; accepted for old calls.
         block_size: the old name of `chunksize`.
-        chunksize: has no effect on the rows; kept for old calls.
+        chunksize: has no effect on the rows; accepted for old calls.
         newlines_in_values: has no effect: they are always allowed.
         on_mixed_types: "use_json" keeps values of mixed types as JSON; None refuses them.
-        parse_agent_traces: has no effect; kept for calls written for 5.x.
+        parse_agent_traces: has no effect; accepted for calls written for 5.x.
     """
 
     features: Any = None
@@ -150,11 +150,11 @@ class Json(FileBuilder):
 def read_json(
     source: Source, options: JsonConfig, schema: pa.Schema | None, *, as_json: pa.Schema | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one JSON file.
+    """Yield the rows of one JSON file.
 
     Raises:
-        FileFormatError: the file is no such JSON; it names the line.
-        Reread: a column needs a type that only its text gives.
+        FileFormatError: invalid JSON; names the line.
+        Replay: a column needs a type that can only be read from its text.
     """
     reader = JsonReader(options, schema, as_json=as_json)
     yield from reader.batches(source)
@@ -202,18 +202,18 @@ class JsonReader:
     def marked_batches(
         self, source: Source, mark: Mark | None, *, first_bytes: int, has_features: bool = False
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-        """The rows of a file as they come, each batch with the mark of where it begins, if a block begins there.
+        """Yield the rows of a file while it is read, each batch with the mark of its start, if a block starts there.
 
         Args:
             source: the file.
-            mark: where to begin.
-            first_bytes: of the block that tells the types.
-            has_features: the types of the rows are given: what does not fit them is told by a cast.
+            mark: the start.
+            first_bytes: of the block that determines the types.
+            has_features: True if the types of the rows are given: a cast reports values that do not fit.
 
         Raises:
-            FileFormatError: the file is no such JSON; it names the line.
-            Reread: rows from here on have other types than those given out.
-            ValueError: the mark is none of such a file.
+            FileFormatError: invalid JSON; names the line.
+            Replay: rows from here on have other types than delivered ones.
+            ValueError: not a mark of such a file.
         """
         has_begun, by_brackets = mark is not None and mark.at > 0, False
         if mark is not None and mark.at:
@@ -238,7 +238,7 @@ class JsonReader:
                 by_brackets = True
 
     def _mark(self, block: LineBlock, file: TextFile, *, is_first: bool) -> Mark | None:
-        """Where a block begins, and what was known before it."""
+        """Return the mark of a block, with the known types before it."""
         if is_first:
             return Mark(0, block.to, None, file)
         if not block.form:
@@ -294,7 +294,7 @@ class JsonReader:
                 yield batch
 
     def try_block(self, lines: bytes, source: Source, rows: int) -> list[pa.RecordBatch] | None:
-        """The rows of several files that stand one after the other in `lines`; None where they have to be read one by one."""
+        """Return the rows of several files, concatenated in `lines`; None if they have to be read one by one."""
         try:
             found = self._parse(LineBlock(lines, 0), source)
         except FileFormatError:
@@ -432,7 +432,7 @@ def small_files(sources: Iterable[Source], encoding: str) -> list[bytes]:
 
 
 def line_counts(parts: Sequence[bytes]) -> tuple[int, ...]:
-    """How many lines that are not blank each text has.
+    """Return the number of non-blank lines of each text.
 
     >>> line_counts([b'{"a": 1}\\n\\n{"a": 2}', b'{}\\n'])
     (2, 1)
@@ -448,7 +448,7 @@ def _line_count(part: bytes) -> int:
 
 
 def _spelled_types(types: dict[str, pa.DataType], *, floats: bool = True) -> pa.Schema | None:
-    """What is text or floats in a schema, so that pyarrow takes no date for a time, and reads whole numbers as floats."""
+    """Return text and floats of a schema, so that pyarrow does not read dates as times, and reads integers as floats."""
     fields = [(name, part) for name, whole in types.items() if (part := _spelled_part(whole, floats)) is not None]
     return pa.schema(fields) if fields else None
 

@@ -1,4 +1,4 @@
-"""Meshes of triangles in folders: with the folder of each as its label, or with the rows of metadata."""
+"""Triangle meshes in folders, labelled by folder, or with the rows of metadata."""
 
 from __future__ import annotations
 

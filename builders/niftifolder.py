@@ -1,4 +1,4 @@
-"""NIfTI volumes in folders: with the folder of each as its label, or with the rows of metadata."""
+"""NIfTI volumes in folders, labelled by folder, or with the rows of metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames of pandas in files: those in Parquet or Feather are read, those in pickles are refused.
+"""Data frames of pandas in Parquet or Feather files; pickles are refused.
 
 A pickle runs the code that it names when it is loaded, so no option makes one load here.
 """

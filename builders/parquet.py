@@ -1,4 +1,4 @@
-"""Parquet files, row group by row group, with their page checksums verified where they have them."""
+"""Parquet files, row group by row group, with page checksums verified if present; filters and column selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL: the rows of a query or of a table, from SQLite, from any DB-API connection, or through SQLAlchemy."""
+"""SQL: the rows of a query or of a table, from SQLite, a DB-API connection, or SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _SQLITE = "sqlite:///"
 
 @dataclass(eq=False)
 class SqlConfig(BuilderConfig):
-    """What to read, and from where.
+    """Query and connection.
 
     Args:
         sql: a query, or the name of a table.
         con: a URI such as `sqlite:///file.db`, a DB-API connection, or an engine or connection of SQLAlchemy.
-        index_col: a column, or several, that go to the end.
-        coerce_float: whether decimals become floats.
+        index_col: a column, or several, to put at the end.
+        coerce_float: True to convert decimals to floats.
         params: the parameters of the query.
         parse_dates: columns of text that are dates, or a mapping of column to the format of `strptime`.
-        columns: the columns to take, where `sql` is the name of a table.
-        chunksize: rows that are fetched at a time.
-        features: what the columns are cast to.
+        columns: the columns to read, if `sql` is the name of a table.
+        chunksize: number of rows fetched at a time.
+        features: target types of the columns.
     """
 
     sql: Any = None
@@ -260,7 +260,7 @@ def _percent(path: str) -> str:
 def _identity(con: Any) -> str:
     path = _sqlite_path(os.fspath(con)) if isinstance(con, (str, os.PathLike)) else None
     if path is None:
-        return uuid.uuid4().hex  # what is in it now, nobody can tell without reading it
+        return uuid.uuid4().hex  # the content of a database cannot be identified without reading it
     seen = []
     for each in (path, f"{path}-wal"):
         with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
-"""Plain text: one row a line, a paragraph or a document.
+"""Plain text: one row per line, paragraph or document.
 
-Lines are found by numpy in blocks of bytes, and a column is made of the block's own bytes without their line ends: no line
-becomes a Python object.  As in Python's text files, `\n`, `\r\n` and a lone `\r` end a line and come out as `\n`.
+Lines are found by numpy in blocks of bytes, and a column is made from the block's own bytes without line ends: no line
+becomes a Python object.  As in Python's text files, `\n`, `\r\n` and a lone `\r` end a line and are read as `\n`.
 """
 
 from __future__ import annotations
@@ -89,13 +89,13 @@ def read_text(source: Source, options: TextConfig) -> Iterator[pa.RecordBatch]:
 def text_blocks(
     source: Source, options: TextConfig, *, is_live: bool = False, mark: Mark | None = None
 ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-    """The rows of a text file as `read_text` gives them, each batch with the mark of where it begins.
+    """Yield the rows of a text file as `read_text` does, each batch with the mark of its start.
 
     Args:
         source: the file.
         options: the config.
-        is_live: in blocks that marks can be told of; else there are none.
-        mark: where to begin.
+        is_live: True for blocks with marks; else there are none.
+        mark: the start.
     """
     name = next(iter(options.features)) if options.features else "text"
     how: dict[str, Any] = {"encoding": options.encoding, "errors": options.encoding_errors, "mark": mark}
@@ -172,7 +172,7 @@ class _Lines:
             self._grid.advance()
 
     def __iter__(self) -> Iterator[bytes]:
-        """The bytes of each block as they stand in the text; the last one may lack its line end."""
+        """Yield the bytes of each block of the text; the last one may lack its line end."""
         rest: list[bytes] = []
         begin, held = self._text.at, 0
         for block in self._blocks():

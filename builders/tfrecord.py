@@ -1,7 +1,7 @@
-"""TFRecord files: a record is a row, read as `tf.train.Example`, as `SequenceExample`, or as the bytes that it is.
+"""TFRecord files: a record is a row, read as `tf.train.Example`, as `SequenceExample`, or as bytes.
 
-Records become columns block by block.  What the columns are is told by specs, by features, or by the records themselves.  A
-stream goes on from any block, and reads by place where an index (`a.tfrecord.idx`) lies beside the files.
+Records become columns block by block.  The columns are defined by specs, by features, or by the records themselves.  A
+stream resumes at any block, and reads by position if an index (`a.tfrecord.idx`) is beside the files.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ class TfRecordConfig(BuilderConfig):
     """Options of `load_dataset("tfrecord", ...)`.
 
     Args:
-        features: what the columns are; None: what the specs or the records say.  A record without the key of a column has None
-            there; a column that is None in all of the first records is told in the log, since its name may be wrong.
-        spec: what is read of each record, as `tf.io.parse_single_example` takes it: a dict of `FixedLenFeature` and its like,
+        features: the columns; None: from the specs or the records.  A record without the key of a column has None
+            there; a column that is None in all of the first records is logged, since its name may be wrong.
+        spec: features of each record, as for `tf.io.parse_single_example`: a dict of `FixedLenFeature` and similar,
             of `datasets_core.records` or of TensorFlow.  With `sequence_spec`, of the context of each record.
-        sequence_spec: what is read of the lists of each `SequenceExample`.
-        message: "example", "sequence_example", or "bytes" for the records as they are; None: the first records tell.
-        verify: compare the CRCs of all records.
-        compression: "GZIP", "ZLIB" or "" for none, as TensorFlow names them; None: each file tells.
+        sequence_spec: features of the lists of each `SequenceExample`.
+        message: "example", "sequence_example", or "bytes" for the raw records; None: detected from the first records.
+        verify: True to compare the CRCs of all records.
+        compression: "GZIP", "ZLIB" or "" for none, as TensorFlow names them; None: detected for each file.
         columns: the columns to read, in this order; None reads all.
-        compression_type: the name that TensorFlow has for `compression`.
+        compression_type: TensorFlow's name of `compression`.
     """
 
     features: Any = None
@@ -96,7 +96,7 @@ class TfRecordConfig(BuilderConfig):
             self.sequence_spec = as_specs(self.sequence_spec, of="sequence_features")
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
-        """See `BuilderConfig.create_config_id`: specs are told by what they say, whoever's objects they are."""
+        """See `BuilderConfig.create_config_id`: specs are identified by content, whichever library they are from."""
         spelled = dict(config_kwargs)
         for name in ("spec", "sequence_spec"):
             if spelled.get(name) is not None:
@@ -127,7 +127,7 @@ class TfRecord(FileBuilder):
 
     @cached_property
     def reading(self) -> TfRecordReading:
-        """How records are read."""
+        """Return the options for reading records."""
         from ._tfrecord_rows import TfRecordReading
 
         config = self.config
@@ -171,7 +171,7 @@ class TfRecord(FileBuilder):
         return not self.config.compression and COMPRESSION.isdisjoint(each for name in names for each in extensions(name))
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
-        """See `FileBuilder.block_files`: where the first file has an index beside it."""
+        """See `FileBuilder.block_files`: if the first file has an index beside it."""
         if not asked.get("files") or "dl_manager" in asked or not self._may_have_indexes(asked["names"]):
             return None
         from ._tfrecord_rows import RecordBlocks  # as above

@@ -1,4 +1,4 @@
-"""WebDataset: tar archives whose adjacent members of one name, up to its first dot, are the fields of one row.
+"""WebDataset: tar archives; consecutive members with the same name up to the first dot are the fields of one row.
 
 Each tar is read once, front to back, in bounded memory.  What is pickled (`.pkl`, `.pth`, `.pyd`, …) is kept as bytes and
 never loaded.
@@ -40,9 +40,9 @@ _ADVICE = "Pack the files of each row one after the other, named alike up to the
 
 
 def claims(members: Sequence[str]) -> bool:
-    """True if a tar that begins with these members is read as WebDataset, if nobody says what it is.
+    """True if a tar that begins with these members is read as WebDataset by default.
 
-    It is where neighbours share a name, and where single files that are no tables lie in one folder.
+    That is so if neighbours share a name, or if single files that are not tables lie in one folder.
 
     >>> claims(["1.jpg", "1.txt"]), claims(["cat/1.jpg", "dog/2.jpg"]), claims(["train.csv"])
     (True, False, False)
@@ -86,10 +86,10 @@ class WebDataset(FileBuilder):
 
 
 def read_webdataset(source: Source) -> Iterator[pa.RecordBatch]:
-    """The rows of one tar.
+    """Yield the rows of one tar.
 
     Raises:
-        FileFormatError: it is no tar, is cut, holds no rows, has a key at two places, or a field that is not what it is named.
+        FileFormatError: not a tar, truncated, without rows, a key at two places, or a field that does not match its name.
     """
     limits = settings()
     encode = _Encoder(source)
@@ -221,7 +221,7 @@ _found_media: dict[str, Any] = {}
 
 
 class _Encoder:
-    """Rows to record batches; the features of media are told by the names of the fields."""
+    """Encoder of rows to record batches; media features are derived from the names of the fields."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

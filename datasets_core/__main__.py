@@ -1,4 +1,4 @@
-"""`python -m datasets_core`: the same as the command `datasets-core`."""
+"""`python -m datasets_core`: the command `datasets-core`."""
 
 import sys
 

@@ -38,7 +38,7 @@ def attach(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
 
 
 def later(module: str, name: str) -> Any:
-    """What `module` calls `name`, imported now: for the one call that goes up (`ARCHITECTURE.md`), and for no other.
+    """Return the attribute `name` of `module`, imported now: for the one call to a higher floor (`ARCHITECTURE.md`) only.
 
     >>> later("math", "sqrt")(4)
     2.0

@@ -1,4 +1,4 @@
-"""The settings of the library: defaults, environment, and changes that hold for a block of code.
+"""`Config`: settings of the library: defaults, environment variables, and changes within a block of code.
 
 >>> settings().max_shard_bytes
 500000000
@@ -65,12 +65,12 @@ class Config:
         cache_dir: folder of finished datasets (`HF_DATASETS_CACHE`, else `HF_HOME/datasets`).
         downloads_dir: folder of downloaded files (`HF_DATASETS_DOWNLOADED_DATASETS_PATH`).
         extracted_dir: folder of extracted archives (`HF_DATASETS_EXTRACTED_DATASETS_PATH`).
-        offline: no network at all (`HF_DATASETS_OFFLINE`, `HF_HUB_OFFLINE`).
+        offline: no network access (`HF_DATASETS_OFFLINE`, `HF_HUB_OFFLINE`).
         max_memory_bytes: tables smaller than this are read into memory instead of mapped (`HF_DATASETS_IN_MEMORY_MAX_SIZE`).
-        max_shard_bytes: size at which a new shard is begun.
-        batch_bytes: bytes of rows held before a record batch is written.
-        batch_rows: rows of one record batch at most.
-        sort_bytes: memory for sorting; columns that are larger are sorted in parts, on the disk.
+        max_shard_bytes: size at which a new shard begins.
+        batch_bytes: bytes of rows in memory before a record batch is written.
+        batch_rows: maximum rows of one record batch.
+        sort_bytes: memory for sorting; larger columns are sorted in parts, on the disk.
         max_retries: tries of one request, the first included.
         connect_timeout_seconds, read_timeout_seconds: limits on connecting, and on silence while reading.
         max_retry_wait_seconds: longest pause between two tries, `Retry-After` included.
@@ -80,27 +80,27 @@ class Config:
             above 100 MB only.
         download_threads: files fetched at the same time.
         hub_endpoint: address of the Hugging Face Hub (`HF_ENDPOINT`).
-        hub_cache_dir: folder of what was fetched from the Hub, shared with other tools (`HF_HUB_CACHE`, else `HF_HOME/hub`).
-        hub_timeout_seconds: how long a Hub that cannot be reached, or that says nothing, is tried in all.
-        hub_symlinks: snapshots in that folder are links to their files; False copies them (`HF_HUB_DISABLE_SYMLINKS`).
-        media_paths: folders, and beginnings of URLs, that paths among the values of a dataset may lead to, and links in folders
-            of media; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder needs
-            none, nor do the blobs of the hub cache that it is a snapshot of.
-        confined_memory_bytes: memory that a confined script may take; None means half of what the machine has, at least 2 GiB.
-        confined_cpu_seconds: processor time that one confined process may take; None means no limit.
-        confined_file_bytes: size of one file that a confined script may write; None means free disk less 1 GiB.
-        confined_output_bytes: rows that a confined script may make in all; None means free disk less 1 GiB.
-        refuse_found_scripts: a script in a folder or a repository does not even run confined, unless `trust_remote_code=` says
-            so; `HF_DATASETS_TRUST_REMOTE_CODE=0` sets it.  No setting trusts scripts: that is said where one is loaded.
-        stream_memory_bytes: memory for what a stream has read ahead or keeps decoded, where one batch needs no more.
-        stream_threads: ranges of bytes that a stream fetches at the same time.
-        stream_window_bytes: decoded bytes among which a shuffled stream mixes rows, where `shuffle` is told nothing else.
-        stream_cache_bytes: size of the disk cache of what streams fetch; 0 for none.
+        hub_cache_dir: folder of files from the Hub, shared with other tools (`HF_HUB_CACHE`, else `HF_HOME/hub`).
+        hub_timeout_seconds: total time for retries of a Hub that is unreachable or silent.
+        hub_symlinks: True for snapshots of links to their files; False copies them (`HF_HUB_DISABLE_SYMLINKS`).
+        media_paths: folders, and prefixes of URLs, that paths in the values of a dataset, and links in media folders, may
+            refer to; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder is
+            always allowed, and so are the blobs of the hub cache that it is a snapshot of.
+        confined_memory_bytes: memory of a sandboxed script; None means half of that of the machine, at least 2 GiB.
+        confined_cpu_seconds: processor time of one sandboxed process; None means no limit.
+        confined_file_bytes: size of one file that a sandboxed script may write; None means free disk less 1 GiB.
+        confined_output_bytes: total bytes of rows of a sandboxed script; None means free disk less 1 GiB.
+        refuse_found_scripts: refuse scripts in folders or repositories even in the sandbox, unless `trust_remote_code=`
+            allows it; set by `HF_DATASETS_TRUST_REMOTE_CODE=0`.  No setting trusts scripts: only an argument of a load does.
+        stream_memory_bytes: memory for rows that a stream has read ahead or keeps decoded; a larger batch may exceed it.
+        stream_threads: number of byte ranges that a stream fetches at the same time.
+        stream_window_bytes: decoded bytes of the window of a shuffled stream, the default of `shuffle`.
+        stream_cache_bytes: size of the disk cache of streams; 0 for none.
         stream_cache_dir: folder of that cache; "" means `ranges` in `cache_dir`.
         stream_transport: how streams read stores such as `s3://`: "default" by fsspec, "obstore" by the package of that name
-            where it knows the protocol, and the options.
-        stream_timeout_seconds: how long a stream waits for bytes, with all its tries, while next to none come.
-        caching: results of `map`, `filter`, `from_generator` and the like are kept and found again; False makes them anew.
+            for the protocols and options it supports.
+        stream_timeout_seconds: how long a stream waits for bytes, over all retries, while almost none arrive.
+        caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
     cache_dir: str
@@ -141,10 +141,10 @@ class Config:
     media_paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a value that has no meaning.
+        """Refuse invalid values.
 
         Raises:
-            ConfigurationError: it names the setting.
+            ConfigurationError: names the setting.
         """
         for name in _FOLDERS:
             folder = getattr(self, name)
@@ -257,15 +257,15 @@ def settings() -> Config:
 
 @contextmanager
 def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
-    """Settings changed for the block, in this thread and the tasks it starts.
+    """Change settings within the block, in this thread and the tasks it starts.
 
     Args:
-        config: a whole `Config` to hold instead of the present one (a worker process gets its parent's so).
-        changes: fields of `Config` and their values.  A new `cache_dir` takes `downloads_dir` and `extracted_dir` along,
+        config: a whole `Config` instead of the present one (as a worker process gets that of its parent).
+        changes: fields of `Config` and their values.  A new `cache_dir` also moves `downloads_dir` and `extracted_dir`,
             unless they are given too.
 
     Raises:
-        ConfigurationError: a name that is no setting, or a value that has no meaning for it.
+        ConfigurationError: an unknown setting, or an invalid value.
     """
     fields = {field.name for field in dataclasses.fields(Config)}
     unknown = sorted(set(changes) - fields)
@@ -407,7 +407,7 @@ def _path(text: str) -> Any:
 
 def _release(package: str) -> Any:
     """The version of a package; "N/A" where it is not installed, as scripts expect it."""
-    import importlib.metadata  # 9 ms that only a script which asks for a version pays
+    import importlib.metadata  # 9 ms, only for scripts that read a version
 
     try:
         return _parsed(importlib.metadata.version(package))
@@ -416,6 +416,6 @@ def _release(package: str) -> Any:
 
 
 def _parsed(text: str) -> Any:
-    from packaging.version import parse  # 5 ms that only a script which asks for a version pays
+    from packaging.version import parse  # 5 ms, only for scripts that read a version
 
     return parse(text)

@@ -22,33 +22,33 @@ T = TypeVar("T", Dataset, IterableDataset)
 def split_dataset_by_node(
     dataset: T, rank: int, world_size: int, strategy: str = "auto", *, lanes: int = LANES, ends: str = "keep"
 ) -> T:
-    """The rows for one of `world_size` nodes: each row is for one node.
+    """Return the rows for one of `world_size` nodes: each row goes to one node.
 
-    A dataset is cut into runs of rows.  A stream is cut into `lanes` equal parts, whatever the number of nodes: node r has the
-    lanes r, r + world_size, r + 2 · world_size…, and takes a row of each in turn; in a `DataLoader` each worker has whole lanes
-    in the same way.  So the order of all nodes together is one order, and a global batch holds the same rows on any number of
-    nodes that divides `lanes`; else a step of as many rows as there are lanes does.  `merge_states` makes one state of those of
-    all nodes and workers, which is loaded into any number of them, in the middle of an epoch too.  More nodes than lanes get
-    the least multiple of `lanes` that is enough.
+    A dataset is cut into runs of rows.  A stream is cut into `lanes` equal logical shards, whatever the number of nodes: node r
+    reads lanes r, r + world_size, r + 2 · world_size…, a row of each in turn; in a `DataLoader` each worker has whole lanes
+    in the same way.  So all nodes together have one order, and a global batch has the same rows on any number of
+    nodes that divides `lanes`; else a step of as many rows as there are lanes does.  `merge_states` merges the states of
+    all nodes and workers into one, which any number of them can load, also in the middle of an epoch.  For more nodes than
+    lanes, `lanes` is raised to the least sufficient multiple.
 
-    What is done to rows one by one or batch by batch, repetition and shuffling are done in each lane by itself, before this
-    call or behind it.  `take`, `skip` and `shard` behind it see the rows of the node: states are then for as many nodes and
+    Row-by-row steps, batches, repetition and shuffling are applied to each lane separately, before this
+    call or after it.  `take`, `skip` and `shard` after it see the rows of the node: states are then for as many nodes and
     workers.
 
     Uneven ends: this call never waits for another node, but a training does, and hangs if one node has a batch less.  Lanes
-    differ by one row at most, where the number of rows is known; so do nodes, if their number divides `lanes`.  With
-    `ends="keep"` every row comes once.  `ends="drop"` leaves the last rows out, fewer than `lanes`, and `ends="pad"` gives as
-    many again, so that all nodes have equally many.  Behind steps that change the number of rows, and where only reading tells
-    it, a node stops at the end of its first lane ("drop"), or repeats rows of lanes that ended until its last one has ("pad");
+    differ by one row at most, if the number of rows is known; so do nodes, if their number divides `lanes`.  With
+    `ends="keep"` every row comes once.  `ends="drop"` drops the last rows, fewer than `lanes`, and `ends="pad"` repeats
+    as many, so that all nodes have equally many.  Behind steps that change the number of rows, where only reading tells
+    it, a node stops at the end of its first lane ("drop"), or repeats rows of ended lanes until its last one ends ("pad");
     nodes can differ then, and a training has to agree on the last step.
 
     Args:
         dataset: all rows.
-        rank: the number of the node, from 0.
-        world_size: how many there are.
+        rank: number of the node, from 0.
+        world_size: number of nodes.
         strategy: "auto"; for streams also "lanes" (the same), "shards" or "examples", to give each node a part of the shards,
-            or one row of `world_size`, as other libraries do: those do not divide anew.
-        lanes: of a stream; not to be changed within a training.
+            or one row of `world_size`, as other libraries do: these cannot be divided anew.
+        lanes: number of logical shards of a stream; it must not change within a training.
         ends: "keep", "drop" or "pad".
 
     >>> split_dataset_by_node(Dataset.from_dict({"a": [1, 2, 3, 4]}), rank=1, world_size=2)[:]
@@ -58,8 +58,8 @@ def split_dataset_by_node(
     [3, 4]
 
     Raises:
-        ArgumentTypeError: a number that is no whole number.
-        ConfigurationError: a node, a strategy or an end that does not exist, or "drop" and "pad" where nodes cannot be even.
+        ArgumentTypeError: not an integer.
+        ConfigurationError: an unknown node, strategy or end, or "drop" and "pad" where nodes cannot be even.
     """
     if strategy not in _STRATEGIES:
         raise ConfigurationError(f"strategy={strategy!r} is unknown. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
@@ -139,14 +139,14 @@ def _jax() -> Any:
 
 
 def split_for_torch_process(split: Any, drop_remainder: bool = False) -> Any:
-    """The part of a split for this process of PyTorch.
+    """Return the part of a split for this process of PyTorch.
 
-    Rank and size are those of `torch.distributed` where it is initialised; else those that `torchrun` tells in the environment,
+    Rank and size are those of `torch.distributed` if it is initialised; else those of `torchrun` in the environment,
     `RANK` and `WORLD_SIZE`.
 
     Args:
         split: any split, or a list, tuple or dict of them.
-        drop_remainder: leave out the rows that remain, so that all processes have the same number.
+        drop_remainder: True to drop the remaining rows, so that all processes have the same number.
 
     >>> from unittest.mock import patch
     >>> with patch.dict("os.environ", RANK="1", WORLD_SIZE="4"):  # as torchrun sets them
@@ -154,7 +154,7 @@ def split_for_torch_process(split: Any, drop_remainder: bool = False) -> Any:
     ReadInstruction('train(even4[1])')
 
     Raises:
-        ConfigurationError: neither tells the rank and the size.
+        ConfigurationError: rank and size are unknown.
         SplitSyntaxError: as with `even_splits`.
     """
     rank, world_size = _torch_process()
@@ -162,7 +162,7 @@ def split_for_torch_process(split: Any, drop_remainder: bool = False) -> Any:
 
 
 def _torch_process() -> tuple[int, int]:
-    # Nobody can have initialised a torch.distributed that is not imported, so it is not imported here.
+    # A torch.distributed that is not imported cannot be initialised, so it is not imported here.
     distributed = sys.modules.get("torch.distributed") or getattr(sys.modules.get("torch"), "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()

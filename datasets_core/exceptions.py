@@ -1,4 +1,4 @@
-"""`errors.py` by the name that scripts know it under: `from datasets.exceptions import DatasetNotFoundError`."""
+"""`datasets_core.errors` by its old import path: `from datasets.exceptions import DatasetNotFoundError`."""
 
 import sys
 from typing import TYPE_CHECKING

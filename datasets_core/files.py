@@ -49,10 +49,10 @@ _due: contextvars.ContextVar[_Due | None] = contextvars.ContextVar("datasets_cor
 
 
 def check() -> None:
-    """To be called by work now and then.
+    """Check the deadline; long work calls it now and then.
 
     Raises:
-        Overdue: its time is over, or nobody waits for it any more.
+        Overdue: the time is over, or the caller has stopped waiting.
     """
     due = _due.get()
     if due is not None and (due.is_called_off.is_set() or time.monotonic() >= due.at):
@@ -60,7 +60,7 @@ def check() -> None:
 
 
 def at_most(seconds: float) -> float:
-    """So many seconds, or what is left of the time where that is less.
+    """Return the smaller of `seconds` and the time left.
 
     >>> at_most(5.0)
     5.0
@@ -70,14 +70,14 @@ def at_most(seconds: float) -> float:
 
 
 def done_by(at: float | None, work: Callable[[], T]) -> T:
-    """What the work returns.  Work that never looks at the time is left to itself when that is over.
+    """Return the result of the work.  Work that never checks the deadline is abandoned when that is over.
 
     Args:
         at: by `time.monotonic`; None just calls it.
         work: runs in a thread of its own, in the context of the caller.
 
     Raises:
-        Overdue: it was not done in time.
+        Overdue: it did not finish in time.
 
     >>> done_by(time.monotonic() + 60, lambda: at_most(5.0))
     5.0
@@ -107,7 +107,7 @@ def done_by(at: float | None, work: Callable[[], T]) -> T:
     return found[0]  # type: ignore[no-any-return]
 
 
-# What a file is, told from its first bytes: the kinds of archive and compression, web pages, Git-LFS pointers.
+# Kind of a file from its first bytes: archives, compression, web pages, Git-LFS pointers.
 
 
 Kind = Literal["zip", "tar", "gz", "bz2", "xz", "zst", "lz4", "rar", "7z"]
@@ -151,7 +151,7 @@ def kind_of(head: bytes) -> Kind | None:
 
 
 def _is_skippable_frame(head: bytes) -> bool:
-    # Both zstd and lz4 may begin with such a frame (pzstd writes one); what follows it tells them apart.
+    # Both zstd and lz4 may begin with such a frame (pzstd writes one); the bytes after it decide.
     return len(head) >= 8 and head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F
 
 
@@ -168,7 +168,7 @@ def is_tar(head: bytes) -> bool:
 
 
 def is_empty_tar(head: bytes) -> bool:
-    """True if `head` could begin a tar without members: nothing but zero bytes (as in many a file that is no tar)."""
+    """True if `head` could begin a tar without members: only zero bytes (as in many files that are not a tar)."""
     return len(head) >= 2 * _BLOCK and not any(head)
 
 
@@ -216,7 +216,7 @@ _DISK_ERRORS = {
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ESTALE}
 _MAX_SWEPT = 100  # folders of a lock file that others removed, one after the other
 LEASE_SECONDS = 60.0
-_PACKAGES = {  # protocol -> the package that fsspec needs for it, and what pip is told
+_PACKAGES = {  # protocol -> the package that fsspec needs for it, and its name for pip
     **dict.fromkeys(("s3", "s3a"), ("s3fs", "datasets_core[s3]")),
     **dict.fromkeys(("gs", "gcs"), ("gcsfs", "gcsfs")),
     **dict.fromkeys(("az", "abfs", "adl"), ("adlfs", "adlfs")),
@@ -247,7 +247,7 @@ def is_url(path: str) -> bool:
     >>> is_url("s3://bucket/a.csv"), is_url("data/a.csv"), is_url("C://x")
     (True, False, False)
     """
-    if "://" not in path:  # asked of every file of a folder
+    if "://" not in path:  # called for every file of a folder
         return "::" in path
     head = path.partition("://")[0]
     return "::" in path or (len(head) > 1 and head.replace("+", "").replace("-", "").isalnum())
@@ -327,7 +327,7 @@ def open_binary(path: str, storage_options: dict[str, Any] | None = None) -> IO[
 
 
 def entry(path: str, storage_options: dict[str, Any] | None = None) -> FileEntry | None:
-    """What the store says of one file, or None where there is none (or a folder)."""
+    """Return the entry of one file in its store; None without one (or for a folder)."""
     if not is_url(path):
         local = local_path(path)
         try:
@@ -351,16 +351,16 @@ def list_files(
     skip_hidden: bool = False,
     every_kind: bool = False,
 ) -> list[FileEntry]:
-    """Every file below `folder`, in the order of their paths, by one walk.
+    """Return every file below `folder`, sorted by path.
 
     Links to folders are followed once: a circle of links ends where it begins.
 
     Args:
         folder: local folder or URL.
         storage_options: for the file system of a URL.
-        max_depth: how many levels to go down; 1 is the folder alone, None all.  A store is listed whole.
-        skip_hidden: leave hidden folders out.  A store is listed whole.
-        every_kind: name, with size -1, what is no regular file as well: links that lead nowhere, pipes, devices.
+        max_depth: number of levels; 1 is the folder alone, None all.  A store is listed whole.
+        skip_hidden: True to skip hidden folders.  A store is listed whole.
+        every_kind: True to include, with size -1, entries that are not regular files: broken links, pipes, devices.
     """
     if not is_url(folder):
         found = _walk(local_path(folder), max_depth, skip_hidden, every_kind, frozenset())
@@ -445,10 +445,10 @@ def remove(path: str) -> None:
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Write a local file so that a reader, or a crash, sees the old content or the new and never a part.
+    """Write a local file atomically: a reader, or a crash, sees the old content or the new one.
 
     Raises:
-        DatasetDiskError: the disk is full, read-only or forbidden; the old content stands.
+        DatasetDiskError: the disk is full, read-only or forbidden; the old content stays.
     """
     temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path, needed=len(data)):
@@ -466,11 +466,11 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def check_writable(path: str) -> None:
-    """See that a local file can be made, or replaced, before anything is done whose outcome it is to hold.
+    """Check that a local file can be created, or replaced, before work whose result goes there.
 
     Raises:
         FileNotFoundDatasetsError: its folder does not exist.
-        DatasetDiskError: the folder is read-only, forbidden, or one in which nobody makes files.
+        DatasetDiskError: the folder is read-only, forbidden, or one in which no file can be created.
     """
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
@@ -486,13 +486,13 @@ def check_writable(path: str) -> None:
 
 @contextlib.contextmanager
 def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterator[IO[bytes]]:
-    """A file that is written from front to back, and is there when the block ends well; else what was there stands.
+    """Open a new file for writing; it replaces `path` when the block ends well, else the old one stays.
 
-    Folders above it are made where they are missing.
+    Missing folders above it are created.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
-        FileInPlaceError: a file stands where the folder is to be.
+        FileInPlaceError: a folder above it is a file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -567,7 +567,7 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
             _make_folder(os.path.dirname(path) or ".")
         except FileExistsError as error:
             raise DatasetDiskError(path, f"{error.filename} is no folder") from error
-        except FileNotFoundError as error:  # as below /proc, where nobody makes folders
+        except FileNotFoundError as error:  # as below /proc, where folders cannot be created
             raise DatasetDiskError(path, f"no folder {error.filename} can be made there") from error
         lock: filelock.BaseFileLock = filelock.FileLock(path, fallback_to_soft=False)
         try:
@@ -606,14 +606,14 @@ def locked_and_swept(path: str) -> Iterator[None]:
                         os.unlink(path)  # while it is held: who waits for it looks at the path again
                 raise
     except BaseException:
-        with contextlib.suppress(OSError):  # what somebody filled meanwhile stays
+        with contextlib.suppress(OSError):  # a folder filled meanwhile stays
             for folder in made:
                 os.rmdir(folder)
         raise
 
 
 def is_alive(pid: int) -> bool:
-    """True if a process of this machine has the number `pid`, whoever's it is."""
+    """True if a process of this machine has the number `pid`, of any user."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -661,7 +661,7 @@ def _started(pid: int) -> int | None:
 
 
 def lease_path(path: str) -> str:
-    """The file that stands for the lock `path` where the file system has no locks."""
+    """Return the lease file for the lock `path`, for file systems without locks."""
     return f"{path}.lease"
 
 

@@ -1,4 +1,4 @@
-"""What a dataset offers, without building it: its configs, its splits, its info."""
+"""Configs, splits and info of a dataset, without building it."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ def get_dataset_config_info(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> DatasetInfo:
-    """The info of one config; its splits have zero rows where nobody recorded them.
+    """Return the info of one config; its splits have zero rows if not recorded.
 
     Raises:
-        UnknownConfigError: no such config, or none named where there is no default.
+        UnknownConfigError: an unknown config, or none named without a default.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -164,10 +164,10 @@ def get_dataset_split_names(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> list[str]:
-    """The splits of one config.  A script of which nothing is recorded is asked, and downloads what it needs to tell.
+    """Return the splits of one config.  A script without records runs its hooks, and downloads what they need.
 
     Raises:
-        UnknownConfigError: no such config, or none named where there is no default.
+        UnknownConfigError: an unknown config, or none named without a default.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -232,4 +232,4 @@ def _split_names(
         download_mode=download_mode,
         base_path=builder.base_path,
     )
-    return LiveSplits(builder, options, paths_below(())).names  # as a stream, of which nothing is fetched to be named
+    return LiveSplits(builder, options, paths_below(())).names  # as a stream: the names need no download of data

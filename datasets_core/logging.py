@@ -1,4 +1,4 @@
-"""How much the library says in the log: one logger, `datasets_core`, whose level the user (or `DATASETS_VERBOSITY`) sets.
+"""Log level of the library: one logger, `datasets_core`, set by the user or by `DATASETS_VERBOSITY`.
 
 >>> set_verbosity_info(); get_verbosity() == INFO
 True

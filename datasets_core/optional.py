@@ -1,4 +1,4 @@
-"""Optional packages: imported when something needs them, and an error that says what to install where they are missing."""
+"""Optional packages: imported on use, with an error that names the extra to install if they are missing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DISTRIBUTIONS = {
 
 
 def distribution(package: str) -> str:
-    """What pip calls the package of an import.
+    """Return the name for pip of an imported package.
 
     >>> distribution("sklearn"), distribution("conllu")
     ('scikit-learn', 'conllu')
@@ -55,7 +55,7 @@ def is_installed(package: str) -> bool:
 
 
 def missing_package(error: BaseException) -> str | None:
-    """The package whose absence an error tells of; None where it tells of something else, a module in a package, say.
+    """Return the package whose absence caused an error; None for other errors, as of a module in a package.
 
     >>> missing_package(ModuleNotFoundError("No module named 'no_such.part'", name="no_such.part"))
     'no_such'

@@ -1,4 +1,4 @@
-"""Progress bars, one line a stage, and the switch that silences them."""
+"""Progress bars, one line per stage, and the functions that disable them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 
 
 class Progress(Protocol):
-    """What a stage tells: how much further it is."""
+    """Handle of a stage: reports progress."""
 
     def update(self, n: int = 1, /) -> object:
         """`n` more units are done."""
@@ -83,11 +83,11 @@ disable_progress_bar = disable_progress_bars
 
 @contextmanager
 def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Iterator[Progress]:
-    """A bar for one stage; silent when switched off or when standard error is no terminal.
+    """Show a bar for one stage; silent if disabled or if standard error is not a terminal.
 
     Args:
-        stage: what is being done, as the user sees it ("Downloading", "Building train").
-        total: how many units make the whole, where known.
+        stage: its name for the user ("Downloading", "Building train").
+        total: number of units, if known.
         unit: "rows", "files", "jobs", or "B" for bytes (scaled to k, M, G).
     """
     if are_progress_bars_disabled() or not _is_terminal(sys.stderr):
@@ -100,5 +100,5 @@ def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Ite
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    """True if somebody watches; a process without a terminal may have no standard error at all, or a closed one."""
+    """True if the stream is a terminal; a process may have no standard error at all, or a closed one."""
     return stream is not None and not stream.closed and stream.isatty()

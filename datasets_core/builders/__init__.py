@@ -1,4 +1,4 @@
-"""The door to the top-level folder `builders/`; a wheel carries that folder itself in this place."""
+"""Import path of the formats: in a checkout it points to the top-level folder `builders/`, which a wheel installs here."""
 
 import os
 

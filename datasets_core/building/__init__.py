@@ -1,1 +1,1 @@
-"""A builder becomes a finished directory: hooks, jobs, journal, checks, commit."""
+"""From a builder to a finished folder, or to a stream: hooks, jobs, journal, checks, commit."""

@@ -1,4 +1,4 @@
-"""`BeamBasedBuilder`: a builder whose rows a pipeline of Apache Beam makes."""
+"""`BeamBasedBuilder`: a builder whose rows come from a pipeline of Apache Beam."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class BeamRun:
 
     def run(self) -> dict[str, SortedRows]:
         """Run the pipeline to its end; the rows of each split."""
-        with contextlib.suppress(ModuleNotFoundError):  # old ones have none of their own, and use what has been told
+        with contextlib.suppress(ModuleNotFoundError):  # old versions have none of their own, and use the global ones
             cloudpickle = needed("apache_beam.internal.cloudpickle.cloudpickle", "A pipeline of Apache Beam")
             for module in sent_by_value():
                 cloudpickle.register_pickle_by_value(module)
@@ -160,7 +160,7 @@ def _pickled(pair: tuple[Any, Any]) -> tuple[Order, bytes]:
 
 
 def _order(key: Any) -> Order:
-    """What a key is ordered by: keys of all kinds stand in one order."""
+    """Return the sort key of a key; keys of all types have one order."""
     if isinstance(key, (int, np.integer)):
         return 0, int(key)
     if isinstance(key, str):
@@ -186,7 +186,7 @@ def _write_run(rows: Iterable[tuple[Order, bytes]], folder: str) -> str:
 
 
 def _merged(folder: str) -> SortedRows:
-    """What the pipeline left in a folder, in few enough files."""
+    """Merge the output files of the pipeline in a folder into few sorted runs."""
     names = sorted(name for name in os.listdir(folder) if name.startswith(f"{_NAMES}-"))
     runs: list[str] = []
     for name in names:
@@ -222,12 +222,12 @@ logger = logging.getLogger(__name__)
 
 
 class BeamBasedBuilder(DatasetBuilder):
-    """A builder whose hook adds to a pipeline of Apache Beam (the extra `beam`), which runs once for all splits.
+    """A builder whose hook extends a pipeline of Apache Beam (the extra `beam`), which runs once for all splits.
 
-    The rows stand in the order of their keys, whatever the runner: integers by their size, texts by their characters.
+    Rows are in the order of their keys, whatever the runner: integers by value, texts by character.
 
     Args:
-        beam_runner: the name of a runner, or one; `"DirectRunner"`, which runs here, by default.
+        beam_runner: a runner or its name; default `"DirectRunner"`, which runs on this machine.
         beam_options: `PipelineOptions` of Beam, or a dict of them.
         arguments, options: those of `DatasetBuilder`.
 
@@ -255,7 +255,7 @@ class BeamBasedBuilder(DatasetBuilder):
         """A `PCollection` of pairs of a key and a row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
 
     def download_and_prepare(self, *arguments: Any, beam_runner: Any = None, beam_options: Any = None, **options: Any) -> None:
-        """Build the dataset, unless it stands already.
+        """Build the dataset, unless it exists already.
 
         Args:
             beam_runner, beam_options: instead of those of the constructor.
@@ -263,7 +263,7 @@ class BeamBasedBuilder(DatasetBuilder):
 
         Raises:
             MissingDependencyError: Apache Beam is not installed.
-            DatasetsCoreError: of the kind that says what is wrong.
+            DatasetsCoreError: a subclass for the failure.
         """
         runner, known = self._beam
         self._beam = (beam_runner or runner, beam_options or known)
@@ -273,7 +273,7 @@ class BeamBasedBuilder(DatasetBuilder):
             self._forget()
 
     def split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
-        """The splits of `_split_generators`, with the rows that the pipeline made of them."""
+        """Return the splits of `_split_generators`, with the rows of the pipeline."""
         runner, options = self._beam
         folder = self._room()
         run = BeamRun(folder, runner=runner, options=options, needed_for=f"{type(self).__name__}, a builder of Apache Beam,")
@@ -313,13 +313,13 @@ class BeamBasedBuilder(DatasetBuilder):
     # -- the folder of the rows ----------------------------------------------------------------------------------------
 
     def _room(self) -> str:
-        """A new folder beside the dataset, which goes with this build, or with this builder."""
+        """Return a new folder beside the dataset, removed with this build, or with this builder."""
         self._forget()
         beside = self._cache_dir if not is_url(self._cache_dir) else os.path.join(os.getcwd(), self.dataset_name)
         folder = staging_path(f"{beside}-beam")
         try:
             os.makedirs(folder)
-        except OSError:  # a script that nobody trusts may write into its own scratch folder alone
+        except OSError:  # an untrusted script may write into its own scratch folder alone
             folder = tempfile.mkdtemp(prefix="datasets_core-beam-")
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return folder
@@ -330,7 +330,7 @@ class BeamBasedBuilder(DatasetBuilder):
             remove()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to workers, those of Beam among them: all but the pipeline's settings."""
+        """Return the state sent to workers, including those of Beam: everything but the settings of the pipeline."""
         return {name: value for name, value in vars(self).items() if name not in ("_beam", "_remove")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`DatasetBuilder` and its two kinds: the hooks of an author, and the verbs `download_and_prepare` and `as_dataset`."""
+"""`DatasetBuilder`, `GeneratorBasedBuilder`, `ArrowBasedBuilder`: base classes of builders: build, load, stream."""
 
 from __future__ import annotations
 
@@ -87,30 +87,30 @@ def _named(cls: type, *hooks: str) -> str:
 
 
 class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, so that authors may put ABC before it
-    """What makes a dataset.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and write the hooks.
+    """Base of builders.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and write the hooks.
 
     Args:
-        cache_dir: where finished datasets stand; the settings' own by default.
-        dataset_name: the name of the folder; the builder's by default.
-        config_name: which config.
-        hash: identity of the script and its sources, for the folder's name; that of the class's file by default.
-        base_path: what relative paths of `download` are relative to.
-        info: what is recorded of the dataset (card, `dataset_infos.json`): fills in, and is what a build is compared with.
+        cache_dir: folder of finished datasets; default: the setting.
+        dataset_name: name of the folder; default: the builder's name.
+        config_name: name of the config.
+        hash: identity of the script and its sources, for the folder's name; default: that of the class's file.
+        base_path: base of relative paths of `download`.
+        info: recorded metadata (card, `dataset_infos.json`): fills in missing fields, and is compared with a build.
         features: the features to store.
         token: for the Hub.
-        repo_id: the repository, where there is one.
+        repo_id: the repository on the Hub, if any.
         data_files: the user's files.
         data_dir: folder of the user's files.
         storage_options: for fsspec.
-        writer_batch_size: rows that are encoded together at most.
+        writer_batch_size: maximum number of rows encoded together.
         config_id: name of the config's folder instead of the computed one.
-        version: a version that the builder lists, or a pattern such as `1.*.*`, of which the highest match is taken;
+        version: a version that the builder lists, or a pattern such as `1.*.*`, which takes the highest match;
             "experimental_latest" for the highest of all, None for the canonical one.
         config_kwargs: options of the config.
 
     Raises:
-        UnknownConfigError: no config of that name, or several and none is the default.
-        UnknownVersionError: no version that is listed fits.
+        UnknownConfigError: no config of that name, or several without a default.
+        UnknownVersionError: no listed version fits.
         UnknownOptionError: an option that the config does not have.
 
     >>> import tempfile
@@ -150,13 +150,13 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     commit_sha: str | None = None
     """The commit of its repository that was resolved, where it comes from the Hub."""
     hub_reference: HubReference | None = None
-    """What was asked of the Hub, so that the build is found again where the Hub cannot be asked."""
+    """The request to the Hub, so that the build is found again while the Hub cannot be reached."""
     script_digest: str | None = None
-    """sha256 of the script and of the modules beside it, wherever they lie; None where it was not read as a script."""
+    """sha256 of the script and of the modules beside it, wherever they are; None if it was not read as a script."""
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})
-    """What a lock says of each URL: compared as if it was registered."""
+    """The lock's record of each URL: compared as if it was registered."""
     is_stopped_by_timer: ClassVar[bool] = True
-    """True if the author's code runs in the process that asks, where only a timer stops it; else it keeps a deadline itself."""
+    """True if the author's code runs in this process, where only a timer stops it; else the builder keeps a deadline itself."""
     rereads: bool = False
     merge_columns: bool = False
     read_schema: pa.Schema | None = None
@@ -249,7 +249,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
     @property
     def manual_download_instructions(self) -> str | None:
-        """What the user has to fetch by hand; None where nothing."""
+        """Instructions for files that the user has to fetch by hand; None if there are none."""
         return None
 
     # -- what it is ----------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
     @property
     def cache_root(self) -> str:
-        """The cache, or the data folder, in which that folder stands."""
+        """The cache, or the data folder, that contains that folder."""
         return self._cache_dir_root
 
     @classmethod
@@ -301,7 +301,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
     @property
     def denied(self) -> tuple[str, ...]:
-        """What its code, confined, was denied so far and went on without, in words."""
+        """Descriptions of the accesses denied so far to its sandboxed code."""
         return ()
 
     @property
@@ -313,7 +313,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
     @property
     def checksums_path(self) -> str | None:
-        """The `checksums.tsv` beside the script; None for a builder without one."""
+        """Path of the `checksums.tsv` beside the script; None for a builder without one."""
         return checksums_path(type(self))
 
     @classmethod
@@ -339,7 +339,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         return self.info.copy()
 
     def split_generators(self, dl_manager: Any) -> Any:
-        """What `_split_generators` returns; for builders whose authors name their splits in another way."""
+        """Return the result of `_split_generators`; subclasses override it for other ways to define splits."""
         return self._split_generators(dl_manager)
 
     def has_source(self, path: str) -> bool:
@@ -405,39 +405,39 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         timeout: float | Deadline | None = None,
         **download_and_prepare_kwargs: Any,
     ) -> None:
-        """Build the dataset, unless it stands already.
+        """Build the dataset, unless it exists already.
 
         Args:
-            output_dir: folder or URL; the cache's by default.
+            output_dir: folder or URL; default: in the cache.
             download_config: how to download.
             download_mode: what to reuse.
             verification_mode: how much to check.
-            dl_manager: an object with the methods of `DownloadManager`, instead of one of its own.
-            base_path: what relative paths of `download` are relative to.
+            dl_manager: an object with the methods of `DownloadManager`; default: a new one.
+            base_path: base of relative paths of `download`.
             file_format: "arrow" or "parquet".
             max_shard_size: bytes, or a text as "500MB".
             num_proc: number of worker processes.
             storage_options: for fsspec, of `output_dir`.
-            engine: what runs the jobs: a name or an `Engine`.
+            engine: runs the jobs: a name or an `Engine`.
             num_shards: write exactly so many shards of each split, the i-th ending at row `round(rows * i / num_shards)`.
-            disable_shuffling: where `shuffle_on_write` is set, write the rows by key if all keys are integers, else as they
-                come.  What is built so, or of fewer rows, has a folder of its own in the cache.
-            max_examples_per_split: take so many rows of each split, the first that come.
-            register_checksums: write size and sha256 of each URL that is downloaded into the `checksums.tsv` beside the script,
+            disable_shuffling: with `shuffle_on_write`, write the rows by key if all keys are integers, else in the order of the
+                source.  Such a build, or one of fewer rows, has a folder of its own in the cache.
+            max_examples_per_split: build only the first so many rows of each split.
+            register_checksums: write size and sha256 of each downloaded URL into the `checksums.tsv` beside the script,
                 instead of comparing them with it.
             force_checksums_validation: each URL must be registered there.
-            check_version: refuse a version that does not say what has changed: a new column is a minor change, other rows are a
-                major one.  The rows are compared with those of the same version and of the highest one below that stand
-                prepared in `output_dir` itself, in the folders beside it, or in the cache; the log says where there are none.
-            timeout: seconds after which the author's code is stopped, if it is not done; None sets no limit.  It takes the main
+            check_version: refuse a version that is too small a change: a new column is a minor change, other rows are a
+                major one.  The rows are compared with those of the same version and of the highest one below that exist
+                in `output_dir` itself, in the folders beside it, or in the cache; the log says if there are none.
+            timeout: seconds after which the author's code is stopped; None sets no limit.  It takes the main
                 thread, where only code in C that never returns cannot be stopped; worker processes (`num_proc`) are killed.
-            download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names do nothing.
+            download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names have no effect.
 
         Raises:
-            ScriptTimeoutError: the time of `timeout` was over.
-            WrongVersionError: `check_version`, and the version says less than has changed.
-            UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
-            DatasetsCoreError: of the kind that says what is wrong.
+            ScriptTimeoutError: the code did not finish within `timeout`.
+            WrongVersionError: `check_version`, and the version is too small a change.
+            UnpreparableVersionError: neither the canonical version nor the highest, and not built before.
+            DatasetsCoreError: a subclass for the failure.
         """
         if self._versions is not NO_VERSIONS:
             self._check_blocked()
@@ -482,7 +482,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             remember(self._cache_dir_root, self.hub_reference, self.config.name, self._output_dir)
 
     def look_at_built(self) -> None:
-        """Take the splits and sizes of the dataset that stands in `cache_dir` into `info`, where this very one does."""
+        """Copy splits and sizes of the dataset in `cache_dir` into `info`, if it is this very dataset."""
         try:
             known = not self.is_preparable
             manifest = self._take_prepared() if known else read_manifest(self._output_dir, self._output_storage_options)
@@ -502,26 +502,26 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         force_checksums_validation: bool = False,
         timeout: float | Deadline | None = None,
     ) -> Any:
-        """The rows as the author's code makes them, one after the other; nothing is built or stored.
+        """Return the rows as streams, generated by the author's code while they are read; nothing is built or stored.
 
         Rows and their order are those of a build; keys are not compared.  URLs that the code downloads are `RemoteFile`s, which
-        fetch themselves when they are opened.  How many rows there are is known behind the last one only: slices by percent or
-        from the end need what is on record of the split, or that its files were read to their ends once.
+        are fetched when they are opened.  The number of rows is known only at the end: slices by percent or
+        from the end need the recorded number of rows, or one complete read of the files.
 
-        Of JSON, csv and text the places of rows are noted while they are read: a saved state goes on by one request near its
-        row, and slices and `skip` jump to rows that were seen before, in this process or another.  What is compressed is
-        decompressed again from its beginning, and not parsed; archives, and other formats without blocks, are read again.
+        For JSON, csv and text, row positions are recorded while they are read: a saved state resumes by one request near its
+        row, and slices and `skip` jump to rows that were read before, in this process or another.  Compressed files are
+        decompressed again from their beginning, without parsing; archives, and formats without blocks, are read again.
 
         Args:
             split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for an `IterableDatasetDict`.
             base_path: what relative paths of `download` are relative to.
             download_config, download_mode, verification_mode, force_checksums_validation: see `download_and_prepare`.
-            timeout: seconds in which the author's code is to make the next rows, or to name its splits.
+            timeout: seconds for the author's code to yield the next rows, or to return its splits.
 
         Raises:
-            UnknownSplitError: no such split.
-            ConfigurationError: a slice that depends on how many rows there are, where that is not known.
-            DatasetGenerationError: the author's code failed to name its splits.
+            UnknownSplitError: the split does not exist.
+            ConfigurationError: a slice that needs the number of rows while that is not known.
+            DatasetGenerationError: the author's code failed to return its splits.
 
         >>> import tempfile
         >>> from datasets_core import load_dataset_builder

@@ -1,4 +1,4 @@
-"""`Built`: a dataset that stands finished in a folder, and how its rows are read."""
+"""`Built`: reads a finished dataset in a folder, as tables or file streams, and pushes it to the Hub."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class Built:
-    """What reading a finished dataset needs of its builder."""
+    """Builder part that reads a finished dataset."""
 
     info: DatasetInfo
     config: Any
@@ -81,25 +81,25 @@ class Built:
         shuffle_files: bool = False,
         read_config: ReadConfig | None = None,
     ) -> Any:
-        """The dataset that was built: as it is by row number, in the order of its rows, or as a stream of its files.
+        """Return the finished dataset: a `Dataset` in the order of its rows, or a stream of its files.
 
-        With `shuffle_files=True` or a `read_config` it is an `IterableDataset` in the order that `ReadConfig` tells: several
+        With `shuffle_files=True` or a `read_config` it is an `IterableDataset` in the order of `ReadConfig`: several
         files are read in turn, those of all parts of a sum (`"train+test"`) together.  That order is the order of the rows
         only with `interleave_cycle_length=1`; then, as without these arguments, `.skip(x).take(y)` gives the rows `[x:x+y]`.
 
         Args:
             split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
-            in_memory: read the rows instead of mapping them; None does so for a dataset below the setting `max_memory_bytes`.
-            shuffle_files: read the files in random order; each iteration of the stream is another epoch, with another order.
-            read_config: how files are read in turn; None with `shuffle_files=True` is `ReadConfig()`.
+            in_memory: True to read the rows instead of mapping them; None does so below the setting `max_memory_bytes`.
+            shuffle_files: True to read the files in random order; each iteration of the stream is another epoch.
+            read_config: order of the files; None with `shuffle_files=True` is `ReadConfig()`.
 
         Raises:
-            DatasetNotFoundError: it is not built.
-            UnknownSplitError: no such split.
-            EmptySplitError: a stream is asked for, and the split has no rows.
+            DatasetNotFoundError: it was not built.
+            UnknownSplitError: the split does not exist.
+            EmptySplitError: a stream of a split without rows.
             ConfigurationError: the read config does not fit the dataset.
-            DamagedShardError: a shard that is needed is cut or altered.
-            ManifestError: what is recorded of the dataset does not fit its shards.
+            DamagedShardError: a needed shard is truncated or altered.
+            ManifestError: the recorded metadata do not fit the shards.
         """
         manifest = self._built()
         if not shuffle_files and read_config is None:
@@ -130,12 +130,12 @@ class Built:
     def _dataset(
         self, manifest: Manifest, rows: RowTable, shards: list[tuple[str, str]], split: str | ReadInstruction
     ) -> Dataset:
-        """The dataset of rows that stand in shards with these digests."""
+        """Return the dataset of rows in shards with these digests."""
         from datasets_core.dataset.dataset import Dataset
 
         spec = split if isinstance(split, str) else split.to_spec()
         path = join(self._output_dir, MANIFEST_NAME)
-        lineage = Lineage("build", (shards, str(spec)))  # hashed when it is asked for: 5 ms for 1,000 shards
+        lineage = Lineage("build", (shards, str(spec)))  # hashed on first use: 5 ms for 1,000 shards
         paths = paths_below(self._own_folders())
         dataset = _fitting(path, lambda: Dataset._opened(rows, manifest.info, split, lineage, paths))
         if not rows.has_schema:
@@ -144,7 +144,7 @@ class Built:
         return self._processed(dataset, split)
 
     def _processed(self, dataset: Dataset, split: Any) -> Dataset:
-        """What `_post_process` makes of a dataset, where the author wrote one."""
+        """Return the result of the author's `_post_process`, if there is one."""
         names = self._post_processing_resources(split)
         for name in names.values():
             if os.path.basename(name) != name:
@@ -155,19 +155,19 @@ class Built:
         return dataset if found is None else found
 
     def _post_process(self, dataset: Dataset, resources_paths: Mapping[str, str]) -> Dataset | None:
-        """What an author does to each dataset that is read; None leaves it as it is.
+        """Hook of the author for each dataset that is read; None leaves it unchanged.
 
         Args:
             dataset: the dataset of a split, or of a part of one.
-            resources_paths: where the files of `_post_processing_resources` stand, or are to be written.
+            resources_paths: existing or future paths of the files of `_post_processing_resources`.
         """
         return None
 
     def _post_processing_resources(self, split: Any) -> dict[str, str]:
-        """Names of files that `_post_process` keeps beside the dataset.
+        """Return names of files that `_post_process` stores beside the dataset.
 
         Args:
-            split: the split that is read.
+            split: the split.
         """
         return {}
 
@@ -175,7 +175,7 @@ class Built:
         self, manifest: Manifest, in_memory: bool | None, config: ReadConfig, shuffles: bool, split: str | ReadInstruction
     ) -> IterableDataset:
 
-        opened = partial(self._rows, manifest, in_memory, is_asked=False)  # of a stream that goes on, most files are behind
+        opened = partial(self._rows, manifest, in_memory, is_asked=False)  # a resumed stream has passed most files
         files = Files(self.label, manifest, opened, paths_below(self._own_folders()))
         return file_stream(files, split, config, shuffles=shuffles)
 
@@ -202,7 +202,7 @@ class Built:
 
 
 def _fitting(path: str, make: Callable[[], T]) -> T:
-    """What `make` makes of the features of a manifest and its shards.
+    """Return the result of `make` for the features of a manifest and its shards.
 
     Raises:
         ManifestError: the features do not fit the shards.
@@ -235,7 +235,7 @@ def _checked(config: Any) -> ReadConfig:
     return config
 
 
-# Datasets that were built, pushed to the Hub as they stand on the disk.
+# Built datasets, pushed to the Hub from their files.
 
 
 class BuiltPushing(Built):
@@ -263,22 +263,22 @@ class BuiltPushing(Built):
         embed_external_files: bool = True,
         num_proc: int | None = None,
     ) -> CommitInfo:
-        """Push all splits of the built dataset to a dataset repository of the Hub, by one commit.
+        """Push all splits of the built dataset to a dataset repository of the Hub, in one commit.
 
-        The rows are read from the files of the build as they are written; they are never in memory all at once.
+        The rows are read from the files of the build while they are written; they are never in memory all at once.
 
         Args:
-            repo_id: `org/name`, or `name` for one of the user's own.
+            repo_id: `org/name`, or `name` for a repository of the user.
             config_name: the config of the repository; None: that of the builder.
-            num_shards: number of files of each split; splits without one get as many as `max_shard_size` asks for.
+            num_shards: number of files of each split; splits without one get the number from `max_shard_size`.
 
         Raises:
-            DatasetNotFoundError: it is not built: `download_and_prepare` was not called.
-            ConfigurationError, PushError, HubError: as for `DatasetDict.push_to_hub`, which tells of the other arguments too.
+            DatasetNotFoundError: it was not built: `download_and_prepare` was not called.
+            ConfigurationError, PushError, HubError: as for `DatasetDict.push_to_hub`, which documents the other arguments.
         """
 
 
-# A split as a stream of the rows of its files, in the order that a `ReadConfig` asks for.
+# A split as a stream of the rows of its files, in the order of a `ReadConfig`.
 
 
 class Files(NamedTuple):
@@ -298,17 +298,17 @@ class Files(NamedTuple):
 
 
 def file_stream(files: Files, split: str | ReadInstruction, config: ReadConfig, *, shuffles: bool) -> IterableDataset:
-    """The rows of a split expression as a stream.
+    """Return the rows of a split expression as a stream.
 
     Args:
-        files: where they stand.
-        split: which rows.
-        config: in which order they are read.
-        shuffles: read the files in random order, another one in each epoch.
+        files: the files of the rows.
+        split: the expression.
+        config: read order of the files.
+        shuffles: True to read the files in random order, another one in each epoch.
 
     Raises:
         EmptySplitError: the expression has no rows.
-        ConfigurationError: the order is not one for these files.
+        ConfigurationError: the order is not possible for these files.
     """
     from datasets_core.stream.iterable import IterableDataset
     from datasets_core.stream.order.files import FileRows, chosen_files
@@ -344,7 +344,7 @@ def _ranges(read: Iterable[FileRows], shards: Mapping[str, Sequence[ShardRecord]
 
 
 def _cycle(files: Files, config: ReadConfig, shuffles: bool) -> int:
-    """How many files are open at a time, checked."""
+    """Return the number of files open at a time, checked."""
     is_ordered = files.manifest.disable_shuffling
     cycle = config.cycle_length(is_ordered=is_ordered)
     if is_ordered and (shuffles or cycle != 1):
@@ -406,7 +406,7 @@ class _Identity(NamedTuple):
         return [f"{sum(file.rows for file in self.read)} rows", "", parts]
 
     def _content(self) -> str:
-        """What tells the content of the shards: their digests, and where these were left out, what they were made by."""
+        """Return the identity of the content: the digests of the shards, or without them that of their build."""
         known = [(shard.name, shard.rows, shard.size, shard.sha256 or self.made_by) for shard in self.shards]
         return _digest(known)
 

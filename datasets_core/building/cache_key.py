@@ -1,4 +1,4 @@
-"""What a dataset was built from: its identity, the record of its files, and whether one has changed since."""
+"""Identity of a build: class, code, data files and sources; the files of a finished dataset."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datasets_core.meta.listings import DatasetFiles
 
 
-# What tells a builder class from others: its name, the file that defines it, and a hash of its code.
+# Identity of a builder class: its name, the file that defines it, and a hash of its code.
 
 
 logger = logging.getLogger(__name__)
@@ -76,9 +76,9 @@ def source_file(cls: type) -> str | None:
 
 
 def checksums_path(cls: type) -> str | None:
-    """Where the checksums of a builder are registered: beside the file that defines its class; None where there is none.
+    """Path of the `checksums.tsv` of a builder: beside the file that defines its class; None without one.
 
-    Formats have no place of their own: what they read belongs to the user.
+    Formats have none: the files they read belong to the user.
     """
     if is_format(cls) or cls.__module__.partition(".")[0] == _LIBRARY:
         return None
@@ -89,12 +89,12 @@ def checksums_path(cls: type) -> str | None:
 
 
 def code_hash(cls: type) -> str:
-    """The identity of the rows that a class makes of the same input: part of the cache key of a build.
+    """Identity of the rows that a class makes of the same input: part of the cache key of a build.
 
-    A format that declares a `cache_version` is known by it, whatever its source says and wherever it lies.  Any other is known
+    A format is identified by its `cache_version`, whatever its source and location.  Any other class is identified
     by its name and the file that defines it.
 
-    A class of a notebook, of standard input or of `exec` has no file: its methods count, and the globals that they use.
+    A class of a notebook, of standard input or of `exec` has no file: its methods count, and the globals they use.
     """
     version = vars(cls).get("cache_version") if is_format(cls) else None
     if version is not None:
@@ -114,7 +114,7 @@ def code_hash(cls: type) -> str:
 
 
 def _own_code(cls: type) -> list[tuple[str, Any]]:
-    """What the author of a class wrote: its members and those of its bases, but for this library's and Python's."""
+    """Return the members written by the author of a class and of its bases, without those of this library and Python."""
     library = __name__.partition(".")[0]
     theirs = [base for base in cls.__mro__ if base.__module__.partition(".")[0] not in {library, "abc", "builtins"}]
     members = [(f"{base.__qualname__}.{name}", member) for base in theirs for name, member in vars(base).items()]
@@ -127,22 +127,22 @@ def _file_hash(path: str, modified: int, size: int) -> str:
         return hashlib.sha256(handle.read()).hexdigest()
 
 
-# Where the files of a builder's dataset are told: what it takes to look at them, and nothing looked at yet.
+# Description of a builder's data files, looked up on first use.
 
 
 class BuilderFiles:
-    """What knows the files of one builder's dataset, before and after it is built.
+    """The files of one builder's dataset, before and after it is built.
 
     Args:
-        format: the format of the data files, where the rows are what the files hold, as a builder of this library reads them.
-        options: those of its config that were given.
+        format: the format of the data files, if the rows are the content of the files, read by a builder of this library.
+        options: options of the config given by the user.
         data_files: the user's files.
-        base: the folder or URL that the dataset stands in; None where there is none.
+        base: the folder or URL of the dataset; None without one.
         repo_id: its repository on the Hub.
-        features: its columns, as far as they are known beforehand.
+        features: its columns, if known beforehand.
 
     Attributes:
-        folder: that of the finished dataset; None before it is built.
+        folder: of the finished dataset; None before it is built.
         storage_options: for the file system of that folder.
     """
 
@@ -167,7 +167,7 @@ class BuilderFiles:
         return self  # nothing of it changes
 
     def built_in(self, folder: str, storage_options: dict[str, Any] | None) -> BuilderFiles:
-        """The same, of a dataset that stands in `folder`."""
+        """Return the same files, for a dataset finished in `folder`."""
         made = BuilderFiles()
         made.__dict__.update(self.__dict__)
         made.folder, made.storage_options = folder, storage_options
@@ -188,7 +188,7 @@ def own_folders(builder: Builder) -> Iterator[str]:
     if isinstance(data_files, DataFilesDict):
         heads = {os.path.dirname(path) for path in itertools.chain.from_iterable(data_files.values())}
         yield from sorted(folder_of(os.path.join(head, "file")) for head in heads)
-    if builder.base_path and builder.base_path != os.getcwd():  # where no folder is named, the present one stands for it
+    if builder.base_path and builder.base_path != os.getcwd():  # without a folder, the current one is the base
         yield builder.base_path
         if is_url(builder.base_path):
             yield without_commit(builder.base_path)  # its rows may name files of their repository as it is by now
@@ -203,15 +203,15 @@ def own_folders(builder: Builder) -> Iterator[str]:
 
 
 def dataset_identity(builder: Builder) -> str:
-    """What tells a dataset from others: name, config with the identity of its data files, version, code.
+    """Return the identity of a dataset: name, config with the identity of its data files, version, code.
 
-    In the cache the folder's name says the same; in a folder that the user chose, only the manifest does.
+    In the cache the folder's name contains the same; in an `output_dir` only the manifest does.
     """
     return "/".join((builder.dataset_name, builder.config_id, str(builder.version), builder.hash))
 
 
 def identify(manager: Any, data_files: Any) -> None:
-    """Tell a download manager of which versions the data files behind http are: those that the dataset is known by."""
+    """Pass the versions of data files behind http to a download manager: those in the identity of the dataset."""
     if isinstance(data_files, DataFilesDict) and hasattr(manager, "identities"):
         archives = ((path.rpartition("::")[2], identity) for path, _, identity in data_files.identities)
         manager.identities = {url: identity for url, identity in archives if identity and is_http(url)}
@@ -227,16 +227,16 @@ def sources_of(
     caches: Iterable[str] = (),
     belongs: Callable[[str], bool] = lambda path: True,
 ) -> tuple[SourceRecord, ...]:
-    """The record of the sources: data files, downloads, and local files among the arguments of the splits.
+    """Return the records of the sources: data files, downloads, and local files among the arguments of the splits.
 
     Args:
         data_files: those of the config.
         gen_kwargs: the arguments.
-        downloads: what the download manager recorded, by URL.
-        hashed: local files are hashed too.
-        local_paths: local files that the download manager was asked for, archives among them.
-        caches: folders besides those of the settings whose files are known by where they came from.
-        belongs: whether a file that the arguments name is looked into, since a stranger may have named it.
+        downloads: the records of the download manager, by URL.
+        hashed: True to hash local files too.
+        local_paths: local files requested from the download manager, including archives.
+        caches: further folders whose files are identified by their origin.
+        belongs: True for files in the arguments that may be read, since a stranger may have named them.
     """
     found: dict[str, SourceRecord] = {}
     if isinstance(data_files, DataFilesDict):
@@ -315,7 +315,7 @@ def _is_altered(record: SourceRecord) -> bool:
 
 
 def identity_of(parts: Any, *, but: Container[str] = ()) -> str | None:
-    """One text for `parts`, with the size and time of every local file among them; None where they have no identity.
+    """Return one text for `parts`, with the size and time of every local file among them; None without an identity.
 
     Args:
         parts: any values.
@@ -338,7 +338,7 @@ def _local_files(value: Any, *, but: Container[str] = ()) -> Iterator[tuple[str,
         try:
             status = os.stat(path)
         except (OSError, ValueError):
-            continue  # a text that is no path, or of no file
+            continue  # a text that is not a path of a file
         if stat.S_ISREG(status.st_mode):
             yield path, status.st_size, status.st_mtime_ns
             count += 1
@@ -367,7 +367,7 @@ def _possible_paths(value: Any) -> Iterator[str]:
 
 _ARROW_FILE, _ARROW_STREAM = TABLES[".arrow"], "application/vnd.apache.arrow.stream"
 _SHARDS = {"arrow": _ARROW_FILE, "parquet": TABLES[".parquet"]}
-# Options that leave the rows and columns of the files as they are, or that a description can tell.
+# Options that do not change the rows and columns of the files, or that a description can express.
 _HARMLESS = {"data_files", "data_dir", "features", "columns", "sep", "delimiter", "batch_size", "chunksize", "name", "version"}
 _TYPED, _WRITTEN = ("parquet", "arrow"), ("csv", "json")
 _PACKED = (".zst", ".bz2", ".xz", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz")
@@ -376,7 +376,7 @@ _FIRST_LINE_BYTES = 1 << 20
 
 
 class Origin(Protocol):
-    """What is known of where the files of a dataset are: see `BuilderFiles`."""
+    """Origin of the files of a dataset: see `BuilderFiles`."""
 
     format: str
     options: Sequence[str]
@@ -390,13 +390,13 @@ class Origin(Protocol):
 
 
 def dataset_files(origin: Origin, folder: str | None = None) -> DatasetFiles:
-    """The files of a dataset: those that hold its rows as columns, and what those were made of.
+    """Return the files of a dataset: those with its rows as columns, and the files they were made from.
 
     Local files without a known hash are hashed.
 
     Args:
-        origin: whose.
-        folder: where names of local files start, if all stand below it.
+        origin: the dataset.
+        folder: base of relative names of local files, if all are below it.
     """
     manifest = None if origin.folder is None else read_manifest(origin.folder, origin.storage_options)
     features = origin.features if manifest is None else manifest.info.features
@@ -483,7 +483,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _local(path: str, hub: HubPath | None) -> str | None:
-    """Where a file lies on this machine; None where it does not."""
+    """Return the local path of a file; None for a remote one."""
     from datasets_core.fetch.hub.cache import HubCache
 
     if hub is not None:
@@ -524,7 +524,7 @@ def _encoding(origin: Origin, path: str, local: str | None) -> str:
 
 
 def _json_kind(head: bytes) -> str:
-    """True if JSON is one array, or an object a line; what is neither has no name that tools know."""
+    """Return the media type of JSON: one array, an object a line, or unknown for other layouts."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text.startswith(b"["):
         return TABLES[".json"]
@@ -536,7 +536,7 @@ def _json_kind(head: bytes) -> str:
 
 
 def _stand_as_columns(origin: Origin, found: Sequence[DatasetFile], features: Features | None) -> bool:
-    """True if the columns of the files are those of the rows, told in a way that other tools read."""
+    """True if the columns of the files are those of the rows, in a form that other tools read."""
     if origin.format not in (*_TYPED, *_WRITTEN) or not set(origin.options) <= _HARMLESS or not features:
         return False
     encodings = {file.encoding for file in found}
@@ -575,7 +575,7 @@ def _shards(manifest: Manifest, place: str, folder: str | None) -> Iterator[Data
 
 
 def _downloads(manifest: Manifest) -> Iterator[DatasetFile]:
-    """What a script downloaded."""
+    """Yield the files that a script downloaded."""
     records = {url: record for url, record in (manifest.info.download_checksums or {}).items() if is_url(url)}
     names = _names(records)
     for url, record in records.items():

@@ -1,4 +1,4 @@
-"""Where and how an author's code failed, in words that name the split, the row, the key, the file and the line."""
+"""Errors of an author's code, with split, row, key, file and line."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def hook_place(cls: type, *names: str) -> str | None:
 def row_place(
     builder: Hooks, job: Part, row: int, key: Any, *, generate: Callable[[dict[str, Any]], Iterator[Any]] | None = None
 ) -> str | None:
-    """`FILE, line N` of the `yield` that gave a row; of the hook where that cannot be told; None without an author.
+    """Return `FILE, line N` of the `yield` of a row; of the hook if that is unknown; None without an author.
 
-    Where the code has several, its rows are made again, as far as that goes in seconds.
+    If the code has several, its rows are generated again, for some seconds at most.
 
     Args:
-        builder: whose row.
-        job: of which part of which split.
+        builder: the builder.
+        job: the part of the split.
         row: its number in the part.
         key: its key.
-        generate: what makes the author's own rows, where `builder.generate` changes them.
+        generate: yields the author's own rows, if `builder.generate` changes them.
     """
     names = ("_generate_examples", "_generate_tables")
     hook = hook_place(type(builder), *names)
@@ -114,7 +114,7 @@ def _line_of_row(generate: Callable[[dict[str, Any]], Iterator[Any]], job: Part,
 
 
 def yield_place(made: object) -> str | None:
-    """`FILE, line N` where a generator stands at the `yield` that gave its last value; None for what is no generator.
+    """Return `FILE, line N` of the `yield` at which a generator is suspended; None for other objects.
 
     >>> def rows():
     ...     yield 1
@@ -142,19 +142,19 @@ _TOLD = (DatasetBuildError, DownloadError, VerificationError, MissingDependencyE
 
 
 def fail_hook(error: BaseException, builder: object, deadline: Deadline | None, *, doing: str, label: str) -> None:
-    """Translate what another hook of the author raised, such as `_split_generators`; return where it is no failure of it.
+    """Translate an exception of another hook of the author, such as `_split_generators`; return if it is not its failure.
 
     Args:
-        error: what was raised.
-        builder: whose hook.
-        deadline: when it was to be done.
-        doing: what the hook does: "naming the splits".
+        error: the exception.
+        builder: the builder.
+        deadline: of the hook.
+        doing: the purpose of the hook: "naming the splits".
         label: the dataset, for messages.
 
     Raises:
         DatasetGenerationError: it failed.
         MissingDependencyError: a package is not installed.
-        ScriptTimeoutError: it was not done when its time was over.
+        ScriptTimeoutError: it did not finish in time.
     """
     if isinstance(error, TimeUp):
         raise out_of_time(builder, deadline, error, doing) from None
@@ -174,14 +174,14 @@ def missed_manual_dir(error: TypeError) -> TypeError:
 
 
 def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any) -> NoReturn:
-    """Say that the author's code failed.
+    """Raise an error for a failure of the author's code.
 
     Args:
-        job: of which part of which split.
-        builder: whose code.
-        error: what it raised.
-        row: how many rows it had made.
-        key: that of the row before; None where there was none.
+        job: the part of the split.
+        builder: the builder.
+        error: the exception.
+        row: number of rows yielded before.
+        key: of the row before; None without one.
 
     Raises:
         MissingDependencyError: a package is not installed.
@@ -215,7 +215,7 @@ def is_failure(error: BaseException, builder: object) -> bool:
 
 
 def _raised_by(error: BaseException, builder: object) -> bool:
-    """True if the code of the author, or of a file beside it, is on the way to the error."""
+    """True if a frame of the traceback is in the file of the author, or in one beside it."""
     script = _file_of(builder)
     return script is not None and any(_is_beside(script, file) for file, _ in _frames(error))
 
@@ -241,21 +241,21 @@ def words_of(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of an author as it stands in a message."""
+    """Return the text of a value of an author for messages."""
     text = words_of(value)
     return text if len(text) <= 200 else f"{text[:200]} …"
 
 
 def place_of(error: BaseException, builder: object, *hooks: str) -> str:
-    """`in FILE, line N`: the innermost frame in the author's file or beside it, else outside the library.
+    """Return `in FILE, line N`: the innermost frame in the author's file or beside it, else outside the library.
 
-    Of a file beside it, also the line that called it; of an error that the interpreter made of another, the place of that one;
-    of one that came before the author's code ran, the place of the hook.
+    For a file beside it, with the line that called it; for an exception raised from another one, the place of the cause;
+    for one raised before the author's code ran, the place of the hook.
 
     Args:
-        error: what was raised.
-        builder: whose code.
-        hooks: the hooks that may have been called.
+        error: the exception.
+        builder: the builder.
+        hooks: hooks that may have been called.
     """
     script = _file_of(builder)
     frames = _frames(error)
@@ -281,7 +281,7 @@ def _frames(error: BaseException) -> list[Place]:
 
 
 def _authors_place(frames: Sequence[Place], builder: object) -> Place | None:
-    """The innermost of the frames, which come from the outside in, that tells an author most."""
+    """Return the innermost frame that belongs to the author; frames come from the outside in."""
     script = _file_of(builder)
     tests: list[Callable[[str], bool]] = [
         lambda file: script is not None and _is_beside(script, file),
@@ -325,7 +325,7 @@ def _is_ours(builder: object) -> bool:
 
 
 def _file_of(builder: object) -> str | None:
-    """The file in which the author's class stands: that of the first hook which is not the library's own."""
+    """Return the file of the author's class: that of the first hook defined outside the library."""
     for parent in type(builder).__mro__:
         if parent.__module__.startswith("datasets_core.building."):
             continue

@@ -1,8 +1,8 @@
-"""Finds what stands prepared below a folder: in the layout of the cache, and in that of TensorFlow Datasets.
+"""Finished datasets below a folder, in the layout of the cache or of TensorFlow Datasets; comparison of versions.
 
-The cache has `<root>/<name>/<config id>/<version>/<key>`, a data folder `<root>/<name>/[<config>/]<version>`.  A folder that is
-empty, unfinished or broken is passed over, and never hides a good one: where there are several to choose from, each is looked
-at as deep as `check_sound` does.
+The cache has `<root>/<name>/<config id>/<version>/<key>`, a data folder `<root>/<name>/[<config>/]<version>`.  Empty,
+unfinished or damaged folders are skipped, and never hide a good one: if there are several candidates, each is checked
+as deep as `check_sound` does.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from datasets_core.store.table import RowTable
 if TYPE_CHECKING:
     from datasets_core.building.tfds_folders.folder import RecordManifest
 
-# The manifest of what stands prepared in a folder: by this library, or by TensorFlow Datasets.
+# The manifest of a finished dataset in a folder, of this library or of TensorFlow Datasets.
 
 
 def prepared_manifest(
     folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
 ) -> Manifest | None:
-    """The manifest of what stands prepared in a folder; None where nothing does.
+    """Return the manifest of the dataset in a folder; None without one.
 
     Args:
         folder: local, or at a URL.
         storage_options: for the URL.
-        file_format: of several formats in which the rows of TensorFlow Datasets stand there, the one to read.
+        file_format: the format to read, if TensorFlow Datasets stored the rows in several.
 
     Raises:
-        ManifestError: what is recorded of it cannot be understood.
-        FileFormatError: its rows stand in files of a format that is not read.
+        ManifestError: its metadata cannot be understood.
+        FileFormatError: its rows are in files of an unsupported format.
         DatasetDiskError: see `read_manifest`.
     """
     manifest = read_manifest(folder, storage_options)
@@ -85,7 +85,7 @@ def tfds_manifest(
     return manifest_of(folder, description, storage_options, file_format=file_format)
 
 
-# Whether what stands prepared in a folder can be read to its end: looked at as deep as it takes to choose among
+# Soundness of a finished dataset: checked as deep as needed to choose among
 # several.
 
 
@@ -106,17 +106,17 @@ def check_whole(folder: str, manifest: Manifest) -> None:
 
     if manifest.info.config_name is not None:
         check_name(manifest.info.config_name)
-    if isinstance(manifest, RecordManifest):  # whose missing files are told when they are read: others can be
+    if isinstance(manifest, RecordManifest):  # missing files raise errors when they are read: others can be
         check_there(folder, manifest)
     elif not files.is_url(folder):
         check_shards(folder, manifest.shards, manifest.file_format)
 
 
 def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, object] | None = None) -> None:
-    """See that every row can be read, and has the described columns: for datasets of which another can take the place.
+    """Check that every row can be read, and has the described columns: for datasets that another one can replace.
 
-    Shards are hashed: all of a small dataset, of a large one those that were written after its manifest.  Of every local shard
-    in Arrow's own format each batch is opened and checked.
+    Shards are hashed: all of a small dataset, of a large one those written after its manifest.  Every batch of every local
+    Arrow shard is opened and checked.
 
     Raises:
         ConfigurationError, DamagedShardError: as `check_whole`, or a shard has other bytes or other batches.
@@ -172,12 +172,12 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One dataset that stands prepared.
+    """A finished dataset in a folder.
 
     Attributes:
-        folder: where.
+        folder: its path.
         version: its version, by the name of its folder.
-        manifest: what it contains.
+        manifest: its content.
     """
 
     folder: str
@@ -194,20 +194,20 @@ def find_prepared(
     *,
     is_blocked: Callable[[Version], bool] = lambda version: False,
 ) -> Prepared | None:
-    """The highest version of a dataset that stands whole below `root`, in either layout; None where there is none.
+    """Return the highest sound version of a dataset below `root`, in either layout; None without one.
 
     Args:
         root: the cache or a data folder, local or remote.
         name: the dataset; `owner/name` is found as `owner___name`.
-        config: its config; None for the one without a name, or the only one.
+        config: its config; None for the config without a name, or the only one.
         pattern: a version, or a pattern such as `1.*.*`; None for the highest of all.
         storage_options: for fsspec.
-        is_blocked: versions that are passed over.
+        is_blocked: returns True for versions to skip.
 
     Raises:
         UnknownConfigError: there are several configs, and `config` names none of them.
-        ConfigurationError: the version stands there more than once, built by different code.
-        ReferenceSyntaxError: `pattern` is no version and no pattern.
+        ConfigurationError: the version exists more than once, built by different code.
+        ReferenceSyntaxError: `pattern` is neither a version nor a pattern.
     """
     wanted = check_pattern("*.*.*" if pattern is None else pattern)
     home = files.join(located(root), name.replace("/", "___"))
@@ -230,7 +230,7 @@ def find_prepared(
 def prepared_versions(
     root: str | os.PathLike[str], name: str, config: str | None = None, storage_options: dict[str, Any] | None = None
 ) -> list[Version]:
-    """The versions of one config of a dataset that stand whole below `root`, the highest first.
+    """Return the sound versions of one config of a dataset below `root`, the highest first.
 
     Args:
         root, name, config, storage_options: as for `find_prepared`.
@@ -275,13 +275,13 @@ def _is_sound(found: Prepared, storage_options: dict[str, Any] | None) -> bool:
 def whole_builds(
     folder: str, version: Version, storage_options: dict[str, Any] | None = None, *, level: int = logging.WARNING
 ) -> list[Prepared]:
-    """What stands whole in the folder of a version, or in the folders of its builds; what is broken is passed over.
+    """Return the sound builds in the folder of a version, or in the folders of its builds; damaged ones are skipped.
 
     Args:
         folder: the folder of the version.
         version: the version.
         storage_options: for fsspec.
-        level: at which the log tells what is passed over.
+        level: level of the log message for skipped builds.
     """
     found: list[Prepared] = []
     if not files.is_url(folder) and not os.path.isdir(folder):
@@ -344,7 +344,7 @@ def _config_folders(home: str, name: str, config: str | None, storage_options: d
     configs = [child for child in children if not Version.is_valid(child)]
     if config in (None, _DEFAULT) and len(configs) < len(children):
         return [home]
-    if config is None and len(configs) > 1 and _DEFAULT not in configs:  # one that nothing stands in is no choice
+    if config is None and len(configs) > 1 and _DEFAULT not in configs:  # a config without datasets is no candidate
         configs = [child for child in configs if version_folders(files.join(home, child), storage_options)] or configs
     if config is None and len(configs) > 1:
         config = _default_config(home, configs)
@@ -370,7 +370,7 @@ def _default_config(home: str, configs: list[str]) -> str | None:
 
 
 def default_config_in(told: str | bytes) -> str | None:
-    """The config that TensorFlow Datasets recorded beside those of a dataset as the one that is meant where none is named.
+    """Return the default config that TensorFlow Datasets recorded beside those of a dataset.
 
     >>> default_config_in('{"default_config_name": "en"}'), default_config_in("{")
     ('en', None)
@@ -399,27 +399,27 @@ def _folders(folder: str, storage_options: dict[str, Any] | None) -> list[str]:
         return []
 
 
-# Whether the version of a build says as much as changed since the versions that stand prepared.
+# Check that the version of a build reflects the change since existing versions.
 
 
 def check_bump(
     builder: Builder, target: str, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None = None
 ) -> None:
-    """Compare a dataset with what stands prepared of it: refuse a version that says less than has changed.
+    """Compare a dataset with its existing builds: refuse a version that is too small a change.
 
-    It is looked for in the target, which is about to be replaced; in the folders beside it; and in the cache.  What stands
-    there of the same version is to have the same rows.  Of the versions below, the highest is compared: the same rows are a
+    Builds are searched in the target, which is about to be replaced; in the folders beside it; and in the cache.  A build
+    of the same version must have the same rows.  Of the versions below, the highest is compared: the same rows are a
     patch, new columns a minor change, everything else a major one.
 
     Args:
-        builder: whose dataset it is.
+        builder: the builder.
         target: the folder of the finished dataset.
-        folder: where its shards stand now, before the commit.
-        manifest: what it contains.
-        storage_options: for fsspec, where the target is a URL.
+        folder: folder of its shards before the commit.
+        manifest: its content.
+        storage_options: for fsspec, if the target is a URL.
 
     Raises:
-        WrongVersionError: more has changed than the version says.
+        WrongVersionError: the version is too small a change.
         MissingVersionError: the builder has no version.
     """
     if builder.version == NO_VERSION:
@@ -444,7 +444,7 @@ def check_bump(
 def _is_comparable(
     builder: Builder, before: Prepared, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None
 ) -> bool:
-    """Compare with one that stands prepared; False where it cannot be read."""
+    """Compare with an existing build; return False if it cannot be read."""
     try:
         found = compare_staged(before.folder, folder, manifest, storage_options=storage_options)
     except (DamagedShardError, ManifestError, CastError, OSError) as error:
@@ -469,7 +469,7 @@ def _is_comparable(
 def _before(
     builder: Builder, target: str, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None
 ) -> list[Prepared]:
-    """What stands prepared of the same config and is not above its version: the highest first, of one version the latest."""
+    """Return existing builds of the same config up to its version: the highest first, of one version the latest."""
     places = [located(target), builder.cache_dir]
     found = {
         prepared.folder: prepared
@@ -487,7 +487,7 @@ def _before(
 
 
 def _around(builder: Builder, place: str, options: dict[str, Any] | None) -> Iterator[Prepared]:
-    """What stands in a folder, in the folders of other versions, and of the same dataset in other folders beside it."""
+    """Yield builds in a folder, in the folders of other versions, and of the same dataset in other folders beside it."""
     home = _home(place, str(builder.version))
     if home is not None:
         for version, versioned in version_folders(home, options):
@@ -524,7 +524,7 @@ def _folders_beside(place: str) -> list[str]:
 
 
 def _home(folder: str, version: str) -> str | None:
-    """The folder of the versions, of which `folder` is in one: itself, or as one of its builds."""
+    """Return the folder of the versions around `folder`, which is a version or one of its builds."""
     for _ in range(2):
         folder, name = os.path.split(folder.rstrip("/"))
         if name == version:

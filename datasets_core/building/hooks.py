@@ -1,4 +1,4 @@
-"""What an author writes: `_info`, `_split_generators`, `_generate_*`, and the `SplitGenerator`s; how splits are divided."""
+"""Hooks of dataset authors: `_info`, `_split_generators`, `_generate_*`; `SplitGenerator`, `BuilderConfig`; parts of splits."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class BuilderConfig:
     """One variant of a dataset: subclass it to add options.
 
     Args:
-        name: what the user calls it.
-        version: its version; `0.0.0` stands for the version of the builder's class.
-        data_dir: folder of the user's files (manual downloads, or where data files are looked for).
+        name: name of the config.
+        version: its version; `0.0.0` means the version of the builder's class.
+        data_dir: folder of the user's files (manual downloads, or data files).
         data_files: the data files by split.
-        description: for people.
-        supported_versions: other versions that it has; none stands for those of the builder's class.
-        release_notes: what changed, by version; none stands for those of the builder's class.
+        description: text for users.
+        supported_versions: further versions; empty means those of the builder's class.
+        release_notes: changes, by version; empty means those of the builder's class.
 
     >>> BuilderConfig("en", version="1.2.0").create_config_id({"lower": True})
     'en-lower=True'
@@ -86,7 +86,7 @@ class BuilderConfig:
         if isinstance(self.data_files, DataFilesDict):
             named = self.data_files.items()
             # As one text: a file of thousands costs the hash a microsecond this way, and ten value by value.
-            # A commit that changes none of them is no part of it.
+            # A commit that changes none of them is not part of it.
             known = {
                 split: [(path if is_local_path(path) else without_commit(path), *rest) for path, *rest in files.identities]
                 for split, files in named
@@ -105,10 +105,10 @@ class BuilderConfig:
 
 
 def check_name(name: object) -> None:
-    """Refuse a name that cannot be a folder's.
+    """Refuse a name that cannot name a folder.
 
     Raises:
-        ConfigurationError: `name` is no text, is empty, or holds a character that file systems refuse.
+        ConfigurationError: `name` is not a text, is empty, or has a character that file systems refuse.
     """
     if not isinstance(name, str) or not name or name in {".", ".."}:
         raise ConfigurationError(f"A config cannot be called {name!r}. Give it a name of letters, digits, '-', '_' or '.'.")
@@ -168,7 +168,7 @@ def make_config(config_class: type[BuilderConfig], options: dict[str, Any], *, b
 
 
 def change_config(config: BuilderConfig, options: dict[str, Any], *, builder: str) -> BuilderConfig:
-    """A copy of `config` with the user's options in place of its own; None keeps the config's.
+    """Return a copy of `config` with the user's options; None keeps the config's value.
 
     Raises:
         UnknownOptionError: the config has no such attribute.
@@ -186,7 +186,7 @@ def change_config(config: BuilderConfig, options: dict[str, Any], *, builder: st
 def _copy(config: BuilderConfig) -> BuilderConfig:
     try:
         return copy.deepcopy(config)
-    except TypeError:  # an attribute that has no copy, such as a module, is shared
+    except TypeError:  # an attribute that cannot be copied, such as a module, is shared
         return copy.copy(config)
 
 
@@ -225,7 +225,7 @@ class Replay(Exception):
 
 
 class Part(Protocol):
-    """What the making of rows needs of a job: which part of which split."""
+    """The part of a split that a job makes."""
 
     @property
     def split(self) -> str:
@@ -239,7 +239,7 @@ class Part(Protocol):
 
     @property
     def index(self) -> int:
-        """Which part."""
+        """Number of the part."""
         ...
 
     @property
@@ -259,7 +259,7 @@ class Part(Protocol):
 
     @property
     def deadline(self) -> Deadline | None:
-        """When the author's code is to be done."""
+        """Deadline of the author's code."""
         ...
 
     @property
@@ -274,7 +274,7 @@ class Part(Protocol):
 
     @property
     def is_live(self) -> bool:
-        """True if somebody waits for each row: the first batch is one row, and those before a failure come before it."""
+        """True in a streaming build: the first batch is one row, and rows before a failure are delivered before it."""
         ...
 
 
@@ -293,7 +293,7 @@ class Encoded(NamedTuple):
 
 
 class Hooks(Protocol):
-    """What a job needs of a builder."""
+    """Interface of a builder for a job."""
 
     yields: ClassVar[Literal["rows", "tables"]]
     shuffle_on_write: ClassVar[bool]
@@ -308,7 +308,7 @@ class Hooks(Protocol):
 
     @property
     def denied(self) -> tuple[str, ...]:
-        """What its code, confined, was denied so far and went on without, in words."""
+        """Descriptions of the accesses denied so far to its sandboxed code."""
         ...
 
     @property
@@ -318,11 +318,11 @@ class Hooks(Protocol):
 
     @property
     def reads_in_order(self) -> bool:
-        """True if it is a format, which reads file after file, and each alike whichever files stand beside it."""
+        """True for formats, which read file after file, each independent of the others."""
         ...
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
-        """How the rows lie in the files of a part, where their footers tell of blocks that are read alone."""
+        """Return the blocks of the rows of a part, if the footers of its files describe blocks; else None."""
         ...
 
     def with_schema(self, schema: pa.Schema) -> Hooks:
@@ -330,7 +330,7 @@ class Hooks(Protocol):
         ...
 
     def reading_live(self, mark: Mark | None) -> Hooks:
-        """A copy that reads a file as it comes, in blocks that tell marks, and from a mark on; itself where there are none."""
+        """Return a copy that reads a file in blocks with marks, from a mark on; itself if the format has none."""
         ...
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
@@ -355,7 +355,7 @@ class Hooks(Protocol):
 
 
 class Builder(Hooks, Protocol):
-    """What a build needs of a builder."""
+    """Interface of a builder for a build."""
 
     hash: str
     config_id: str
@@ -378,7 +378,7 @@ class Builder(Hooks, Protocol):
 
     @property
     def checksums_path(self) -> str | None:
-        """Where the checksums of its downloads are registered; None where there is no place for them."""
+        """Path of the `checksums.tsv` of its downloads; None without one."""
         ...
 
     @property
@@ -388,12 +388,12 @@ class Builder(Hooks, Protocol):
 
     @property
     def manual_download_instructions(self) -> str | None:
-        """What the user has to fetch by hand."""
+        """Instructions for files that the user has to fetch by hand."""
         ...
 
     @property
     def cache_root(self) -> str:
-        """The cache, or the data folder, in which that folder stands."""
+        """The cache, or the data folder, that contains that folder."""
         ...
 
     def has_source(self, path: str) -> bool:
@@ -406,12 +406,12 @@ class Builder(Hooks, Protocol):
 
 
 def holds_once(value: Any) -> bool:
-    """True if `value` is, or holds, an iterator or an open file: what it gave cannot be asked of it again.
+    """True if `value` is, or contains, an iterator or an open file, which can be read only once.
 
     >>> holds_once({"lines": iter([])}), holds_once({"lines": []})
     (True, False)
     """
-    if isinstance(value, str):  # asked first: there may be thousands
+    if isinstance(value, str):  # first: there may be thousands
         return False
     if isinstance(value, Mapping):
         return any(map(holds_once, value.values()))
@@ -431,13 +431,13 @@ ROW_GROUP_BYTES = 4 << 20  # python reads a row in the time in which pyarrow rea
 def divide(
     gen_kwargs: dict[str, Any], *, group_bytes: int = TABLE_GROUP_BYTES, count: int | None = None
 ) -> list[dict[str, Any]]:
-    """The parts that a split is built in, in the order of its rows.
+    """Return the parts in which a split is built, in the order of its rows.
 
     Lists of one common length are cut into contiguous parts: lists of local files where a part reaches `group_bytes`, other
-    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part; with `count` there are so many parts at
-    most, the first of which are longer by an item where they cannot be equal.  What may lose or repeat rows is not cut: lists
+    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part; with `count` there are at most so many
+    parts, the first ones longer by an item if they cannot be equal.  Values are not cut if that may lose or repeat rows: lists
     of different lengths; a list of plain values beside other data or another list (it is likely a parameter: names of
-    labels, languages, each of which goes with each); and anything that can be read only once, since a second part would begin
+    labels, languages, combined with each other); and anything that can be read only once, since a second part would begin
     where the first one ended.
 
     >>> divide({"shards": [0, 1], "lower": True})
@@ -480,7 +480,7 @@ def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | N
 
 
 def names_of_parts(split: str, gen_kwargs: dict[str, Any]) -> list[str]:
-    """What the parts of a split are called, item by item: by their files, or else by their numbers."""
+    """Return names of the parts of a split, item by item: their files, else their numbers."""
     parts = divide(gen_kwargs, group_bytes=0)
     return [file_of(part) or f"{split}, part {index}" for index, part in enumerate(parts)]
 
@@ -506,7 +506,7 @@ def is_data(value: Any) -> bool:
 def _exists(path: str) -> bool:
     try:
         return os.path.exists(path)
-    except ValueError:  # a text with a NUL is no path
+    except ValueError:  # a text with a NUL is not a path
         return False
 
 

@@ -1,4 +1,6 @@
-"""A builder as a stream: its author's hooks run while rows are read, and nothing is written.
+"""`LiveSplits`: a builder as a stream: the author's hooks run while rows are read, and nothing is written.
+
+Also owns the split expressions of a stream (`split_blocks`), and the fallback for scripts that need a local file.
 
 Each part of a split is a job of the stream, and makes its rows in the order in which a build writes them.
 """
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.sources.block_index import BlockIndex
     from datasets_core.stream.sources.blocks import BlockPart
 
-# Streamed scripts that make a text of a path and open that: told from how they fail, since such a text cannot fetch
+# Streamed scripts that open a path made from a text: detected by how they fail, since such a text cannot fetch
 # itself.
 
 
@@ -75,7 +77,7 @@ def unopened(error: BaseException, given: Collection[str]) -> str | None:
     'https://example.org/a.csv'
     """
     longest_first = sorted(given, key=len, reverse=True)
-    if isinstance(error, UrlNotFoundError):  # a name beside a given one is that of a file which the script would make
+    if isinstance(error, UrlNotFoundError):  # a name beside a given one is a file that the script would make
         shown = {form: url for url in longest_first for form in (url, redact(url))}
         return next((url for form, url in shown.items() if error.url.startswith(form) and error.url != form), None)
     if isinstance(error, DeniedAccessError):
@@ -91,12 +93,12 @@ def unopened(error: BaseException, given: Collection[str]) -> str | None:
 
 
 def _forms(url: str) -> tuple[str, ...]:
-    """A URL as it may stand in an error: as it is, as `pathlib` writes it, and as `repr` does."""
+    """Return the forms of a URL in error messages: unchanged, as `pathlib` writes it, and as `repr` does."""
     path = os.path.normpath(url)
     return url, path, redact(url), repr(url)[1:-1]
 
 
-# The rows of a split expression by the blocks of its files, where the format has such: what is not asked is not read.
+# The rows of a split expression by the blocks of its files, if the format has blocks: only the blocks needed are read.
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class SplitBlocks:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Rows that are told by their numbers."""
+    """Rows given by their numbers."""
 
     start: int
     stop: int | None
@@ -153,12 +155,12 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Rows that are told by percent, from the end, by shards or as an even part: the files are asked, where no record tells.
+    """Rows given by percent, from the end, by shards or as an even part; counted from footers, if not recorded.
 
     Attributes:
-        splits: what there is.
-        part: what is wanted.
-        name: of which split.
+        splits: the splits.
+        part: the requested rows.
+        name: of the split.
     """
 
     splits: SplitBlocks
@@ -188,12 +190,12 @@ class Bounds:
 
 
 def split_blocks(builder: Any, asked: Mapping[str, Mapping[str, Any]], recorded: Mapping[str, int]) -> SplitBlocks | None:
-    """The files of all splits by their blocks; None where one of them has no such.
+    """Return the files of all splits with their blocks; None if one of them has none.
 
     Args:
         builder: of a format.
-        asked: what it makes the rows of each split from.
-        recorded: how many rows splits have, as far as that is on record.
+        asked: the arguments of the rows of each split.
+        recorded: recorded number of rows of splits.
     """
     from datasets_core.stream.sources.block_index import BlockIndex
 
@@ -212,12 +214,12 @@ logger = logging.getLogger(__name__)
 
 
 class LiveSplits:
-    """The splits of a builder, to be streamed; asked for when the first is.
+    """The splits of a builder in a streaming build; the hooks run when the first is read.
 
     Args:
-        builder: whose.
+        builder: the builder.
         options: how to fetch and check.
-        paths: which paths among the values may be opened.
+        paths: the paths in values that may be opened.
     """
 
     def __init__(self, builder: Any, options: BuildOptions, paths: MediaPaths) -> None:
@@ -250,7 +252,7 @@ class LiveSplits:
 
     @property
     def deadline(self) -> Deadline | None:
-        """When the author's code is to have given more, from now."""
+        """Deadline of the author's code for the next rows, from now."""
         return None if self._timeout is None else Deadline.of(self._timeout)
 
     def splits(self, *, again: bool = False) -> dict[str, SplitGenerator]:
@@ -385,7 +387,7 @@ class LiveSplits:
         return [found[job.split][job.index] for job in jobs]
 
     def _lengths(self, part: SplitPart) -> Mapping[str, int]:
-        """How many rows each split has: as is on record, or was found when all its files were read."""
+        """Return the number of rows of each split: recorded, or counted when all its files were read."""
         recorded = {} if self.builder.is_partial else self.builder.recorded.splits or {}
         names = self.names if part.split == ALL else [part.split]
         found = {name: recorded[name].num_examples if name in recorded else self._counted(name) for name in names}
@@ -432,10 +434,10 @@ class LiveSplits:
         return parts[index]
 
     def why_one_piece(self, split: str) -> str | None:
-        """Why the parts of a split are not what its author wrote: "keys", where they begin alike, or "failure"; None: they are.
+        """Return why a split must be read in one piece: "keys" if its parts have equal keys, or "failure"; None: it need not.
 
-        A build makes such a split in one piece.  A counter of rows, say, that goes on from file to file, begins anew in each
-        part; and where the files of a list have different parts to play, one without the others is nothing.
+        A build makes such a split in one piece.  A row counter, for example, that runs on from file to file, starts again in
+        each part; and if the files of a list have different roles, one without the others is not usable.
         """
         if split not in self.one_piece:
             count = len(divide(self.splits()[split].gen_kwargs, group_bytes=0))
@@ -469,7 +471,7 @@ class LiveSplits:
 
 
 def _told(builder: Builder) -> str:
-    """What tells the rows of a builder's files from others."""
+    """Return the identity of the rows of a builder's files."""
     features = builder.info.features
     return Hasher.hash(
         [builder.hash, builder.config_id, str(builder.version), None if features is None else features.to_dict()]
@@ -477,13 +479,13 @@ def _told(builder: Builder) -> str:
 
 
 def _cache_of(builder: Builder) -> IndexCache:
-    """Where it is kept how rows lie in files: in the cache of the builder, if that is on this disk."""
+    """Return the cache of row positions in files: in the cache of the builder, if that is on this disk."""
     root = builder.cache_root
     return IndexCache.of_settings() if is_url(root) else IndexCache.at(join(root, "row_indexes"), INDEX_BYTES)
 
 
 def _signed(builder: Builder, split: str, count: int) -> list[Any]:
-    """What tells the rows from others: the dataset, the split, and the code and options that make them."""
+    """Return the identity of the rows: the dataset, the split, and the code and options that make them."""
     features = builder.info.features
     parts = [
         (builder.hash, builder.config_id, str(builder.version), count, None if features is None else features.to_dict()),
@@ -492,13 +494,13 @@ def _signed(builder: Builder, split: str, count: int) -> list[Any]:
 
 
 def streamed_splits(builder: Any, split: Any, options: BuildOptions | None = None, paths: MediaPaths | None = None) -> Any:
-    """The streams of a nest of split expressions; of None, those of all splits.
+    """Return the streams of a nest of split expressions; for None, those of all splits.
 
     Args:
-        builder: whose rows.
+        builder: the builder.
         split: see `DatasetBuilder.as_streaming_dataset`.
-        options: how to fetch and check; None reads the dataset that stands prepared.
-        paths: which paths among the values may be opened.
+        options: how to fetch and check; None reads the finished dataset.
+        paths: the paths in values that may be opened.
     """
     if options is None or paths is None:
         return nested(

@@ -1,4 +1,4 @@
-"""`FileJob`: a file of a format whose rows are read as they come, from its beginning or from a mark in it."""
+"""`LiveJob`, `FileJob`: jobs of a streaming build: a part of a split from a script, or a file of a format, resumed at marks."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class LiveTables:
 
     @property
     def told(self) -> str | None:
-        """Those types as a short text."""
+        """Return those types as a short text."""
         if self._told is None:
             self._told = packed(self._known)
         return self._told
@@ -152,7 +152,7 @@ class LiveTables:
         )
 
 
-# `LiveJob`: a part of a split whose rows an author's code makes while they are read; `LivePart`: what it asks of a
+# `LiveJob`: a part of a split whose rows an author's code generates while they are read; `LivePart`: its interface to a
 # builder.
 
 
@@ -160,7 +160,7 @@ logger = logging.getLogger(__name__)
 
 
 class Splits(Protocol):
-    """What a job needs of the splits that it belongs to: `LiveSplits`."""
+    """Interface of the splits for a job: `LiveSplits`."""
 
     one_piece: dict[str, str | None]
     tables: dict[str, LiveTables]
@@ -172,7 +172,7 @@ class Splits(Protocol):
 
     @property
     def deadline(self) -> Deadline | None:
-        """When the author's code is to have given more, from now."""
+        """Deadline of the author's code for the next rows, from now."""
         ...
 
     @property
@@ -199,7 +199,7 @@ class Splits(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LivePart:
-    """What a job asks of a builder; see `building.hooks.Part`."""
+    """Part of a split for a builder in a streaming build; see `building.hooks.Part`."""
 
     split: str
     gen_kwargs: dict[str, Any]
@@ -214,7 +214,7 @@ class LivePart:
 
     @property
     def deadline(self) -> Deadline | None:
-        """See `Part.deadline`: for what is made next, since nobody knows how long rows are read."""
+        """See `Part.deadline`: of the next rows, since the time of a read is unlimited."""
         return self.timeout()
 
 
@@ -277,7 +277,7 @@ class LiveJob:
         return self.whole if self.index == 0 else None
 
     def _read_next(self, job: LiveJob, made: int, *, in_order: bool) -> LiveJob | None:
-        """The job that goes on behind one: all parts as one, where the first part turns out to be none by itself."""
+        """Return the job that follows: all parts as one, if the first part cannot be read by itself."""
         if job is not self or self.count == 1 or self.is_apart or self.index > 0 or not (in_order or not made):
             return None
         why = self.splits.why_one_piece(self.split)
@@ -371,7 +371,7 @@ class _Reading:
                 self._builder = builder.with_schema(tables.known)
 
     def opened(self) -> Generator[Any]:
-        """What the author's code makes from the next row on."""
+        """Yield the output of the author's code from the next row on."""
         self._part = part = self.job._part(self.row)
         if self._tables is not None:
             tables: Generator[Any] = self._builder.made_tables(part)
@@ -387,7 +387,7 @@ class _Reading:
         return self._tables.batches(table, origin(self._part.gen_kwargs, key), self.row)
 
     def mends(self, error: BaseException) -> bool:
-        """True if reading goes on after a failure, with what is opened next."""
+        """True if reading can resume after a failure, from what is opened next."""
         if isinstance(error, ChangedRowsError):  # the rows that were given are right: those behind them are made again
             self._copies = True
             return True
@@ -417,7 +417,7 @@ Begun: TypeAlias = "tuple[int, Made | None, Generator[Made]]"
 
 
 class FileSplits(Splits, Protocol):
-    """What a job needs of the splits that its file belongs to: `LiveSplits`."""
+    """Interface of the splits for the job of a file: `LiveSplits`."""
 
     heads: dict[str, pa.Schema]
     begun: dict[str, Begun]
@@ -455,7 +455,7 @@ class FileJob:
         return True
 
     def num_rows(self) -> int | None:
-        """How many rows it makes, where that is known without reading them."""
+        """Return the number of rows, if known without reading them."""
         marks, before = self.splits.marks, 0
         for index in range(self.index if self.is_sliced else 0):
             kept = marks.of(self.split, index)
@@ -471,7 +471,7 @@ class FileJob:
         return max(0, stop - max(self.start, before))
 
     def counted(self) -> int | None:
-        """How many rows the file has, where that is known, or its format counts them without reading them."""
+        """Return the number of rows of the file, if known, or if its format counts them without reading them."""
         kept = self.splits.marks.of(self.split, self.index)
         if kept.num_rows is None and (count := getattr(self.splits.builder, "num_rows_of", None)) is not None:
             found: int | None = count(self.splits.gen_kwargs(self.split, self.index, self.count))
@@ -479,7 +479,7 @@ class FileJob:
         return kept.num_rows
 
     def least_rows(self) -> int:
-        """How many rows it makes at least, as far as it was read before."""
+        """Return a lower bound of the number of rows, from what was read before."""
         kept = self.splits.marks.of(self.split, self.index)
         return 0 if self.is_sliced else kept.seen
 
@@ -532,7 +532,7 @@ class FileJob:
         return splits.heads.get(self.split)
 
     def _rows_before(self) -> int:
-        """How many rows the files before have, up to as many as are wanted; they are read for it where nothing tells."""
+        """Return the number of rows of the files before, up to the number needed; reads them if it is unknown."""
         total = 0
         for index in range(self.index):
             kept = self.splits.marks.of(self.split, index)
@@ -620,7 +620,7 @@ class FileJob:
                 schema = request.schema
 
     def _fitted(self, builder: Builder, mark: Mark | None, *, in_order: bool) -> LiveTables:
-        """What fits the tables to the types that are known where the reading begins."""
+        """Return the conversion of the tables to the types known at the start of the read."""
         tables, known = self.splits.tables, None
         if mark is not None:
             known = unpacked(mark.types[1])

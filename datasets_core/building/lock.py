@@ -1,7 +1,7 @@
-"""`DatasetLock`: what a dataset was made of and what came of it, as one file that can be compared line by line.
+"""`DatasetLock`: sources and content of a dataset in one file for line-by-line comparison; builds checked against it.
 
-The file is JSON with its keys in one order, its lists sorted, and paths relative to the folder of the dataset, so that it means
-the same on another machine.  Whoever wrote it is not trusted: it names no file outside of that folder.
+The file is JSON with its keys in one order, its lists sorted, and paths relative to the folder of the dataset, so that it
+means the same on another machine.  Its author is not trusted: it names no file outside of that folder.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from datasets_core.store.manifest import Manifest, SourceRecord
 
 FORM = 1
 _KINDS = ("path", "url", "name")
-_KEYS_OF_HUB = ("repository", "revision")  # of a dataset on the Hub, beside its commit
+_KEYS_OF_HUB = ("repository", "revision")  # of a dataset on the Hub, in addition to its commit
 _KEYS = (
     *("form", "dataset", "config", "version", "options", "commit", "script", "files", "features", "splits", "fingerprint"),
     "library_versions",
@@ -59,15 +59,15 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True, order=True)
 class LockedFile:
-    """One file that the dataset is made of.
+    """One source file of the dataset.
 
     Attributes:
-        kind: "path" in the folder, or the repository, of the dataset, "url", or "name" for a file elsewhere, which may lie
-            anywhere.
+        kind: "path" in the folder, or the repository, of the dataset, "url", or "name" for a file at any other
+            place.
         place: the path, URL or name.
-        size: bytes; -1 where a store does not say.
-        sha256: in hex, None where it is not known.
-        etag: by which the server knew this version, on the Hub a hash of the content; "" where it said nothing.
+        size: bytes; -1 if a store does not report it.
+        sha256: in hex, None if unknown.
+        etag: version identifier of the server, on the Hub a hash of the content; "" if it sent none.
     """
 
     kind: str
@@ -88,7 +88,7 @@ class LockedSplit:
     Attributes:
         name: its name.
         rows: number of rows.
-        sha256: of the rows, whatever shards they stand in.
+        sha256: of the rows, independent of shards.
     """
 
     name: str
@@ -98,21 +98,21 @@ class LockedSplit:
 
 @dataclass(frozen=True, slots=True)
 class DatasetLock:
-    """What a dataset is made of; None is not known yet, and not compared.
+    """Sources and content of a dataset; None is unknown, and not compared.
 
     Attributes:
-        dataset: its name, which is that of its folder and not compared: another checkout may call it otherwise.
-        config, version: what is built.
-        options: those of the config that were given.
-        commit: the commit of its repository that was resolved, where there is one.
-        script: sha256 of the script and the modules beside it; "" where there is none.
+        dataset: its name, that of its folder; not compared: another checkout may have another name.
+        config, version: of the build.
+        options: options of the config given by the user.
+        commit: the resolved commit of its repository, if any.
+        script: sha256 of the script and the modules beside it; "" without one.
         files: every source.
         features: the columns, in the form of `dataset_info.json`.
         splits: in their order.
         fingerprint: of all rows.
-        library_versions: of what read them.
-        repository: where it comes from on the Hub; None for other places.
-        revision: what the commit was asked for by, which is not compared: the commit is.
+        library_versions: of the packages that read the data.
+        repository: on the Hub; None for other places.
+        revision: the requested revision; not compared: the commit is.
     """
 
     dataset: str
@@ -155,11 +155,11 @@ def _file_form(file: LockedFile) -> dict[str, Any]:
 
 
 def read_lock(path: str) -> DatasetLock:
-    """The lock in a file.
+    """Return the lock in a file.
 
     Raises:
-        FileNotFoundDatasetsError: there is no such file.
-        ManifestError: it is none of ours; names the line or the key.
+        FileNotFoundDatasetsError: the file does not exist.
+        ManifestError: it is not a lock; names the line or the key.
     """
     try:
         with open(path, "rb") as handle:
@@ -174,10 +174,10 @@ def read_lock(path: str) -> DatasetLock:
 
 
 def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
-    """The lock in the bytes of a file.
+    """Return the lock in the bytes of a file.
 
     Raises:
-        ManifestError: they are no lock; names the line or the key.
+        ManifestError: they are not a lock; names the line or the key.
     """
     form = parse_json(data, path=path)
     reader = _Reader(path)
@@ -299,7 +299,7 @@ def is_below(path: str) -> bool:
 
 
 def differences(old: DatasetLock, new: DatasetLock) -> list[str]:
-    """What moved from one lock to another, a line each; what either does not know is not compared."""
+    """Return the differences of two locks, a line each; values unknown to either are not compared."""
     lines = [
         f"the {what} was {getattr(old, what)!r} and is {getattr(new, what)!r}"
         for what in ("repository", "config", "version", "commit")
@@ -411,7 +411,7 @@ def _of_splits(old: tuple[LockedSplit, ...], new: tuple[LockedSplit, ...]) -> li
     return lines
 
 
-# A dataset held to its lock: what it is made of now, compared with what was locked, before and after it is built.
+# A build checked against its lock: sources before the build, content after it.
 
 
 _BLOCK = 1 << 20
@@ -421,12 +421,12 @@ _FILES = ("data_files", "data_dir", "features")  # options that the files and th
 
 
 def lock_of(builder: DatasetBuilder, root: str, revision: str | None = None) -> DatasetLock:
-    """The lock of a dataset that is built.
+    """Return the lock of a built dataset.
 
     Args:
         builder: its builder, after `download_and_prepare`.
         root: the folder of the dataset, to which the paths of the lock are relative.
-        revision: what its commit was asked for by, where it comes from the Hub.
+        revision: the requested revision, for a dataset of the Hub.
     """
     made = Present(builder, root).after(builder._built())
     return made if made.repository is None else dataclasses.replace(made, revision=revision)
@@ -434,18 +434,18 @@ def lock_of(builder: DatasetBuilder, root: str, revision: str | None = None) -> 
 
 @contextlib.contextmanager
 def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str, *, is_hashed: bool = True) -> Iterator[None]:
-    """Compare the sources with a lock, let the block build the dataset, and compare what came of it.
+    """Compare the sources with a lock, let the block build the dataset, and compare the result.
 
     Args:
-        lock: what the dataset should be.
+        lock: the expected dataset.
         path: the file of the lock, for messages.
-        builder: is built in the block; what it downloads is compared while it comes.
+        builder: builds in the block; its downloads are compared while they arrive.
         root: the folder of the dataset.
-        is_hashed: the shards are hashed, and their rows; else rows are only counted, and the cache is trusted.
+        is_hashed: True to hash the shards, and their rows; else rows are only counted, and the cache is trusted.
 
     Raises:
-        DamagedShardError: a shard has other bytes than were written.
-        LockDriftError: something is not what it was; all that is known to have moved is named.
+        DamagedShardError: a shard has other bytes than recorded.
+        LockDriftError: something differs; names all known differences.
     """
     present = check_sources(lock, path, builder, root)
     urls = {file.place: file for file in lock.files or () if file.kind == "url" and file.sha256}
@@ -490,20 +490,20 @@ def _refuse(path: str, moved: list[str], cause: Exception | None = None) -> None
 
 
 class Present:
-    """What a dataset is made of now."""
+    """Current sources and content of a dataset."""
 
     def __init__(self, builder: DatasetBuilder, root: str, lock: DatasetLock | None = None) -> None:
         self._builder, self._root, self._lock = builder, root, lock
         self._known: dict[tuple[str, int, int], LockedFile] = {}
 
     def before(self, lock: DatasetLock) -> DatasetLock:
-        """What is known of the dataset before it is built; of the files those in its folder."""
+        """Return what is known of the dataset before it is built; of the files those in its folder."""
         features = self._builder.info.features
         known = self._listed_sources() if self._repository is not None else self._local_sources(lock)
         return self._lock_with(known, None if features is None else features.to_dict(), None, None)
 
     def after(self, manifest: Manifest, *, is_hashed: bool = True) -> DatasetLock:
-        """What the dataset is, once it is built."""
+        """Return the lock of the dataset after the build."""
         features = manifest.info.features
         files = tuple(sorted(self._sources(manifest.sources)))
         splits = self._hashed(manifest) if is_hashed else self._counted(manifest)
@@ -559,7 +559,7 @@ class Present:
         return tuple(sorted(file for file in found if file.kind == "path"))
 
     def _listed_sources(self) -> tuple[LockedFile, ...] | None:
-        """The files of the repository that it is made of, as its commit lists them; None where a script asks for them."""
+        """Return the source files from the repository, as listed in its commit; None if a script requests them."""
         data_files = self._builder.config.data_files
         if not isinstance(data_files, DataFilesDict) or self._builder.script_digest is not None:
             return None
@@ -571,7 +571,7 @@ class Present:
         if self._repository is None:
             return None
         path = source.path
-        if not is_url(path) and not os.path.isabs(path):  # what a script asked its manager for
+        if not is_url(path) and not os.path.isabs(path):  # requested by a script from its manager
             path = f"{PREFIX}{self._repository}/{posixpath.normpath(path)}"
         found = parse_hub_url(path)
         if found is None or found.repo_id != self._repository:
@@ -588,7 +588,7 @@ class Present:
         remote = [source for source in sources if source not in own and _is_remote(source.path)]
         base = self._builder.base_path
         base = "" if base is None or is_url(base) else base
-        # What was named to the download manager is relative to the script; an argument of a split is opened as it stands.
+        # A name passed to the download manager is relative to the script; an argument of a split is opened unchanged.
         local = {
             os.path.abspath(os.path.join("" if source.identity else base, local_path(source.path)))
             for source in sources
@@ -675,7 +675,7 @@ def _is_remote(path: str) -> bool:
 
 
 def _script_hash(builder: DatasetBuilder) -> str:
-    """What tells the code of a dataset from other code, wherever it lies; "" for a format of this library."""
+    """Return the identity of the code of a dataset, independent of its location; "" for a format of this library."""
     if builder.script_digest is not None:
         return builder.script_digest
     if type(builder).__module__.partition(".")[0] == _LIBRARY:
@@ -684,7 +684,7 @@ def _script_hash(builder: DatasetBuilder) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """An option as JSON holds it; what JSON has no word for by its type and hash."""
+    """Return an option as JSON; values without a JSON form by their type and hash."""
     try:
         text = json.dumps(value)
         if json.loads(text) == value:

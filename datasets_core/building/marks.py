@@ -1,4 +1,4 @@
-"""`Mark`: where a block of rows begins in its file, and what reading on there needs; and the marks of files, kept for later.
+"""`Mark`: start of a block of rows in a text file, with the reader's state; cache of the marks of files.
 
 Reading from a mark gives the rows, and the types, that reading from the beginning gives: blocks of a stream end at the same
 places however often it is interrupted, and a mark holds all that its reader knew when it came there.
@@ -45,7 +45,7 @@ class TextFile:
     lead: int = 0
 
     def is_same(self, other: TextFile) -> bool:
-        """True if both are of one version, as far as both tell it: of a copy of a file elsewhere only the size is known.
+        """True if both have the same version, as far as both know it: of a copy of a remote file only the size is known.
 
         >>> TextFile(7, '"v1"').is_same(TextFile(7)), TextFile(7, '"v1"').is_same(TextFile(7, '"v2"'))
         (True, False)
@@ -57,15 +57,15 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a block of rows begins.
+    """Start of a block of rows in a text file.
 
     Attributes:
         at: the byte of the text at which it begins.
         to: the byte up to which the text was read to find its end.
-        reader: what its reader knows there, as plain JSON.
-        file: of which file.
+        reader: state of the reader at the mark, as plain JSON.
+        file: the file.
         row: rows of the file before it.
-        types: what is known of the columns: when the file was begun, and there; as `packed` gives it.
+        types: known column types: at the start of the file, and at the mark; as returned by `packed`.
     """
 
     at: int
@@ -87,10 +87,10 @@ class Mark:
 
     @classmethod
     def from_json(cls, stored: Any) -> Mark:
-        """What `to_json` gave.
+        """Return the mark from the result of `to_json`.
 
         Raises:
-            ValueError: it is nothing that `to_json` gives.
+            ValueError: not a result of `to_json`.
         """
         try:
             row, at, to, reader, (size, tag, compression, lead), types = stored
@@ -115,10 +115,10 @@ def packed(schema: pa.Schema | None) -> str | None:
 
 
 def unpacked(text: str | None) -> pa.Schema | None:
-    """What `packed` was given.
+    """Return the argument of `packed`.
 
     Raises:
-        ValueError: it is nothing that `packed` gives.
+        ValueError: not a result of `packed`.
     """
     if text is None:
         return None
@@ -171,7 +171,7 @@ class FileMarks:
 
     @property
     def _spacing(self) -> int:
-        """How far apart marks are: farther in a larger file, of which there would be too many."""
+        """Return the distance of marks in bytes: larger in a larger file, which would have too many."""
         return max(_SPACING_BYTES, self.marks[-1].at // _MOST_MARKS * 2)
 
     def to_json(self) -> dict[str, Any]:
@@ -181,10 +181,10 @@ class FileMarks:
 
     @classmethod
     def from_json(cls, stored: Any) -> FileMarks:
-        """What `to_json` gave.
+        """Return the marks from the result of `to_json`.
 
         Raises:
-            ValueError: it is nothing that `to_json` gives.
+            ValueError: not a result of `to_json`.
         """
         try:
             marks = [Mark.from_json(mark) for mark in stored["marks"]]
@@ -199,22 +199,22 @@ class FileMarks:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> FileMarks:
-        """What `to_bytes` gave.
+        """Return the marks from the result of `to_bytes`.
 
         Raises:
-            ValueError: it is nothing that `to_bytes` gives.
+            ValueError: not a result of `to_bytes`.
         """
         return cls.from_json(json.loads(data))
 
 
 class MarkCache:
-    """The marks of the files of a dataset, in this process and for the next one.
+    """Cache of the marks of the files of a dataset, for this process and the next ones.
 
-    Those of a large file are kept by themselves; of small files, how many rows they have, all of a split together.
+    A large file has an entry of its own; the row counts of small files share one entry for each split.
 
     Args:
-        name: tells the dataset, and how it is read, from others; asked for once.
-        cache: keeps them.
+        name: returns the identity of the dataset and its reader; called once.
+        cache: storage of the entries.
     """
 
     def __init__(self, name: Callable[[], str], cache: IndexCache) -> None:
@@ -225,7 +225,7 @@ class MarkCache:
         self._told: str | None = None
 
     def of(self, split: str, index: int) -> FileMarks:
-        """Those of a file of a split."""
+        """Return the marks of a file of a split."""
         found = self._files.get((split, index))
         if found is None:
             if split not in self._small:

@@ -1,4 +1,4 @@
-"""How to build: the arguments of `download_and_prepare`, understood once and for all."""
+"""`BuildOptions`: the arguments of `download_and_prepare`, parsed once; download managers, split checks, write order."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def check_downloads(expected: Mapping[str, Any] | None, recorded: Mapping[str, A
 
 
 def recorded_downloads(builder: Builder, mode: VerificationMode) -> Mapping[str, Any] | None:
-    """What is on record of the downloads of a builder; None where they are not compared.
+    """Return the recorded downloads of a builder; None if they are not compared.
 
     Hugging Face `datasets` compared them under `all_checks` alone, and the files of many scripts changed since.
     """
@@ -161,7 +161,7 @@ _OLD_OPTIONS = {"ignore_verifications", "try_from_hf_gcs", "use_auth_token", "be
 
 
 class BuildOptions(NamedTuple):
-    """How to build: the arguments of `download_and_prepare`, understood."""
+    """Parsed arguments of `download_and_prepare`."""
 
     output_dir: str
     download_config: DownloadConfig | None = None
@@ -247,7 +247,7 @@ def _count(name: str, given: Any) -> int | None:
     return count
 
 
-# What a builder is asked before any row is made: who fetches its files, and which splits it names.
+# Preparation of a builder before any row is made: its download manager, and its splits.
 
 
 def has_register(builder: Builder, options: BuildOptions) -> bool:
@@ -276,15 +276,15 @@ def takes_local_files(builder: Builder, options: BuildOptions) -> bool:
 
 
 class LocalFiles:
-    """Local data files, given to their builder as they are, each looked at once.
+    """Local data files, passed to their builder unchanged, each checked once.
 
-    What else the builder asks for, such as the members of an archive, comes from the download manager, made then.
+    For other requests, such as the members of an archive, the download manager is made on first use.
 
     Args:
-        manager: makes it.
+        manager: makes the download manager.
 
     Attributes:
-        local_paths: the files that were asked for.
+        local_paths: the files requested.
     """
 
     is_streaming = False
@@ -337,7 +337,7 @@ class LocalFiles:
 
     @property
     def _real(self) -> Any:
-        """The download manager, which knows what was asked for before."""
+        """The download manager, with the earlier requests."""
         if self._manager is None:
             self._manager = self._make()
             if self._sizes:
@@ -351,7 +351,7 @@ def _are_local(paths: Any) -> bool:
 
 
 def download_manager(builder: Builder, options: BuildOptions, *, kind: type[DownloadManager] | None = None) -> Any:
-    """What fetches the files of a builder, as its user wants."""
+    """Return the download manager for the files of a builder, with the options of the user."""
     from datasets_core.fetch.downloads import DownloadManager  # 20 ms that local files do without
 
     if options.download_config is None:
@@ -432,14 +432,14 @@ class _HookLabel:
 
 
 def check_split_list(splits: Sequence[Any], label: object) -> None:
-    """Refuse what is no list of `SplitGenerator`s.
+    """Check that splits are a list of `SplitGenerator`s.
 
     Args:
         splits: what the hook returned.
         label: the dataset, as text or as an object that becomes text in messages.
 
     Raises:
-        ConfigurationError: something else is in it, or names that mean nothing.
+        ConfigurationError: another value, or invalid names.
     """
     for split in splits:
         if not isinstance(split, SplitGenerator):
@@ -454,10 +454,10 @@ def check_split_list(splits: Sequence[Any], label: object) -> None:
 
 
 def check_split_names(names: Sequence[str], label: object) -> None:
-    """Refuse names that no expression can mean.
+    """Refuse names that no split expression can contain.
 
     Raises:
-        ConfigurationError: no split at all, a name twice, `all`, or a name that is not made of words and points.
+        ConfigurationError: no split at all, a duplicate name, `all`, or a name that is not made of words and points.
     """
     if not names:
         raise ConfigurationError(f"{label} names no splits. Return at least one SplitGenerator from _split_generators.")
@@ -472,21 +472,21 @@ def check_split_names(names: Sequence[str], label: object) -> None:
             raise ConfigurationError(f"{label} has two splits called {name!r}. Give each split a name of its own.")
 
 
-# What the rows of a dataset are to be put in order by, and whether a dataset that stands is the one in that order.
+# Write order of the rows of a dataset, and whether an existing dataset has it.
 
 
 Order = Literal["source", "hash", "key"]
 
 
 def wanted_order(builder: Hooks, *, disable_shuffling: bool = False) -> Order:
-    """What rows are put in order by: nothing, the hash of their keys, or their keys, as far as these are integers."""
+    """Return the write order: none, by the hash of keys, or by keys, if these are integers."""
     if not builder.shuffle_on_write:
         return "source"
     return "key" if disable_shuffling or builder.info.disable_shuffling else "hash"
 
 
 def is_wanted(manifest: Manifest, builder: Hooks, options: BuildOptions) -> bool:
-    """True if a dataset that stands has the rows, their order and the number of shards that are asked for."""
+    """True if an existing dataset has the requested rows, order and number of shards."""
     wanted = wanted_order(builder, disable_shuffling=options.disable_shuffling)
     orders = {"source": ("source",), "hash": ("hash",), "key": ("key", "source")}[wanted]
     if manifest.write_order not in orders or manifest.disable_shuffling != (wanted == "key"):
@@ -498,9 +498,9 @@ def is_wanted(manifest: Manifest, builder: Hooks, options: BuildOptions) -> bool
 
 
 def variant_folder(folder: str, builder: Hooks, *, disable_shuffling: bool, max_rows: int | None) -> str:
-    """The folder in the cache of what is built with other rows, or in another order, than the builder's own.
+    """Return the folder in the cache for a build with other rows, or in another order, than the builder's own.
 
-    The dataset that stands in `folder` is left alone.
+    The dataset in `folder` is not changed.
     """
     wanted = wanted_order(builder, disable_shuffling=disable_shuffling)
     unshuffled = "-unshuffled" if wanted != wanted_order(builder) else ""

@@ -1,7 +1,7 @@
-"""See that a dataset stands: take the one that is there, or have it built.
+"""`prepare`: reuse of a finished dataset, or a build under the lock; record of the builds of Hub datasets.
 
-A finished dataset is taken as it is, without a lock, once its manifest, its shards and its verification are found good enough.
-Else one process builds, under the lock, and those that waited for it look again.
+A finished dataset is used without a lock, if its manifest, its shards and its verification mode are sufficient.
+Else one process builds, under the lock, and the waiting processes look again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from datasets_core.progress import progress
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, located, lock_path, manifest_bytes, read_manifest
 from datasets_core.store.source import check_shards
 
-# Which builds of a Hub dataset stand in the cache: by the commit, and by what was asked for, in one small file per
+# Record of the builds of a Hub dataset in the cache: by commit and request, in one small file for each
 # repository.
 
 
@@ -43,9 +43,9 @@ class HubReference(NamedTuple):
 
     Attributes:
         repo_id: `org/name`, or `name`.
-        revision: as the user said it; None where nothing was said.
-        commit: what it means; None where that is not known.
-        config: the name that was asked for; None for the default.
+        revision: as given by the user; None if not given.
+        commit: the commit; None if unknown.
+        config: the requested name; None for the default.
         asked: hash of the rest: data files, data folder, options, features, version.
     """
 
@@ -62,7 +62,7 @@ class HubBuild(NamedTuple):
     Attributes:
         commit: of the repository.
         config: its config.
-        is_default: whether the config was meant when none was named.
+        is_default: True if it was the config of a request without a name.
         asked: see `HubReference`.
         place: its folder, in the cache.
     """
@@ -75,11 +75,11 @@ class HubBuild(NamedTuple):
 
 
 def remember(root: str, reference: HubReference, config: str, place: str) -> None:
-    """Write down that a build stands for what was asked; a cache that cannot be written stays as it is.
+    """Record the build for a request; a cache that cannot be written stays unchanged.
 
     Args:
         root: the cache.
-        reference: what was asked, and the commit.
+        reference: the request, and the commit.
         config: the name of the config that was built.
         place: the folder of the build.
     """
@@ -105,11 +105,11 @@ def remember(root: str, reference: HubReference, config: str, place: str) -> Non
 
 
 def recall(root: str, reference: HubReference) -> list[HubBuild]:
-    """The builds that were asked for as now, at the commit that the revision meant when it was loaded last; the last one first.
+    """Return the builds for such a request, at the commit of the revision when it was loaded last; the latest first.
 
     Args:
         root: the cache.
-        reference: what is asked.
+        reference: the request.
     """
     if is_url(root):
         return []
@@ -148,8 +148,8 @@ def _text(repo_id: str, revisions: Mapping[str, str], builds: list[HubBuild]) ->
 
 
 def _read(path: str, repo_id: str) -> tuple[dict[str, str], list[HubBuild]]:
-    """What was written down of a repository; nothing where the file is not there, damaged, or of a newer version, or speaks of
-    another repository, whose name is the same on this disk: then the Hub is asked."""
+    """Return the record of a repository; nothing if the file is missing, damaged, of a newer version, or names
+    another repository with the same name on this disk: then the Hub is asked."""
     try:
         with open(path, "rb") as file:
             form: Any = json.loads(file.read(_MOST_BYTES).decode("utf-8", "surrogatepass"))
@@ -166,10 +166,10 @@ def _read(path: str, repo_id: str) -> tuple[dict[str, str], list[HubBuild]]:
 
 
 def prepare(builder: Builder, options: BuildOptions) -> Manifest:
-    """See that the dataset stands, built and checked as far as was asked for.
+    """Return the manifest of the dataset, built and checked as far as requested.
 
     Raises:
-        DatasetsCoreError: of the kind that says what is wrong.
+        DatasetsCoreError: a subclass for the failure.
     """
     forced = options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS or options.registers_checksums
     if not forced and (found := _reusable(builder, options)) is not None:
@@ -177,13 +177,13 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
     with locked_and_swept(lock_path(options.output_dir)):  # an empty folder of a version would promise data
         if not forced and (found := _reusable(builder, options, is_locked=True)) is not None:
             return _bumped(builder, options, found)  # another process built it while this one waited
-        from datasets_core.building.write.build import Build  # 20 ms that a dataset which stands does without
+        from datasets_core.building.write.build import Build  # 20 ms that an existing dataset does not need
 
         return Build(builder, options).run()
 
 
 def _bumped(builder: Builder, options: BuildOptions, found: Manifest) -> Manifest:
-    """What stands already, with a version that says what has changed, if that is asked for."""
+    """Return the manifest of an existing dataset, with its version compared if requested."""
     if options.checks_version:
         from datasets_core.building.folders import check_bump  # comparing is what reading does without
 
@@ -191,7 +191,7 @@ def _bumped(builder: Builder, options: BuildOptions, found: Manifest) -> Manifes
     return found
 
 
-# -- what stands already -----------------------------------------------------------------------------------------------
+# -- existing datasets -------------------------------------------------------------------------------------------------
 
 
 def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = False) -> Manifest | None:

@@ -1,4 +1,4 @@
-"""`ReadOnlyBuilder`: a dataset that stands prepared in a folder, opened without the code that built it."""
+"""`ReadOnlyBuilder`: a finished dataset in a folder, opened without the code that built it."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ _NAME = "tfds_folder"
 
 
 class ConvertedRecords(ArrowBasedBuilder):
-    """One split of a folder of records, as a dataset of the cache.
+    """One split of a folder of records, converted to a dataset of the cache.
 
     Args:
-        folder: where the records stand.
-        manifest: what they are.
-        split: which.
+        folder: folder of the records.
+        manifest: its content.
+        split: the split.
         storage_options: for the folder.
         cache_dir: the cache.
     """
@@ -96,7 +96,7 @@ class ConvertedRecords(ArrowBasedBuilder):
         return self._records.split_shards().get(self._split, [])
 
     def _times(self) -> list[int | None]:
-        """When the local files were written."""
+        """Modification times of the local files."""
         paths = [] if files.is_url(self._folder) else [os.path.join(self._folder, shard.name) for shard in self._shards()]
         return [os.stat(path).st_mtime_ns if os.path.exists(path) else None for path in paths]
 
@@ -125,13 +125,13 @@ def converted_rows(
     in_memory: bool | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> tuple[RowTable, list[tuple[str, str]]]:
-    """The rows of a split expression, and the digests of the files that they stand in.
+    """Return the rows of a split expression, and the digests of their files.
 
     Args:
-        folder: where the records stand.
-        manifest: what they are.
-        split: which rows.
-        how: they are converted.
+        folder: folder of the records.
+        manifest: its content.
+        split: the expression.
+        how: options of the conversion.
         in_memory: read the rows instead of mapping them.
         storage_options: for the folder.
 
@@ -177,7 +177,7 @@ def _in_memory(manifest: Manifest, asked: bool | None) -> bool:
     return 0 < (manifest.info.dataset_size or 0) < settings().max_memory_bytes if asked is None else asked
 
 
-# A dataset that stands prepared in a repository of the Hub: its folder, fetched into the hub cache and read there.
+# A finished dataset in a repository of the Hub: its folder, fetched into the hub cache and read there.
 
 
 _LISTED = 10
@@ -211,14 +211,14 @@ def fetched_folder(hub: Hub, commit: HubCommit, inner: str) -> str:
 
 
 def folder_at_hub(url: str, storage_options: Mapping[str, Any] | None = None) -> str:
-    """The folder of a dataset at an `hf://datasets/…` URL as one of this disk.
+    """Return the local copy of the folder of a dataset at an `hf://datasets/…` URL.
 
     Args:
         url: of the folder.
         storage_options: its `token`.
 
     Raises:
-        DatasetNotFoundError: no dataset stands prepared in it, or there is no such repository.
+        DatasetNotFoundError: the folder holds no finished dataset, or the repository does not exist.
         OfflineError, DownloadError: it cannot be fetched.
     """
     from datasets_core.fetch.hub.client import Hub  # 10 ms that folders of this disk do without
@@ -238,15 +238,15 @@ def folder_at_hub(url: str, storage_options: Mapping[str, Any] | None = None) ->
     raise DatasetNotFoundError(f"No dataset stands prepared in {url}. Give the folder that holds its {MANIFEST_NAME}.")
 
 
-# `RecordReading`: a builder whose dataset may stand as records that TensorFlow Datasets wrote, read where they stand.
+# `RecordReading`: a builder whose dataset may consist of records written by TensorFlow Datasets, read in place.
 
 
 class RecordReading(DatasetBuilder):
-    """Streams decode records when they are read; what is read by row number is converted once, into the cache.
+    """Streams decode records while they are read; for reads by row number they are converted once, into the cache.
 
     Attributes:
         conversion: how records are converted.
-        wanted: the features that the user asks for; None for those that are recorded.
+        wanted: the requested features; None for the recorded ones.
     """
 
     conversion: Conversion = Conversion()
@@ -292,13 +292,13 @@ class RecordReading(DatasetBuilder):
 
 
 class ReadOnlyBuilder(RecordReading):
-    """What `builder_from_directory` gives: a builder that reads, and builds nothing.
+    """Result of `builder_from_directory`: a builder that only reads.
 
-    What TensorFlow Datasets prepared is streamed from its files; read by row number, it is converted into the cache, once.
+    Folders of TensorFlow Datasets are streamed from their files; for reads by row number they are converted into the cache.
 
     Args:
-        folder: where the dataset stands.
-        manifest: what it contains.
+        folder: folder of the dataset.
+        manifest: its content.
         storage_options: for fsspec.
     """
 
@@ -322,7 +322,7 @@ class ReadOnlyBuilder(RecordReading):
 
     @property
     def prepared(self) -> Manifest:
-        """What stands there."""
+        """Manifest of the dataset."""
         return self._built()
 
     @property
@@ -332,7 +332,7 @@ class ReadOnlyBuilder(RecordReading):
 
     @property
     def release_notes(self) -> dict[str, str]:
-        """What changed in which version, as far as it was recorded."""
+        """Recorded changes, by version."""
         return dict(self.info.release_notes or {})
 
     def download_and_prepare(
@@ -372,16 +372,16 @@ class ReadOnlyBuilder(RecordReading):
             check_hashes(self._output_dir, manifest, storage_options=self._output_storage_options)
 
     def as_streaming_dataset(self, split: Any = None, base_path: Any = None, **options: Any) -> Any:
-        """The rows that stand there, one after the other; see `DatasetBuilder.as_streaming_dataset`.
+        """Return the rows as streams; see `DatasetBuilder.as_streaming_dataset`.
 
         Args:
             split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for all splits.
-            base_path, options: ways of fetching do not matter.
+            base_path, options: have no effect.
         """
         return self._streamed(split)
 
     def look_at_built(self) -> None:
-        """Nothing: what stands there is known."""
+        """Do nothing: the dataset is known."""
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({self.label}, in {self._output_dir})"
@@ -406,21 +406,21 @@ class ReadOnlyBuilder(RecordReading):
 def builder_from_directory(
     path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
 ) -> ReadOnlyBuilder:
-    """The builder of a dataset that stands prepared in a folder; its script is not needed.
+    """Return the builder of a finished dataset in a folder; its script is not needed.
 
-    The folder may also be one that TensorFlow Datasets prepared, as TFRecord or as Parquet files.
+    The folder may also be one of TensorFlow Datasets, with TFRecord or Parquet files.
 
     Args:
         path: the folder, or URL, of one version: in the cache, in a data folder, or an `output_dir`.  One on the Hub is
             fetched whole, into the hub cache.
         storage_options: for fsspec; for the Hub a `token`.
-        file_format: of several formats in which TensorFlow Datasets put the rows there, the one to read.
+        file_format: the format to read, if TensorFlow Datasets stored the rows in several.
 
     Raises:
-        DatasetNotFoundError: nothing that this library or TensorFlow Datasets built stands there; versions below are named.
-        ManifestError: what stands there is broken.
-        FileFormatError: TensorFlow Datasets put the rows into files of a format that is not read.
-        ConfigurationError: it is the folder of a version in the cache, and several builds stand there.
+        DatasetNotFoundError: the folder holds no dataset of this library or of TensorFlow Datasets; names versions below it.
+        ManifestError: the dataset is damaged.
+        FileFormatError: TensorFlow Datasets stored the rows in an unsupported format.
+        ConfigurationError: the folder of a version in the cache, with several builds.
 
     >>> import tempfile
     >>> from datasets_core import load_dataset_builder
@@ -478,19 +478,19 @@ def _nothing_in(folder: str, storage_options: dict[str, Any] | None) -> str:
 def builder_from_directories(
     paths: Iterable[str | os.PathLike[str]], storage_options: dict[str, Any] | None = None
 ) -> ReadOnlyBuilder:
-    """The builder of several prepared datasets as one: a split has the rows of all folders, in their order.
+    """Return the builder of several finished datasets as one: a split has the rows of all folders, in their order.
 
-    What is recorded of the dataset is taken from the first folder; a version only where all have the same one.  Row ids name a
-    file by its path below the folder that holds all folders: they differ from those of one folder by itself, and an id of that
-    kind is none here.
+    The metadata come from the first folder; the version only if all have the same one.  Row ids name a
+    file by its path below the common folder: they differ from those of one folder by itself, and ids of that
+    kind are not found here.
 
     Args:
         paths: folders, or URLs, as for `builder_from_directory`.
         storage_options: for fsspec.
 
     Raises:
-        DatasetNotFoundError, ManifestError: no dataset stands in one of them, or a broken one.
-        ConfigurationError: no folder, one twice, or folders of different features, file formats or stores.
+        DatasetNotFoundError, ManifestError: a folder without a dataset, or with a damaged one.
+        ConfigurationError: no folder, a duplicate, or folders with different features, file formats or stores.
 
     >>> import tempfile
     >>> from datasets_core import load_dataset_builder

@@ -1,4 +1,4 @@
-"""The `checksums.tsv` beside a script: found, read, and what was downloaded written into it."""
+"""`Register`: the `checksums.tsv` beside a script: reading it, and writing the checksums of downloads."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _MAX_BYTES = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """What is registered of the downloads of one build, and what the build does with it.
+    """Registered checksums of the downloads of one build, and their use.
 
     Attributes:
-        path: the `checksums.tsv`; None where there is no place for one.
-        entries: what it says, by URL.
+        path: the `checksums.tsv`; None without a place for one.
+        entries: its entries, by URL.
         mode: `no_checks` compares nothing.
-        is_written: what is downloaded is registered, and not compared.
-        is_demanded: a URL that is not registered is an error.
+        is_written: True to register downloads instead of comparing them.
+        is_demanded: True if a URL that is not registered is an error.
     """
 
     path: str | None
@@ -50,7 +50,7 @@ class Register:
 
     @classmethod
     def of(cls, builder: Builder, options: BuildOptions) -> Register:
-        """The register of a builder, as it stands before anything is downloaded.
+        """Return the register of a builder, before anything is downloaded.
 
         Raises:
             ConfigurationError: it is to be written, and the builder has no script.
@@ -104,11 +104,11 @@ class Register:
 
 
 def read_registered(path: str | None, *, within: str | None = None) -> dict[str, RegisteredFile]:
-    """What is registered of each URL; nothing where there is no file.
+    """Return the registered entries by URL; empty without a file.
 
     Args:
         path: the file.
-        within: the folder in which it lies in truth; None where any will do.
+        within: the folder that must contain it after resolving links; None for any.
 
     Raises:
         ManifestError: the file cannot be understood; names the line.
@@ -120,12 +120,12 @@ def read_registered(path: str | None, *, within: str | None = None) -> dict[str,
 
 
 def check_place(path: str | None, label: str) -> str:
-    """The file to register in, if it can be written: asked before anything is downloaded.
+    """Return the register file, if it can be written: checked before anything is downloaded.
 
     Raises:
         ConfigurationError: the builder has no script.
         DatasetDiskError: the folder cannot be written.
-        ManifestError: what stands there cannot be understood.
+        ManifestError: the existing file cannot be understood.
     """
     if path is None:
         raise ConfigurationError(
@@ -137,13 +137,13 @@ def check_place(path: str | None, label: str) -> str:
 
 
 def register(path: str, found: Mapping[str, RegisteredFile]) -> None:
-    """Write what was downloaded into the file, beside what stands there; an entry with another size or sha256 is replaced.
+    """Merge the checksums of downloads into the file; an entry with another size or sha256 is replaced.
 
-    Processes that register at the same time take turns: what either found is there in the end.
+    Processes that register at the same time take turns: the file has the entries of both in the end.
 
     Raises:
-        DatasetDiskError: it cannot be written; what stood there stands.
-        ManifestError: what stands there cannot be understood.
+        DatasetDiskError: it cannot be written; the existing file stays unchanged.
+        ManifestError: the existing file cannot be understood.
     """
     if not found:
         return
@@ -185,7 +185,7 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
-    """Hold the folder against others that register there; without a lock file, which would stand among the author's own."""
+    """Lock the folder against other registering processes; without a lock file among the author's own files."""
     import fcntl
 
     with disk_errors(folder):

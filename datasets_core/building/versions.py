@@ -1,4 +1,4 @@
-"""Which version of a dataset is meant, of those that its builder lists; which can be prepared, and which are blocked."""
+"""Versions of a builder: the requested one, those it can prepare, and blocked ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXPERIMENTAL_LATEST = "experimental_latest"
 
 
 def is_pattern(requested: object) -> bool:
-    """True if what is asked for may be any of several versions.
+    """True if a requested version is a pattern.
 
     >>> is_pattern("1.*.*"), is_pattern("1.0.0"), is_pattern(None)
     (True, False, False)
@@ -53,10 +53,10 @@ class Versions(NamedTuple):
 
     @classmethod
     def of(cls, canonical: str | Version, supported: Iterable[str | Version] | None = None) -> Versions:
-        """The versions, given as such or as texts.
+        """Return the versions, given as such or as texts.
 
         Raises:
-            ReferenceSyntaxError: one of them is no version.
+            ReferenceSyntaxError: an invalid version.
         """
         if isinstance(supported, (str, Version)):
             supported = [supported]
@@ -69,7 +69,7 @@ class Versions(NamedTuple):
 
     @property
     def free(self) -> tuple[Version, ...]:
-        """Those that are not blocked."""
+        """Versions that are not blocked."""
         return tuple(version for version in self.all if version not in self.blocked)
 
     @property
@@ -84,17 +84,17 @@ class Versions(NamedTuple):
         return self._replace(blocked=frozenset(filter(is_blocked, self.all)))
 
     def pick(self, requested: str | Version | None, *, dataset: str) -> Version:
-        """The version that is meant: of a pattern the highest match, in whatever order they are listed.
+        """Return the requested version: of a pattern the highest match, whatever the order of the list.
 
-        A blocked version is taken only where it is the one that is named, or no other fits.
+        A blocked version is returned only if it is named exactly, or no other fits.
 
         Args:
             requested: a version, a pattern, "experimental_latest" for the highest of all, None for the canonical one.
             dataset: for messages.
 
         Raises:
-            UnknownVersionError: none that is listed fits.
-            ReferenceSyntaxError: `requested` is no version and no pattern.
+            UnknownVersionError: no listed version fits.
+            ReferenceSyntaxError: `requested` is neither a version nor a pattern.
         """
         if requested is None:
             return self.canonical
@@ -110,7 +110,7 @@ class Versions(NamedTuple):
 
 
 NO_VERSIONS = Versions(NO_VERSION)
-"""What a builder lists that says nothing of versions."""
+"""Versions of a builder that lists none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +132,10 @@ class BlockedVersions:
 
     @classmethod
     def of(cls, value: Any) -> BlockedVersions:
-        """What a builder says: a `BlockedVersions`, a mapping of versions to reasons, versions alone, or None.
+        """Return the value of a builder: a `BlockedVersions`, a mapping of versions to reasons, versions alone, or None.
 
         Raises:
-            ConfigurationError: something else.
+            ConfigurationError: another value.
         """
         if value is None or isinstance(value, cls):
             return value or cls()
@@ -205,7 +205,7 @@ class Versioned(BuiltPushing):
 
     @property
     def release_notes(self) -> dict[str, str]:
-        """What changed, by version: the descriptions of the versions, and above them the notes of the config, or the class."""
+        """Changes by version: the descriptions of the versions, and above them the notes of the config, or the class."""
         described = {str(version): version.description for version in self._versions.all if version.description}
         notes = getattr(self.config, "release_notes", None) or self.RELEASE_NOTES or {}
         return {**described, **{str(version): note for version, note in notes.items()}}
@@ -217,7 +217,7 @@ class Versioned(BuiltPushing):
 
     @property
     def is_available(self) -> bool:
-        """True if the picked version can be had: this code prepares it, or it stands prepared."""
+        """True if the picked version is available: this code prepares it, or it was prepared before."""
         if self.is_preparable:
             return True
         try:
@@ -237,17 +237,17 @@ class Versioned(BuiltPushing):
         return BlockedVersions.of(cls.BLOCKED_VERSIONS).is_blocked(version, config)
 
     def _pick_version(self, requested: str | Version | None) -> None:
-        """Take the version that is asked for, of those that config and class list.
+        """Set the requested version, from those that config and class list.
 
         Raises:
-            UnknownVersionError, ReferenceSyntaxError: it is not listed, or no version.
-            MissingVersionError: there is none, and one is needed.
+            UnknownVersionError, ReferenceSyntaxError: not listed, or not a version.
+            MissingVersionError: a version is required, and none is listed.
         """
         canonical = next((found for found in (self.config.version, self.VERSION) if _is_named(found)), None)
         if canonical is None and self.requires_version:
             raise MissingVersionError(self.dataset_name)
         free = requested if canonical is None and Version.is_valid(requested) else None
-        if canonical is None and free is not None:  # what has no version is given one
+        if canonical is None and free is not None:  # a dataset without a version gets one
             self._versions = Versions.of(as_version(free))
         else:
             supported = getattr(self.config, "supported_versions", None) or self.SUPPORTED_VERSIONS
@@ -291,23 +291,23 @@ class Versioned(BuiltPushing):
         return super()._built()
 
     def _take_prepared(self, *, forced: bool = False, hashed: bool = False) -> Manifest:
-        """What other code prepared of a version that this code does not: in the output folder, or beside it in the cache.
+        """Return the manifest of a version that other code prepared: in the output folder, or beside it in the cache.
 
         Args:
-            forced: it is to be built anew.
-            hashed: every shard is hashed and compared with its record.
+            forced: True if it is to be built again.
+            hashed: True to hash every shard and compare it with its record.
 
         Raises:
             DamagedShardError: a shard has other bytes.
-            UnpreparableVersionError: nothing stands there, or it is to be built anew.
-            ConfigurationError: several builds stand there, by other code.
+            UnpreparableVersionError: it does not exist, or is to be built again.
+            ConfigurationError: several builds, by other code.
         """
         from datasets_core.building.folders import the_one, whole_builds  # 10 ms that most do without
 
         folder, options = self._output_dir, self._output_storage_options
         version = os.path.dirname(folder)
         in_cache = folder == self._cache_dir and os.path.basename(version) == str(self._version)
-        where = version if in_cache else folder  # in the cache the builds of other code stand beside this one's
+        where = version if in_cache else folder  # in the cache the builds of other code are beside this one's
         if not forced:
             own = [found for found in whole_builds(folder, self._version, options) if found.folder == folder]
             found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name, options)

@@ -1,1 +1,1 @@
-"""The commands."""
+"""The command `datasets-core`."""

@@ -1,4 +1,4 @@
-"""`lock`, `diff` and `cite`: what a dataset is made of, what became of it, and how a paper names it."""
+"""Commands on datasets: build, describe, head, lock, diff, cite, push."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _of_source(reference: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _folder(output: str | None, builders: Sequence[DatasetBuilder]) -> str | None:
-    """Where paths are to start: beside the description, or for shards of several configs where all of them are below."""
+    """Return the base of paths: the folder of the description, or for shards of several configs their common folder."""
     if output is not None and not is_url(output):
         return os.path.dirname(os.path.abspath(output))
     return os.path.commonpath([builder.cache_dir for builder in builders]) if len(builders) > 1 else None
@@ -84,7 +84,7 @@ def _lacks_hashes(info: DatasetInfo) -> bool:
 
 
 def _not_beside(told: Mapping[str, Any], folder: str) -> str | None:
-    """The first file that the description names beside itself and that is not there."""
+    """Return the first file that the description expects beside itself and that is missing."""
     for node in told["distribution"]:
         address = node.get("contentUrl")
         if address is not None and not is_url(address) and not os.path.isfile(os.path.join(folder, address)):
@@ -96,7 +96,7 @@ def _not_beside(told: Mapping[str, Any], folder: str) -> str | None:
 
 
 def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -> int:
-    """Build the dataset and say where it stands."""
+    """Build the dataset and print its folder."""
     builder = load_dataset_builder(**reference)
     builder.download_and_prepare(output_dir=output_dir, **{name: value for name, value in how.items() if value is not None})
     say(output_dir or builder.cache_dir)
@@ -156,14 +156,14 @@ def _splits(info: DatasetInfo) -> list[str]:
 
 
 def _printable(value: object) -> Any:
-    """What JSON has no word for: bytes as base64, everything else (dates, decimals) as its text."""
+    """Return values without a JSON form as text: bytes as base64, others (dates, decimals) by `str`."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return str(value)
 
 
 def lock(reference: Mapping[str, Any], *, output: str, update: bool, num_proc: int | None) -> int:
-    """Write what the dataset is made of into a file, or find that the file says so already."""
+    """Write the lock of the dataset into a file, or confirm that the file is up to date."""
     outcome = lock_dataset(**reference, lock=output, update=update, num_proc=num_proc)
     for line in outcome.moved:
         say(f"  {line}")
@@ -172,10 +172,10 @@ def lock(reference: Mapping[str, Any], *, output: str, update: bool, num_proc: i
 
 
 def diff(old: str, new: str, *, rows: int, as_json: bool, check: bool) -> int:
-    """Print what became of a dataset from one prepared version to another.
+    """Print the changes of a dataset from one prepared version to another.
 
     Returns:
-        0, also where they differ; with `check` 1 where the versions on record say less than what changed.
+        0, also if they differ; with `check` 1 if the recorded version is too small a change.
     """
     found = compare(_folder_of(old), _folder_of(new), limit=rows)
     if as_json:
@@ -340,6 +340,6 @@ def _opened(
         builder = builder_from_directory(built[0])
         return builder.as_dataset(split), builder.config.name
     configs = get_dataset_config_names(**{name: reference[name] for name in _ASKED if reference.get(name) is not None})
-    if config_name is not None and (len(configs) > 1 or config_name in configs):  # one that has no name is called anything
+    if config_name is not None and (len(configs) > 1 or config_name in configs):  # an unnamed config may have any name
         reference = {**reference, "name": config_name}
     return load_dataset(**reference, split=split, num_proc=num_proc), None

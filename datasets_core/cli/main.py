@@ -1,4 +1,4 @@
-"""The command `datasets-core`: what it is asked, and how it answers a mistake."""
+"""Argument parser of the command `datasets-core`, and its error messages."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _data_files(words: Sequence[str] | None) -> dict[str, list[str]] | list[str]
 
 
 def _options(words: Sequence[str]) -> dict[str, Any]:
-    """`--option KEY=VALUE` words; a value that is no JSON is text."""
+    """Return `--option KEY=VALUE` words as a dict; a value that is not JSON is text."""
     options: dict[str, Any] = {}
     for word in words:
         key, mark, text = word.partition("=")
@@ -233,7 +233,7 @@ def _options(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _reference(options: argparse.Namespace) -> dict[str, Any]:
-    """What `load_dataset_builder` takes, from the command line."""
+    """Return the arguments of `load_dataset_builder` from the command line."""
     return {
         "path": options.path,
         "name": options.name,

@@ -1,4 +1,4 @@
-"""`verify` and `cache`: what stands on disk, whether it is sound, and what can go."""
+"""Commands `verify`, `cache`, `doctor` and `new`; output helpers of all commands."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _versions(packages: tuple[str, ...]) -> dict[str, str]:
 
 
 def _tried() -> tuple[dict[str, str], bool]:
-    """What becomes of things that no script may do; whether all were denied."""
+    """Return the outcome of actions that no script may do; and whether all were denied."""
     from datasets_core.scripting.sandbox.limits import Sandbox
     from datasets_core.scripting.sandbox.process import SandboxedProcess
 
@@ -283,7 +283,7 @@ def remove(name: str, *, sure: bool) -> int:
 
 
 def collect(*, dry_run: bool) -> int:
-    """Remove what dead processes left, downloads that did not end among it, stray shards, and results that nobody used."""
+    """Remove leftovers of dead processes, incomplete downloads, stray shards, and unused results."""
     found, dead = find_garbage(settings().cache_dir), _dead_downloads()
     for garbage in found:
         say(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
@@ -303,7 +303,7 @@ def collect(*, dry_run: bool) -> int:
 
 
 def _dead_downloads() -> dict[str, int]:
-    """What downloads and extractions left that did not end, indexes that nobody uses; the bytes of each."""
+    """Return leftovers of downloads and extractions, and unused indexes, with their bytes."""
     now = settings()
     folders = dict.fromkeys(disk_cache.download_folders(now.downloads_dir, now.extracted_dir))
     found = {path: disk_cache.size_of(path) for folder in folders for path in disk_cache.litter(folder)}
@@ -358,7 +358,7 @@ def _facts(dataset: _Finished) -> str:
 
 
 def _age(seconds: float) -> str:
-    """A time in its largest unit of which there is at least one.
+    """Return a duration in its largest non-zero unit.
 
     >>> _age(59), _age(3600), _age(200_000)
     ('0 minutes', '1 hour', '2 days')
@@ -383,7 +383,7 @@ def _agreed(what: str) -> bool:
     return input(f"Remove {what}? [y/N] ").strip().lower() in {"y", "yes"}
 
 
-# `new`: a dataset script that runs as it stands, its data, and its test.
+# `new`: a dataset script that runs unchanged, its data, and its test.
 
 
 _SCRIPT = '''"""{title}: what it is, where it comes from."""
@@ -449,10 +449,10 @@ _HELD_OUT = "text,label\nDoes it?,yes\n"
 
 
 def write(name: str, parent: str) -> int:
-    """Write `parent/name/` with script, data and test; nothing that exists is touched.
+    """Write `parent/name/` with script, data and test; existing files are not touched.
 
     Raises:
-        ConfigurationError: the name is no snake_case name, or the folder exists.
+        ConfigurationError: the name is not a snake_case name, or the folder exists.
     """
     if not name.isidentifier() or name != name.lower():
         raise ConfigurationError(f"{name!r} is no name for a dataset. Use lower-case letters, digits and underscores.")

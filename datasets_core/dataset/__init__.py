@@ -1,1 +1,1 @@
-"""Random access to rows: Dataset, DatasetDict and how they are made."""
+"""Datasets with random access: `Dataset`, `DatasetDict`, their constructors and methods."""

@@ -1,4 +1,4 @@
-"""Other columns: chosen, renamed, and of other types.
+"""`ColumnChanges`: methods that select, rename, remove, add, flatten and cast columns.
 
 Each method imports what does its work: together 10 ms that reading does without.
 """
@@ -82,10 +82,10 @@ def scattered(table: pa.Table, index: Ints, num_rows: int) -> pa.Table | None:
 
 
 def item_features(item: Any, features: Features) -> Features:
-    """The features of a dataset's columns once a row is added: those there are, wider where they know null only.
+    """Return the features after a row is added: the existing ones, wider where they are null so far.
 
     Raises:
-        ArgumentTypeError: the row is no dict.
+        ArgumentTypeError: the row is not a dict.
     """
     if not isinstance(item, Mapping):
         raise ArgumentTypeError(f"add_item() takes a row as a dict, found {type(item).__name__}. Give one.")
@@ -240,16 +240,16 @@ class ColumnChanges(Rows):
         writer_batch_size: int | None = 1000,
         num_proc: int | None = None,
     ) -> Self:
-        """The columns under other features, in the order of these.
+        """Return the dataset with the columns cast to `features`, in their order.
 
-        Only columns whose stored type changes are written anew; the others stay where they are, unless a file is named. Nothing
-        is lost on the way: a value that does not fit is an error, before anything has changed.
+        Only columns whose stored type changes are written again; the others keep their files, unless a file is named.  A value
+        that does not fit is an error, raised before anything has changed.
 
         Args:
-            features: for exactly the columns that there are.
-            keep_in_memory: keep what is written anew in memory.
-            load_from_cache_file: take it from the cache where it stands; None: if caching is on.
-            cache_file_name: a file to write all columns of the shown rows to.
+            features: for exactly the existing columns.
+            keep_in_memory: keep the new columns in memory.
+            load_from_cache_file: use a cached result; None: if caching is on.
+            cache_file_name: a file for all columns of the selected rows.
             batch_size, writer_batch_size, num_proc: have no effect: columns are cast by Arrow, in blocks.
 
         >>> Dataset(pa.table({"a": [1, 2]})).cast(Features({"a": Value("string")}))[1]
@@ -257,7 +257,7 @@ class ColumnChanges(Rows):
 
         Raises:
             CastError: the features are not those of these columns.
-            CellCastError: a value does not fit; it names column and row.
+            CellCastError: a value does not fit; names column and row.
         """
         from datasets_core.dataset.recompute import cast_features
 

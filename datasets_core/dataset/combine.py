@@ -1,4 +1,4 @@
-"""Several datasets as one: one after the other, side by side, or taking turns."""
+"""`concatenate_datasets`, `interleave_datasets`: several datasets or streams combined by rows, by columns, or in turn."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
 
 
 def _is_stream(given: Any) -> bool:
-    """True if it is an `IterableDataset`, without loading what makes streams: nobody has one who has not loaded that."""
+    """True if it is an `IterableDataset`; does not import streams, which a caller with a stream has imported."""
     module = sys.modules.get("datasets_core.stream.iterable")
     return module is not None and isinstance(given, module.IterableDataset)
 

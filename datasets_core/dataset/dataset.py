@@ -1,6 +1,6 @@
-"""`Dataset`: rows by number, over memory-mapped shards or a table in memory.
+"""`Dataset`: rows by number, over memory-mapped shards or a table in memory; its constructors, and its stream.
 
-What can be done to one stands in the files of its base classes, a file for each idea.
+The methods are defined in the modules of its base classes, a module for each topic.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from datasets_core.stream.iterable import IterableDataset
 
 
-# Datasets made of Python values, generators, buffers and Arrow files.
+# Constructors from Python values, generators, buffers and Arrow files.
 
 
 class Constructors(Rows):
-    """What a dataset is made of: columns, rows, a generator, a file, a buffer."""
+    """Constructors of a dataset: from columns, rows, a generator, a file, a buffer."""
 
     @classmethod
     def from_dict(
@@ -109,29 +109,29 @@ class Constructors(Rows):
         version: str | Version | None = None,
         **options: Any,
     ) -> Self:
-        """A dataset of the rows that a generator function yields, written to the cache in bounded memory.
+        """Return a dataset of the rows that a generator function yields, written to the cache in bounded memory.
 
-        The same function with the same arguments is not run again: what it closes over, its code and `gen_kwargs` are its
+        The same function with the same arguments is not run again: its code, its closure and `gen_kwargs` are its
         identity, unless `fingerprint` is given.
 
         Args:
-            generator: gives an iterable of dicts, called with `gen_kwargs`.
-            features: what the columns are to be; None: what the values say, widened as more are seen.
-            cache_dir: the cache; that of the settings if None.
+            generator: returns an iterable of dicts, called with `gen_kwargs`.
+            features: types of the columns; None: inferred from the values, widened while they are read.
+            cache_dir: the cache; None: the setting.
             keep_in_memory: hold the rows in memory and write nothing.
             gen_kwargs: arguments of the generator.
             num_proc: worker processes; the lists among `gen_kwargs` are divided among them, in order.
-            split: the split that the rows are of.
+            split: name of the split.
             fingerprint: the identity of the rows.
             writer_batch_size: has no effect: batches are bounded by their bytes.
-            on_mixed_types: "use_json" keeps values that share no type, and dicts of different keys, as JSON; None refuses them.
+            on_mixed_types: "use_json" stores values of no common type, and dicts of different keys, as JSON; None refuses.
             version: of the dataset, for its info.
-            options: none; an argument of another name is refused.
+            options: none; another argument is refused.
 
         Raises:
             CastError: a value that does not fit the others of its column, or its feature.
             DatasetGenerationError: the generator failed.
-            ArgumentTypeError: an argument that there is not.
+            ArgumentTypeError: an unknown argument.
 
         >>> def squares(below):
         ...     for number in range(below):
@@ -219,14 +219,14 @@ class Streaming(Rows):
     """Rows by number become rows one after the other."""
 
     def to_iterable_dataset(self, num_shards: int = 1) -> IterableDataset:
-        """The rows as a stream, in their order and format; nothing is copied.
+        """Return the rows as a stream, in their order and format; nothing is copied.
 
-        Rows that were built from data files come in the order in which `load_dataset(..., streaming=True)` gives them, shuffled
-        or divided among readers, too, as long as they are a run of rows of their split.
+        Rows built from data files come in the order in which `load_dataset(..., streaming=True)` yields them, also shuffled
+        or divided among readers, as long as they are a run of rows of their split.
 
         Args:
-            num_shards: into how many parts the rows divide among the workers of a loader; 1 takes the files that the rows were
-                built from, where they are known.  With another number these files have no say in the order.
+            num_shards: number of parts for the workers of a loader; 1 uses the files that the rows were
+                built from, if known.  With another number these files do not affect the order.
 
         >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().take(2))
         [{'a': 1}, {'a': 2}]
@@ -256,17 +256,17 @@ class Dataset(
     Streaming,
     Identified,
 ):
-    """A table of rows that are read when they are asked for.
+    """A table of rows, read on access.
 
     `dataset[3]` is a row, `dataset[:10]`, `dataset[[5, 1]]` and `dataset[mask]` are columns of rows, `dataset["text"]` is a
     column; iteration gives rows.
 
     Args:
         arrow_table: the rows.
-        info: what is known of the dataset; its features, where given, must fit the table.
-        split: the split that the rows are of.
-        indices_table: row numbers in its one column, if the dataset is to be a selection of the table's rows.
-        fingerprint: the identity of the content, where known.
+        info: metadata of the dataset; its features, if given, must fit the table.
+        split: name of the split.
+        indices_table: row numbers in its one column, if the dataset is a selection of the table's rows.
+        fingerprint: the identity of the content, if known.
 
     Raises:
         CastError: the features do not fit the table, or two columns share a name.

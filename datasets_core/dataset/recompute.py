@@ -1,4 +1,4 @@
-"""Columns computed anew from the old ones, block by block, while the other columns stay where they are."""
+"""Columns computed from old ones, block by block: casts, class codes, distinct values; other columns stay in their files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Change = Callable[[pa.Array], pa.Array]
-"""What becomes of a column, a run of its rows at a time; raises Misfit where a value does not fit."""
+"""Change of a column, a run of its rows at a time; raises Misfit if a value does not fit."""
 
 
 def runs(table: RowTable, shown: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -56,7 +56,7 @@ def _masked(batch: pa.RecordBatch, shown: npt.NDArray[np.bool_]) -> pa.RecordBat
 
 
 def shown_rows(index: Ints | None, num_rows: int) -> npt.NDArray[np.bool_] | None:
-    """Which rows of a table an index shows; None: all of them."""
+    """Return a mask of the rows of a table in an index; None: all of them."""
     if index is None:
         return None
     shown = np.zeros(num_rows, dtype=np.bool_)
@@ -170,7 +170,7 @@ def cast_features(given: Any, features: Features) -> Features:
 def cast_plan(
     table: RowTable, index: Ints | None, before: Features, after: Features
 ) -> tuple[dict[str, Change], dict[str, Change]]:
-    """How columns come to their new features: the changes that only check, and the changes that make other data."""
+    """Return the changes of columns for new features: those that only check, and those that make new data."""
     checks: dict[str, Change] = {}
     changes: dict[str, Change] = {}
     for name, feature in after.items():

@@ -1,9 +1,9 @@
-"""Where the results of transforms stand: beside the rows that they are made of, found again by their fingerprint.
+"""Cache of the results of transforms: beside the rows they are made from, found by their fingerprint.
 
 The result of a dataset in the folder F is the finished folder `F/cache-<fingerprint>`, and so is the result of that result.
-Rows in memory give rows in memory, up to a size; larger ones stand in `<cache>/transforms/<fingerprint of the first rows>/`.
-Rows are made under a lock, in a staging folder, and become what they are by one rename.  The index of a `filter` has no lock:
-two processes may both make it, both are right, and the last rename stays.
+Rows in memory have results in memory, up to a size; larger ones go to `<cache>/transforms/<fingerprint of the first rows>/`.
+Rows are written under a lock, in a staging folder, and committed by one rename.  The index of a `filter` has no lock:
+two processes may both write it, both are right, and the last rename wins.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class Written:
 
     Attributes:
         schema: of every batch.
-        kinds: the features of columns that are more than their Arrow type says.
-        records: the shards, in the folder that they were written to.
-        batches: the rows that wait in memory, where there are no shards.
-        traits: of the integers in each column, which decide about the types that hold them and others.
+        kinds: the features of columns that their Arrow type does not express.
+        records: the shards, in their folder.
+        batches: rows in memory, if there are no shards.
+        traits: of the integers in each column, for the choice of a common type.
     """
 
     schema: pa.Schema
@@ -87,11 +87,11 @@ class WideningWriter:
     """Takes batches one after the other, and ends as runs of rows of one schema each.
 
     Args:
-        folder: gives the folder for files, when the first is begun.
-        stem: what their names begin with.
+        folder: returns the folder for files, when the first is begun.
+        stem: prefix of their names.
         most_bytes: rows up to this size stay in memory.
-        as_json: a column of values that share no type becomes one of JSON values; else it is an error.
-        is_hashed: the records of files tell their sha256.
+        as_json: True to convert a column of values without a common type to JSON; else it is an error.
+        is_hashed: True to record the sha256 of files.
     """
 
     def __init__(
@@ -292,14 +292,14 @@ _ENDLESS = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one result stands, or is to stand.
+    """Existing or future place of one result.
 
     Attributes:
         key: the fingerprint of the result.
-        folder: the finished folder; None where it stands in one file, or only in memory.
-        file: the file, where the user named one.
-        most_bytes: results up to this size stay in memory.
-        may_be_found: a result of an earlier run may stand there.
+        folder: the finished folder; None for a single file, or a result in memory.
+        file: the file named by the user, if any.
+        most_bytes: size limit of results in memory.
+        may_be_found: True if a result of an earlier run may be there.
     """
 
     key: str
@@ -318,11 +318,11 @@ class Result:
 
 
 def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, cache_file_name: str | None = None) -> Place:
-    """Where the result stands that `lineage` tells, of the rows of `dataset`.
+    """Return the place of the result with `lineage`, made from the rows of `dataset`.
 
     Raises:
-        ConfigurationError: it is to be kept in memory and in a file, its fingerprint can name no file, or the file that the
-            user named is there and no cache file.
+        ConfigurationError: the result is to be in memory and in a file, its fingerprint cannot name a file, or the file
+            named by the user exists and is not a cache file.
     """
     if keep_in_memory:
         if cache_file_name is not None:
@@ -361,10 +361,10 @@ def is_result(path: str) -> bool:
 
 
 def of_new_columns(place: Place, dataset: Rows) -> Place:
-    """The place for the new columns alone of a result that has its other columns in `dataset`.
+    """Return the place for only the new columns of a result whose other columns are in `dataset`.
 
-    No fingerprint has a "+", so that they never stand where whole rows may.  They go with the very files of the other columns,
-    whose names differ each time they are made.
+    No fingerprint has a "+", so they never share a place with whole rows.  They belong to the very files of the other columns,
+    whose names differ each time they are written.
     """
     beside = [os.path.basename(path) for path in dataset._table.files]
     return replace(place, key=Hasher.hash((place.key, beside)), folder=f"{place.folder}+columns")
@@ -379,12 +379,12 @@ def _beside(dataset: Rows, lineage: Lineage) -> str:
 
 
 def _shared() -> str:
-    """The folder in the cache for results that have no place beside their rows."""
+    """Return the folder in the cache for results that have no place beside their rows."""
     return os.path.join(os.path.abspath(settings().cache_dir), "transforms")
 
 
 def _shared_of(lineage: Lineage) -> str:
-    """The folder in it for all that is made of the same rows."""
+    """Return its sub-folder for all results of the same rows."""
     root = lineage.root
     return os.path.join(_shared(), root if re.fullmatch(r"\w[\w.-]*", root) else Hasher.hash(root))
 
@@ -403,16 +403,16 @@ def written(
     cache_file_name: str | None = None,
     load_from_cache_file: bool | None = None,
 ) -> RowTable:
-    """The rows of `batches`, kept where the results of `dataset` stand; or those that an earlier run left there.
+    """Return the rows of `batches`, cached with the results of `dataset`; or a cached result.
 
     Args:
-        dataset: what the rows are made of.
+        dataset: the input rows.
         lineage: of the result, as `dataset._derived(operation, *arguments)._lineage` has it.
-        batches: makes the rows, with the columns and types of `features`; not called where they are found.
+        batches: yields the rows, with the columns and types of `features`; not called for a cached result.
         features: of the result.
-        keep_in_memory: leave no file.
+        keep_in_memory: True to write no file.
         cache_file_name: one file, in Arrow's format, instead of a folder.
-        load_from_cache_file: False makes the rows anew; None does so where caching is off.
+        load_from_cache_file: False makes the rows again; None does so if caching is off.
     """
     place = place_of(dataset, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
     schema = features.arrow_schema
@@ -435,12 +435,12 @@ def written(
 def cached_result(
     place: Place, make: Callable[[Callable[[], str]], list[Written]], *, load_from_cache_file: bool | None = None
 ) -> Result:
-    """What `make` makes, kept at `place`; or what stands there.
+    """Return the result cached at `place`, or else the result of `make`, which is cached there.
 
     Args:
-        place: where.
-        make: is told how to come by a folder for files, and gives the rows in order.
-        load_from_cache_file: False makes the rows anew; None does so where caching is off.
+        place: its place.
+        make: takes a function that returns a folder for files, and yields the rows in order.
+        load_from_cache_file: False makes the rows again; None does so if caching is off.
     """
     with CachedResult(place, load_from_cache_file=load_from_cache_file) as keeping:
         if keeping.result is None:
@@ -450,7 +450,7 @@ def cached_result(
 
 
 def found(place: Place) -> Result | None:
-    """What an earlier run left at `place`; None if there is nothing, or if it is damaged."""
+    """Return the cached result at `place`; None without one, or if it is damaged."""
     if not place.may_be_found:
         return None
     try:
@@ -481,7 +481,7 @@ def _rows(folder: str, manifest: Manifest) -> RowTable:
 
 
 def _opened_later(folder: str, manifest: Manifest, schema: pa.Schema | None) -> Result:
-    """What was written just now: its files are asked for when a row is read, or the schema, where `schema` does not tell it."""
+    """Return a result that was just written: its files are opened on first use of a row, or of the schema if not given."""
     features = manifest.info.features
     assert features is not None
     opened = Deferred(lambda: _rows(folder, manifest))
@@ -500,15 +500,15 @@ def _found_file(path: str, key: str) -> Result | None:
 
 
 class CachedResult:
-    """The result at a place: what an earlier run left, or what is made in the `with` block, with its lock and staging folder.
+    """A result in the cache: an existing one, or one made in the `with` block, under its lock and in a staging folder.
 
     Args:
-        place: where.
-        load_from_cache_file: False makes the rows anew; None does so where caching is off.
-        fits: whether what stands there is what is wanted.
+        place: its place.
+        load_from_cache_file: False makes the rows again; None does so if caching is off.
+        fits: returns True if the existing result is usable.
 
     Attributes:
-        result: None until `done`, where nothing was left.
+        result: None until `done`, if there was none.
     """
 
     def __init__(
@@ -648,9 +648,9 @@ def _locked_once(path: str) -> Iterator[None]:
 
 
 def remove_results(dataset: Rows) -> int:
-    """Remove the kept results beside a dataset, and those in the cache that are made of the same rows; how many they were.
+    """Remove the cached results beside a dataset, and those in the cache made from the same rows; return their number.
 
-    Those that the dataset stands in stay.
+    Results that contain rows of the dataset itself stay.
 
     Raises:
         DatasetDiskError: the disk is read-only or forbidden.

@@ -1,4 +1,4 @@
-"""Fewer rows, or rows in another order: an index over the same table, never a copy of it."""
+"""`Selection`: methods that select or reorder rows by an index over the same table: select, shuffle, split, skip, shard."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-# Random order that is the same for the same seed: the generator that a seed, or the state of numpy, asks for.
+# Random generators, from a seed, a generator, or the state of numpy.
 
 
 def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Generator:
-    """The generator that was given, or one made of the seed; without a seed, of the global state of `np.random`.
+    """Return the given generator, or one made from the seed; without a seed, from the global state of `np.random`.
 
-    The global state moves on by one number, so that a second call gives another order.
+    The global state advances by one number, so a second call gives another order.
 
     >>> random_generator(42, None).permutation(5)
     array([4, 2, 3, 1, 0])
 
     Raises:
-        ArgumentTypeError: it is no numpy Generator, or the seed is no number.
-        ConfigurationError: a negative seed, or a seed and a generator, which `verb` was given.
+        ArgumentTypeError: not a numpy Generator, or the seed is not a number.
+        ConfigurationError: a negative seed, or both a seed and a generator for `verb`.
     """
     random = np.random
     if seed is not None and generator is not None:
@@ -57,7 +57,7 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
 
 
 def _global_number() -> int:
-    """The number that the global state of numpy stands at, as other tools take it for a seed."""
+    """Return a seed from the global state of numpy, as other tools do."""
     state: Any = np.random.get_state()
     numbers, position = state[1], state[2]
     np.random.random()
@@ -240,15 +240,15 @@ class Selection(Rows):
         train_new_fingerprint: str | None = None,
         test_new_fingerprint: str | None = None,
     ) -> Any:
-        """A `DatasetDict` of two parts, "train" and "test", that share no row.
+        """Return a `DatasetDict` of two disjoint parts, "train" and "test".
 
         Args:
-            test_size: rows to test, or (float) their share of all; None: what is left, or a quarter.
-            train_size: rows to train, or their share; None: what is left.
-            shuffle: whether rows are drawn at random; else the first ones are those to train.
-            stratify_by_column: a column of class labels, each of which keeps its share in both parts.
-            seed: where chance begins; None: the global state of `np.random`.
-            generator: a numpy generator instead of a seed; it moves on.
+            test_size: number of test rows, or (float) their fraction; None: the rest, or a quarter.
+            train_size: number of training rows, or their fraction; None: the rest.
+            shuffle: True to draw rows at random; else the first rows are for training.
+            stratify_by_column: a column of class labels; each class keeps its share in both parts.
+            seed: of the random order; None: the global state of `np.random`.
+            generator: a numpy generator instead of a seed; it advances.
             train_indices_cache_file_name, test_indices_cache_file_name: files for the indices, which are mapped then.
             train_new_fingerprint, test_new_fingerprint: the identities of the results.
 
@@ -261,7 +261,7 @@ class Selection(Rows):
                 generator.
             UnknownColumnError: a column that does not exist.
         """
-        from datasets_core.dataset.dataset_dict import DatasetDict  # which is made of datasets
+        from datasets_core.dataset.dataset_dict import DatasetDict  # imports `Dataset`
 
         if stratify_by_column is not None:
             self._check_columns([stratify_by_column])
@@ -316,14 +316,14 @@ class Selection(Rows):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """The same rows, written in the order in which they are shown, so that they are read without an index.
+        """Return the same rows, written in their present order, so that they are read without an index.
 
-        Rows that are read so already, those of a run for example, are left where they are, unless a file is named for them.
+        Rows without an index, or with a run of rows as index, keep their files, unless a file is named.
 
         Args:
-            keep_in_memory: write no file.
+            keep_in_memory: True to write no file.
             cache_file_name: the file to write, instead of a folder in the cache.
-            features: what the columns are to be; the same as now if None.
+            features: target types of the columns; None: unchanged.
             new_fingerprint: the identity of the result.
             disable_nullable: refuse null.
             writer_batch_size, num_proc: have no effect: Arrow gathers the rows in blocks, in this process.
@@ -379,7 +379,7 @@ class Selection(Rows):
         if not times or not self.num_rows:
             return self._selected(range(0), None, "repeat", 0)
         other = self._derived("repeat", times)
-        other._split = None  # rows that stand there twice are no split
+        other._split = None  # rows that occur twice are not a split
         if self._index is None and self.num_rows >= _ROWS_PER_PIECE * self._table.num_pieces:
             other._table = RowTable.concat([self._table] * times)
         else:
@@ -414,13 +414,13 @@ _DEFAULT_TEST_SHARE = 0.25
 
 
 def part_sizes(size: int, test_size: float | int | None, train_size: float | int | None) -> tuple[int, int]:
-    """How many rows of `size` the training and the test part get; floats are shares, ints are rows.
+    """Return the number of rows of the training and the test part; floats are fractions, ints are rows.
 
     >>> part_sizes(10, 0.25, None), part_sizes(10, 3, 0.5)
     ((7, 3), (5, 3))
 
     Raises:
-        ConfigurationError: there are not so many rows, or a part would be empty.
+        ConfigurationError: too few rows, or an empty part.
     """
     test = _checked("test_size", test_size, size)
     train = _checked("train_size", train_size, size)
@@ -503,7 +503,7 @@ def stratified(labels: Ints, num_train: int, num_test: int, generator: Generator
 
 
 def _shares(counts: Ints, wanted: int, generator: Generator) -> Ints:
-    """How many of `wanted` rows each class gets: its share, rounded so that the sum is right and ties fall by chance."""
+    """Return how many of `wanted` rows each class gets: its share, rounded to an exact sum; ties are broken at random."""
     exact = wanted * counts / counts.sum()
     shares: Ints = np.floor(exact).astype(np.int64)
     left = wanted - int(shares.sum())

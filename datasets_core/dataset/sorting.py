@@ -1,4 +1,4 @@
-"""The order of rows by the values of columns: in memory, or by sorted runs on the disk that are merged.
+"""`sorted_rows`: row numbers sorted by columns: in memory, or by sorted runs merged from disk.
 
 Only the columns that decide and row numbers are looked at, never whole rows.
 """
@@ -30,12 +30,12 @@ _ROW = "row"
 
 @dataclass(frozen=True, slots=True)
 class SortKeys:
-    """What rows are sorted by.
+    """Sort keys of rows.
 
     Args:
-        columns: the columns, the one that decides first in front.
-        descending: for each column, whether its largest value comes first.
-        nulls_first: whether nulls come before all values, instead of behind them.
+        columns: the columns, most significant first.
+        descending: for each column, True to put its largest value first.
+        nulls_first: True to put nulls first instead of last.
     """
 
     columns: tuple[str, ...]
@@ -62,11 +62,11 @@ _PLACED_BY_KEY = int(pa.__version__.partition(".")[0]) >= 25
 
 
 def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys) -> Ints:
-    """The rows that `index` shows (None: every row of the table), by their numbers there, sorted.
+    """Return the numbers of the rows in `index` (None: every row of the table), sorted.
 
     Raises:
-        ArgumentTypeError: a column whose values have no order.
-        DatasetDiskError: the disk has no room for the runs of a table that is too large for the memory.
+        ArgumentTypeError: a column of values without an order.
+        DatasetDiskError: the disk has no space for the runs of a table that is too large for the memory.
     """
     _check_kinds(table.schema, keys)
     columns = table.select(list(dict.fromkeys(keys.columns)))
@@ -220,7 +220,7 @@ def _settled(runs: Sequence[_Run], taking: Sequence[int], bound: int | None, key
         probes = [sizes[bound] - 1 if number == bound else (low[number] + high[number]) // 2 for number in open_runs]
         rows = [runs[number].block.slice(at, 1) for number, at in zip(open_runs, probes, strict=True)]
         order = keys.order(pa.Table.from_batches(rows).drop_columns([_ROW]).combine_chunks()).tolist()
-        is_behind = False  # the end of the bound's block; equal rows stand in the order of their runs
+        is_behind = False  # the end of the bound's block; equal rows keep the order of their runs
         for place in order:
             number = open_runs[place]
             if number == bound:

@@ -1,4 +1,4 @@
-"""Datasets made of files: by `load`, which stands above and is looked up when it is called."""
+"""Constructors of datasets from generators, files and data frames."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -134,7 +134,7 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
 
     staging = Staging.adopt_or_create(folder)
     try:
-        for name in os.listdir(staging.folder):  # of a run that was killed: a generator cannot go on in the middle
+        for name in os.listdir(staging.folder):  # of a run that was killed: a generator cannot resume in the middle
             os.unlink(os.path.join(staging.folder, name))
         parts = [
             _Part(dataclasses.replace(recipe, kwargs=kwargs), staging.folder, f"part-{index:05d}")
@@ -261,7 +261,7 @@ def _built(cls: Any, *, kind: str, split: str = Split.TRAIN, keep_in_memory: boo
 
 
 class FromFiles(Rows):
-    """What a dataset is made of: files of a format, built once into the cache."""
+    """Constructors from files of a format, built once into the cache."""
 
     @classmethod
     @options_to(partial(_built_of, kind="csv"))
@@ -311,7 +311,7 @@ class FromFiles(Rows):
         num_proc: int | None = None,
         **kwargs: Any,
     ) -> Self:
-        """The rows of JSON files: lines, lists of objects, or (`field`) what stands at a key of one object; see `from_csv`.
+        """Return rows of JSON files: lines, lists of objects, or (`field`) the value of a key of one object; see `from_csv`.
 
         >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -431,11 +431,11 @@ class FromFiles(Rows):
         """
 
 
-# Datasets made of what other tools hold: frames of pandas, polars and Spark.
+# Datasets from data frames of pandas, polars and Spark.
 
 
 class FromFrames(Rows):
-    """What a dataset is made of: a frame."""
+    """Constructors from data frames."""
 
     @classmethod
     def from_pandas(
@@ -552,12 +552,12 @@ class FromFrames(Rows):
         load_from_cache_file: bool = True,
         **kwargs: Any,
     ) -> Self:
-        """A dataset of the rows of a Spark frame, collected by the driver as Arrow data.
+        """Return a dataset of the rows of a Spark frame, collected by the driver as Arrow data.
 
         Args:
             df: the frame.
-            split: the split that the rows are of.
-            features: what the columns are to be; None: what the frame says.
+            split: name of the split.
+            features: types of the columns; None: those of the frame.
             keep_in_memory: has no effect: the rows are in memory.  Write large frames as Parquet, and load that.
             cache_dir, working_dir, load_from_cache_file: have no effect.
 

@@ -1,4 +1,4 @@
-"""Every exception of the library, as one tree under `DatasetsCoreError`.
+"""All exceptions of the library; they derive from `DatasetsCoreError`.
 
 A message is at most two sentences: what happened, with the value; what to do.  The facts are attributes, so that a program
 can act on them.  Each class also inherits the builtin that a caller would expect.

@@ -1,4 +1,4 @@
-"""The root of the errors, and what their messages share."""
+"""`DatasetsCoreError` and general errors; redaction of secrets in messages, and pickling of errors."""
 
 from __future__ import annotations
 
@@ -153,15 +153,15 @@ class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
 
 
 class ConfigurationError(DatasetsCoreError, ValueError):
-    """An argument, a setting or a combination of them that has no meaning."""
+    """An invalid argument, setting or combination of them."""
 
 
 class UnhashableError(ConfigurationError, TypeError):
-    """A value that has no identity which lasts from one process to the next."""
+    """A value without an identity that lasts from one process to the next."""
 
 
 class ArgumentTypeError(ConfigurationError, TypeError):
-    """An argument of a kind that has no meaning where it is given."""
+    """An argument of the wrong type."""
 
 
 def _begun(sentence: str) -> str:

@@ -17,11 +17,11 @@ from datasets_core.errors.loading import DataFilesNotFoundError
 
 
 class OutOfRangeError(DatasetsCoreError, EOFError):
-    """A provider or a queue has given all its samples.
+    """A provider or a queue is exhausted.
 
     Args:
-        name: what was asked.
-        num_samples: how many it gave.
+        name: the provider or queue.
+        num_samples: number of samples it gave.
     """
 
     def __init__(self, name: str, *, num_samples: int) -> None:
@@ -83,7 +83,7 @@ class RowIdError(DatasetsCoreError, ValueError, KeyError):
 
 
 class MissingRowIdsError(ConfigurationError):
-    """Ids that are asked for of rows that have none.
+    """Ids of rows that have none.
 
     Args:
         row: the number of such a row.
@@ -125,7 +125,7 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
 
 
 class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
-    """A key that an item needs and no feature spec tells of."""
+    """A key that an item needs and that has no feature spec."""
 
     def __init__(self, key: object, *, item: str, known: Iterable[str]) -> None:
         self.key, self.item, self.known = key, item, tuple(known)
@@ -201,14 +201,14 @@ class DamagedRecordError(FileFormatError):
 
 
 class ExampleError(FileFormatError):
-    """A record that is no such message, or not of the features that are asked for.
+    """A record that is not such a message, or does not have the expected features.
 
     Args:
         path: the file or URL as the user knows it.
         reason: what was found, without a final stop.
-        record: number of the record, from 0; None of a message that stands alone.
-        key: the feature that it is about.
-        offset: the byte of the file, once it is decompressed, at which the record's frame begins; None where that is not known.
+        record: number of the record, from 0; None for a single message.
+        key: the feature.
+        offset: the byte of the decompressed file at which the record's frame begins; None if unknown.
         advice: one thing to do.
     """
 
@@ -230,7 +230,7 @@ class ExampleError(FileFormatError):
 
 
 class ItemError(DatasetsCoreError, ValueError):
-    """The values of a sample do not make the item that is asked for.
+    """The values of a sample do not make the requested item.
 
     Args:
         reason: what was found, without a final stop.
@@ -287,14 +287,14 @@ class CellCastError(CastError, TypeError):
 
 
 class MediaError(DatasetsCoreError, ValueError):
-    """An image, sound, film or document that cannot be shown.
+    """An image, sound, film or document that cannot be decoded.
 
     Args:
         what: the medium or its path, as the subject of a sentence.
         reason: what is wrong, without a final stop.
         advice: one thing to do, as a sentence without its stop.
-        column: where it stands.
-        row: number of its row, from 0, where known.
+        column: its column.
+        row: number of its row, from 0, if known.
     """
 
     def __init__(self, what: str, reason: str, advice: str, *, column: str | None = None, row: int | None = None) -> None:
@@ -319,7 +319,7 @@ class MediaError(DatasetsCoreError, ValueError):
 
 
 class MediaDecodeError(MediaError):
-    """A medium whose file is damaged, or is no medium of that kind."""
+    """A medium whose file is damaged, or of another kind."""
 
     def __init__(self, what: str, reason: str) -> None:
         advice = "Mend the file, leave the row out, or show what is stored with decode=False"
@@ -414,13 +414,13 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
 
 
 class TooManyErrorsError(DatasetsCoreError, ValueError):
-    """More rows of a stream failed than may.
+    """More rows of a stream failed than `max_errors`.
 
     Args:
-        count: how many failed.
-        most: how many may.
-        kinds: how many failed by which error in which step; the most frequent ones.
-        quarantine: the file that they stand in.
+        count: number of failed rows.
+        most: the limit.
+        kinds: number of failures by error and step; the most frequent ones.
+        quarantine: the file with the rows.
     """
 
     def __init__(self, count: int, most: int, kinds: dict[str, int], quarantine: str | None = None) -> None:

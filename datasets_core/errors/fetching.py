@@ -45,11 +45,11 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
 
 
 class MissingChecksumError(ChecksumVerificationError, ValueError):
-    """URLs for which no checksum is registered, where each must have one.
+    """URLs without a registered checksum, where each must have one.
 
     Args:
         urls: the URLs.
-        path: the `checksums.tsv` that lacks them; None where there is no place for one.
+        path: the `checksums.tsv` without them; None if there is none.
     """
 
     def __init__(self, urls: Iterable[str], *, path: str | None) -> None:
@@ -139,11 +139,11 @@ class UrlNotFoundError(DownloadError, FileNotFoundDatasetsError):
 
 
 class FileChangedError(DownloadError):
-    """A file that became another one while it was read: its bytes are never mixed.
+    """A file that changed while it was read: bytes of two versions are never mixed.
 
     Args:
         url: the file, a URL without secrets or a path.
-        reason: what tells that it changed, without a final stop.
+        reason: how the change was detected, without a final stop.
     """
 
     def __init__(self, url: str, reason: str = "it changed while it was read") -> None:
@@ -155,14 +155,14 @@ class OfflineError(DownloadError, ConnectionError):
 
 
 class HubError(DatasetsCoreError):
-    """The Hub, or a repository on it, is not as it should be.
+    """An error of the Hub, or of a repository on it.
 
     Args:
         repo_id: the repository.
         reason: what was found there, without a final stop.
         advice: one thing to do, as a sentence without its stop.
-        revision: the revision that was asked for, where known.
-        status: what the server answered, where it did.
+        revision: the requested revision, if known.
+        status: the HTTP status, if any.
     """
 
     def __init__(
@@ -173,14 +173,14 @@ class HubError(DatasetsCoreError):
 
 
 class RepositoryNotFoundError(DatasetNotFoundError, HubError):
-    """A repository that the Hub does not have, or does not show to this user.
+    """A repository that does not exist, or that this user may not see.
 
     Args:
         repo_id: the repository.
-        token_sent: whether the Hub was told who asks.
+        token_sent: True if a token was sent.
         endpoint: the address of the Hub.
-        status: what it answered.
-        local: the path on this disk that could have been meant, and is not there.
+        status: the HTTP status.
+        local: the local path that could have been meant, and does not exist.
     """
 
     def __init__(
@@ -209,17 +209,17 @@ class ForbiddenRepositoryError(DatasetNotFoundError, HubError, PermissionError):
 
 
 class DisabledRepositoryError(ForbiddenRepositoryError):
-    """A repository that the Hub lets nobody at."""
+    """A repository disabled by the Hub."""
 
 
 class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):
-    """A repository whose files only those get who asked for access on its page.
+    """A repository that requires a request for access on its page.
 
     Args:
         repo_id: the repository.
-        token_sent: whether the Hub was told who asks.
-        page: the address where access is asked for.
-        status: what the Hub answered.
+        token_sent: True if a token was sent.
+        page: the page to request access.
+        status: the HTTP status.
     """
 
     def __init__(self, repo_id: str, *, token_sent: bool, page: str, status: int | None = None) -> None:
@@ -233,7 +233,7 @@ class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):
 
 
 class InvalidTokenError(HubError, PermissionError):
-    """A token that the Hub does not know, or none where one is asked for."""
+    """A token unknown to the Hub, or a missing one."""
 
     def __init__(self, reason: str, *, advice: str | None = None, repo_id: str = "", status: int | None = None) -> None:
         self.repo_id, self.reason, self.revision, self.status = repo_id, reason, None, status
@@ -247,9 +247,9 @@ class RevisionNotFoundError(DatasetNotFoundError, HubError):
 
     Args:
         repo_id: the repository.
-        revision: what was asked for.
-        known: branches and tags that there are, where known.
-        status: what the Hub answered.
+        revision: the requested revision.
+        known: existing branches and tags, if known.
+        status: the HTTP status.
     """
 
     def __init__(self, repo_id: str, revision: str, *, known: Iterable[str] = (), status: int | None = None) -> None:
@@ -262,14 +262,14 @@ class RevisionNotFoundError(DatasetNotFoundError, HubError):
 
 
 class HubUnreachableError(OfflineError, HubError):
-    """A Hub that cannot be reached, while the cache does not hold what is needed.
+    """The Hub cannot be reached, and the cache does not have the requested files.
 
     Args:
-        url: what was asked for.
-        reason: why it could not be had.
-        repo_id, revision: whose it is.
-        status: what the server answered, where it did.
-        commit: what the revision means by now, where the Hub told that much: nothing of another commit will do.
+        url: the requested URL.
+        reason: why the request failed.
+        repo_id, revision: the repository.
+        status: the HTTP status, if any.
+        commit: the commit of the revision, if the Hub reported it: cached files of another commit are not used.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Errors of what a user asks for and of builds: datasets, configs, splits, versions, scripts, engines."""
+"""Errors of requests and builds: datasets, configs, splits, versions, scripts, engines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BlockedVersionError(DefunctDatasetError, ValueError):
 
 
 class FileInPlaceError(ConfigurationError, FileExistsError):
-    """A file stands where a folder is to be written."""
+    """The path of a folder to be written is a file."""
 
     def __init__(self, path: str) -> None:
         self.file = self.path = path
@@ -63,13 +63,13 @@ class UnknownConfigError(ConfigurationError):
 
 
 class UnknownOptionError(ConfigurationError, TypeError):
-    """A keyword argument that the builder does not know.
+    """A keyword argument unknown to the builder.
 
     Args:
         option: the argument.
-        builder: who does not know it.
-        known: the options that there are.
-        near: other arguments of the same call, one of which may have been meant.
+        builder: the builder.
+        known: the known options.
+        near: other arguments of the call, one of which may have been meant.
     """
 
     def __init__(self, option: str, *, builder: str, known: Iterable[str], near: Iterable[str] = ()) -> None:
@@ -139,9 +139,9 @@ class UnknownVersionError(ConfigurationError, LookupError):
     """A version that the dataset does not have.
 
     Args:
-        version: the version or pattern that was asked for.
+        version: the requested version or pattern.
         dataset: the dataset.
-        known: the versions that there are.
+        known: the existing versions.
     """
 
     def __init__(self, version: object, *, dataset: str, known: Iterable[object]) -> None:
@@ -159,7 +159,7 @@ class MissingVersionError(ConfigurationError):
 
 
 class UnknownExperimentError(ConfigurationError, KeyError):
-    """An experiment that is no member of an enum."""
+    """An experiment that is not a member of an enum."""
 
     def __init__(self, experiment: object) -> None:
         self.experiment = self.value = experiment
@@ -238,7 +238,7 @@ class ScriptError(ConfigurationError, ImportError):
     Args:
         path: the script, or the module beside it.
         reason: what is wrong, without a final stop.
-        line: line number from 1, where there is one.
+        line: line number from 1, if any.
         advice: one thing to do, as a sentence without its stop.
     """
 
@@ -254,14 +254,14 @@ class DataFilesWarning(UserWarning):
 
 
 class MissingDependencyError(DatasetsCoreError, ImportError):
-    """A package that is needed and not installed.
+    """A required package that is not installed.
 
     Args:
-        package: its name for an import; None where only `said` tells.
+        package: its import name; None if only `said` names it.
         needed_for: what needs it, as the subject of a sentence.
-        install: its name for pip, if that is another.
-        said: what the package that misses it says, shown where `package` is None.
-        more: the other packages that it needs and that are not installed either, each with its name for pip.
+        install: its name for pip, if different.
+        said: the message of the package that requires it, shown if `package` is None.
+        more: other required packages that are not installed either, each with its name for pip.
     """
 
     def __init__(
@@ -427,7 +427,7 @@ class DeniedAccessError(DatasetBuildError, PermissionError):
 
 
 class DeniedAccessWarning(UserWarning):
-    """Something that a confined script tried, may not do, and went on without."""
+    """A denied access that a sandboxed script ignored."""
 
 
 class ScriptMemoryError(DatasetBuildError, MemoryError):

@@ -1,4 +1,4 @@
-"""The types of columns, and the way between Python values and Arrow.
+"""Types of columns, and conversion between Python values and Arrow.
 
 The public names open their own modules on first use, as scripts write `datasets.features.ClassLabel`.
 """

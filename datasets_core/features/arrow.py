@@ -1,7 +1,7 @@
-"""The join of two Arrow types: the narrowest type that holds the values of both without loss.
+"""Common type of two Arrow types: the narrowest type that holds the values of both without loss; nested arrays.
 
-The types form a semilattice: the join of several is the same in whatever order they come, or there is none in any order.
-That is why `uint64` joins neither signed integers nor floats: a chain over a third type would tell the orders apart.
+The types form a semilattice: the result for several does not depend on their order, or there is none in any order.
+So `uint64` joins neither signed integers nor floats: joining over a third type would depend on the order.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema") -> pa.Schema:
-    """The schema that holds the columns of both, in the order in which they are first seen.
+    """Return the schema with the columns of both, in order of first occurrence.
 
-    Metadata of the first stays where the second changes nothing.  Else only the features that either records stay; whoever
-    reads them takes those that fit the types.
+    Metadata of the first stay if the second changes nothing.  Else only the recorded features stay; readers
+    use those that fit the types.
 
     >>> merge_schemas(pa.schema({"a": pa.int8()}), pa.schema({"b": pa.int8(), "a": pa.int16()})).types
     [DataType(int16), DataType(int8)]
 
     Raises:
-        CastError: a column has two types that do not fit.
+        CastError: a column has two types without a common one.
     """
     if a.equals(b):
         return a
@@ -232,7 +232,7 @@ def _join_fields(a: pa.Field, b: pa.Field, depth: int) -> pa.Field | None:
     joined = _join(a.type, b.type, depth + 1)
     if joined is None:
         return None
-    # Metadata tells which shape the arrays of a column have: it holds only where both say the same.
+    # Metadata contain the shape of the arrays of a column: it is kept only if both are equal.
     metadata = b.metadata if types.is_null(a.type) else a.metadata
     if a.metadata != b.metadata and not (types.is_null(a.type) or types.is_null(b.type)):
         metadata = None
@@ -324,7 +324,7 @@ class Misfit(Exception):
 
     @property
     def reason(self) -> str:
-        """What is wrong; it ends with the other row, where two values do not fit each other."""
+        """Description of the error; ends with the other row, if two values do not fit each other."""
         if self.other is None:
             return self._reason
         return f"{self._reason} of {'the same row' if self.other == self.index else f'row {self.other}'}"
@@ -391,7 +391,7 @@ def rows_of(lengths: Lengths) -> Callable[[int], int]:
 
 
 def raw_values(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
-    """The values of a primitive array as numpy sees its buffer; what stands under nulls has no meaning."""
+    """Return the values of a primitive array as numpy sees its buffer; values under nulls are undefined."""
     return np.frombuffer(buffer or b"", dtype=dtype)[array.offset : array.offset + len(array)]
 
 
@@ -402,7 +402,7 @@ def validity(array: pa.Array) -> Mask | None:
     if types.is_null(array.type):
         return np.zeros(len(array), bool)
     buffer = array.buffers()[0]
-    if buffer is None:  # a type whose nulls have no bitmap
+    if buffer is None:  # the null type has no bitmap
         return ~np.array(array.is_null().to_pylist(), bool)
     bits = np.unpackbits(np.frombuffer(buffer, np.uint8), count=array.offset + len(array), bitorder="little")
     return bits[array.offset :].astype(bool)

@@ -1,4 +1,4 @@
-"""`Feature`, the kind of a column, the kinds that only wrap Arrow's (`Value`, `List`, …), and columns of plain values."""
+"""`Feature`, base of column types; `Value`, `List`, `LargeList`, `Sequence`; dtype names; conversion of plain columns."""
 
 from __future__ import annotations
 
@@ -403,7 +403,7 @@ class _SequenceType(type):
 class Sequence(metaclass=_SequenceType):
     """A list in each row; of dicts, it is stored as one dict of lists.
 
-    A call gives a `List`, or a dict of them when `feature` is a dict. `isinstance(x, Sequence)` asks for a `List`.
+    A call returns a `List`, or a dict of them when `feature` is a dict. `isinstance(x, Sequence)` is true for a `List`.
 
     >>> Sequence(Value("string"))
     List(Value('string'))
@@ -412,10 +412,10 @@ class Sequence(metaclass=_SequenceType):
     """
 
     def __new__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
-        """The `List`, or the dict of them.
+        """Return the `List`, or the dict of them.
 
         Raises:
-            ConfigurationError: there is no feature, or it is none.
+            ConfigurationError: `feature` is missing, or not a feature.
         """
         if feature is None:
             raise ConfigurationError(
@@ -522,7 +522,7 @@ def needs_decoding(feature: FeatureType) -> bool:
 
 
 ALLOWANCE = 1_000_000
-"""How many values a process makes arrays of without pandas; for more, Arrow's greater speed is worth the import."""
+"""Number of values converted without pandas in a process; for more, the faster path is worth the import."""
 _taken = 0
 Mask: TypeAlias = "npt.NDArray[np.bool_]"
 

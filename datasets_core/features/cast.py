@@ -1,4 +1,4 @@
-"""Arrow data to the types of features, without loss: what does not fit is an error that names the row."""
+"""`cast_table`, `cast_array`: lossless casts of Arrow data to features; errors name the row."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def cast_array(array: pa.Array, feature: FeatureType) -> pa.Array:
 
 
 def _unwrapped(array: pa.Array) -> pa.Array:
-    """The array without the encodings and extensions that only tell how it is stored."""
+    """Return the array without encodings and extension types, which only describe storage."""
     while True:
         if isinstance(array.type, pa.BaseExtensionType) and array.type.extension_name != "arrow.json":
             array = array.storage
@@ -279,7 +279,7 @@ def _first_failure(array: pa.Array, target: pa.DataType, convert: _Conversion) -
 
 
 def _conversion(source: pa.DataType, target: pa.DataType) -> _Conversion:
-    """How values of one plain type become another; pyarrow's own cast loses without a word in the cases named here."""
+    """Conversion of one plain type to another; pyarrow's own cast loses values silently in the cases named here."""
     if types.is_boolean(target) and (types.is_integer(source) or types.is_floating(source)):
         return _there_and_back
     if types.is_timestamp(source) and types.is_date(target):

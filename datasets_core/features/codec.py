@@ -1,4 +1,4 @@
-"""Rows to record batches and back, by functions that are compiled once for each schema."""
+"""`RowEncoder`, `Decoder`: rows to record batches and back, by functions compiled once for each schema."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _check_rows(rows: Sequence[Any]) -> None:
 
 
 def _equal_rows(rows: Sequence[Any], names: Sequence[Any]) -> list[list[Any]] | None:
-    """The columns of rows that all have these keys and no other; None where one differs, or is no plain dict."""
+    """Return the columns of rows with exactly these keys; None if a row has others, or is not a plain dict."""
     if not set(map(type, rows)) <= {dict} or not set(map(len, rows)) <= {len(names)}:
         return None
     try:

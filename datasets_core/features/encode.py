@@ -1,4 +1,4 @@
-"""Columns: Python values in, an Arrow array out, by a function that is made once for each feature.
+"""`compile_column`: Python values of one column to an Arrow array, by a function compiled once for each feature.
 
 The set of the values' types decides: if Arrow converts all of them without loss, it gets the whole column; else each value
 goes through `values`, one by one.  Arrow alone would cut 1.5 to 1 and "ab" to ["a", "b"].

@@ -1,4 +1,4 @@
-"""Columns without features: the Arrow array of Python values, with the type that they share."""
+"""`infer_column`: Arrow array of Python values without a feature, in their common type."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ _DIRECT: tuple[type, ...] = (dict, list, tuple, datetime.datetime, decimal.Decim
 
 
 def _group(value: Any) -> Any:
-    """What decides the Arrow type of one value, as far as it can be told without looking inside."""
+    """Return the group of one value for inference, as far as it is known without looking inside."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim
     if isinstance(value, np.generic):
@@ -280,7 +280,7 @@ def _group(value: Any) -> Any:
 
 
 def _is_fine_time(value: Any) -> bool:
-    """True for a time of day with nanoseconds, for which Python and numpy have no type."""
+    """True for a time of day with nanoseconds, which Python and numpy cannot represent."""
     return isinstance(value, pa.Time64Scalar) or (isinstance(value, datetime.time) and getattr(value, "nanosecond", 0) > 0)
 
 
@@ -376,7 +376,7 @@ def _plain_numpy(value: Any) -> Any:
     raise CastError(f"{shown(value)} ({value.dtype}) has no Arrow type.")
 
 
-# Which feature stores an object of a package that decodes media: told by its class, without importing the package.
+# Feature for an object of a media package: found by its class, without importing the package.
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Media], ...] = (
@@ -424,7 +424,7 @@ _SIMPLE = frozenset({bool, float, str, bytes, datetime.date, datetime.time, date
 
 
 def infer_or_json(values: list[Any]) -> pa.Array:
-    """The Arrow array of some values, typed by themselves; what has no one type is JSON.
+    """Return the Arrow array of values with an inferred type; values of no common type as JSON.
 
     >>> str(infer_or_json([{"a": 1, "b": [2]}, {"a": "x", "b": []}]).type)
     'struct<a: extension<arrow.json>, b: list<item: int64>>'
@@ -500,7 +500,7 @@ def _dicts(values: list[Any], depth: int) -> pa.Array:
 
 
 def _assembled(parts: list[tuple[list[int], pa.Array]], length: int) -> pa.Array:
-    """One array of several, each of which has the values of some rows; the other rows are null."""
+    """Return one array from several, each with the values of some rows; the other rows are null."""
     traits = frozenset(chain.from_iterable(integer_traits(array) for _, array in parts))
     arrow_type: pa.DataType = pa.null()
     for _, array in parts:
@@ -534,7 +534,7 @@ def _has_decimal(arrow_type: pa.DataType) -> bool:
 
 
 def _shortest(value: Any) -> Any:
-    """The value with decimals that do not tell the scale of the column that they stood in."""
+    """Return the value with decimals independent of the scale of their column."""
     if isinstance(value, decimal.Decimal):
         text = format(value, "f")
         return decimal.Decimal(text.rstrip("0").rstrip(".") if "." in text else text)
@@ -581,7 +581,7 @@ def joined_type(a: pa.DataType, b: pa.DataType, traits: Collection[tuple[str, st
 
 
 def integer_traits(array: pa.Array, place: str = "") -> Traits:
-    """What the integers of an array are, as far as it decides about the type that holds them and others.
+    """Return properties of the integers of an array that affect the choice of a common type.
 
     >>> sorted(integer_traits(pa.array([[1, -(2**53) - 1]])))
     [('[]', 'inexact'), ('[]', 'negative')]

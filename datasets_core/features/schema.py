@@ -1,4 +1,4 @@
-"""`Features`: the names and kinds of a dataset's columns, to and from an Arrow schema."""
+"""`Features`: names and types of a dataset's columns, to and from an Arrow schema; union of schemas."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
         return List(_reordered(mine.feature, other.feature, path), length=mine.length, id=mine.id)
     if isinstance(mine, LargeList) and isinstance(other, LargeList):
         return LargeList(_reordered(mine.feature, other.feature, path), id=mine.id)
-    if isinstance(mine, (dict, List, LargeList)):  # any other one has no fields to put in order
+    if isinstance(mine, (dict, List, LargeList)):  # others have no fields to reorder
         raise CastError(f"{path!r} is {mine!r} in one of the two features and {other!r} in the other. Make them agree.")
     return mine
 
@@ -477,6 +477,6 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema with plain types; the same object where it has no dictionary."""
+    """Return the schema with plain types; the same object if it has no dictionary."""
     plain = pa.schema([_plain_field(field) for field in schema], schema.metadata)
     return schema if plain.equals(schema) else plain

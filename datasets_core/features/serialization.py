@@ -1,4 +1,4 @@
-"""Features as text: the JSON form of `dataset_info.json` and of Arrow metadata, and the YAML form of cards, old and new."""
+"""Features as JSON (`dataset_info.json`, Arrow metadata) and YAML (cards), in old and new forms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
 
 
 def feature_to_json(feature: FeatureType) -> dict[str, Any]:
-    """A feature in the JSON form; what stands at its default is left out.
+    """Return the JSON form of a feature, without default values.
 
     >>> feature_to_json(List(Value("int8")))
     {'feature': {'dtype': 'int8', '_type': 'Value'}, '_type': 'List'}
@@ -64,7 +64,7 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
     if not isinstance(form, Mapping):
         raise ConfigurationError(f"Feature {path!r} is {form!r}, which describes no feature. Mend the metadata.")
     kind = form.get("_type")
-    if not isinstance(kind, str):  # a dict of features, one of which may be called "_type"
+    if not isinstance(kind, str):  # a dict of features, with one called "_type"
         kind = _guess_type(form)
         if kind is None:
             return {
@@ -272,7 +272,7 @@ _TOLD_IMAGE = rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None))
 
 
 def optional(feature: FeatureType) -> FeatureType:
-    """The same feature, of which a row may hold None: its `id` ends with a word that says so; of a dict, all that it holds.
+    """Return the same feature with None allowed: its `id` ends with a marker; of a dict, all its features.
 
     >>> is_optional(optional({"a": Value("int8")})), is_optional(Value("int8"))
     (True, False)
@@ -295,7 +295,7 @@ def is_optional(feature: FeatureType) -> bool:
 
 
 def kind_of(feature: FeatureType) -> str:
-    """What the `id` of a feature says of it, besides that it is optional.
+    """Return the content of the `id` of a feature, without the marker for None.
 
     >>> kind_of(List(Value("int8"), id="tfds audio 8000 tfds optional"))
     'tfds audio 8000'
@@ -313,7 +313,7 @@ def audio_id(sample_rate: int | None) -> str:
 
 
 def box_id(form: str | None) -> str:
-    """The `id` of four numbers: in which order and unit they stand, where those are not parts of a picture as `REL_YXYX`.
+    """Return the `id` of a box: order and unit of its numbers, if not relative as `REL_YXYX`.
 
     >>> box_id("REL_YXYX"), box_id("XYWH")
     ('tfds bbox', 'tfds bbox XYWH')
@@ -328,7 +328,7 @@ def image_mode(sizes: collections.abc.Sequence[int | None], dtype: str) -> str |
 
 
 def image_id(sizes: collections.abc.Sequence[int | None], dtype: str) -> str | None:
-    """The `id` of an image of this shape and type; None where its mode tells both.
+    """Return the `id` of an image of this shape and type; None if its mode implies both.
 
     >>> image_id((28, 28, 1), "uint8"), image_id((None, None, 3), "uint8")
     ('tfds 28x28x1 uint8', None)
@@ -338,7 +338,7 @@ def image_id(sizes: collections.abc.Sequence[int | None], dtype: str) -> str | N
 
 
 def image_of_id(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
-    """Shape and type of an image, as its `id` tells them; None where it tells nothing.
+    """Return shape and type of an image from its `id`; None for other ids.
 
     >>> image_of_id("tfds 28xNonex1 uint16"), image_of_id("birds")
     (((28, None, 1), 'uint16'), None)
@@ -348,11 +348,11 @@ def image_of_id(id: str | None) -> tuple[tuple[int | None, ...], str] | None:
 
 
 def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Feature:
-    """The feature of arrays of one shape, of which sizes may be None.
+    """Return the feature of arrays of one shape; sizes may be None.
 
     Args:
         sizes: of the dimensions.
-        dtype: the name of a type, as a `Value` knows it.
+        dtype: name of a `Value` type.
 
     >>> array_feature((3,), "float32"), array_feature((None, 2), "int32"), array_feature((None, None), "int8")
     (List(Value('float32'), length=3), Array2D(shape=(None, 2), dtype='int32'), List(List(Value('int8'))))

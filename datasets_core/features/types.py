@@ -34,8 +34,6 @@ from datasets_core.features.values import as_elements, is_missing
 if TYPE_CHECKING:
     from datasets_core.features.encode import Column
 
-# `Json`: a column of values of any and of mixed types, stored as JSON text.
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Json(Feature):

@@ -1,7 +1,7 @@
-"""Columns without features whose types and order follow from the rows alone, in whatever order and parts they come.
+"""Inference of columns whose types and order depend on the rows alone, not on their order or on the parts they come in.
 
-Values of each kind are typed by themselves; what kinds share is decided by `join_types`, which gives the same for any order.
-What types do not tell of the rows (integers below zero, the order of keys) is kept as `Facts`, and decides in the end.
+Values of each type are inferred separately and combined by `join_types`, which gives the same result for any order.
+Properties that types do not record (integers below zero, the order of keys) are kept as `Facts`, and applied at the end.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Place: TypeAlias = "tuple[str | None, ...]"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of rows besides the types of their columns.
+    """Properties of rows besides the types of their columns.
 
     Attributes:
-        negative: places where an integer is below zero.
-        unsigned: places where integers are uint64.
-        neighbours: for each place with dicts, which keys were seen one right behind the other.
+        negative: places with integers below zero.
+        unsigned: places with uint64 integers.
+        neighbours: for each place with dicts, the pairs of consecutive keys.
     """
 
     negative: set[Place] = field(default_factory=set)
@@ -294,7 +294,7 @@ def _valid(values: list[Any]) -> np.ndarray[Any, Any] | None:
 
 
 def _assembled(parts: Sequence[tuple[list[int], pa.Array]], values: list[Any]) -> pa.Array:
-    """One array of several, each of which has the values of some rows; the other rows are null."""
+    """Return one array from several, each with the values of some rows; the other rows are null."""
     arrow_type: pa.DataType = pa.null()
     for rows, array in parts:
         joined = join_types(arrow_type, array.type)

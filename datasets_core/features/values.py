@@ -1,4 +1,4 @@
-"""One value at a time: what a stored type makes of any Python object, and how features encode and decode.
+"""Conversion of single values: Python objects to stored types, features that encode and decode one value.
 
 The fast path of `columns` never comes here; these functions decide what it refuses.
 """
@@ -151,7 +151,7 @@ _SHORT_FLOATS: tuple[type, ...] = (np.float16, np.float32)
 
 
 def _shortest(value: Any) -> Any:
-    """`value` as a plain scalar; a short float as the text that numpy writes, which has no digits of the longer float."""
+    """Return `value` as a plain scalar; a short float as the text that numpy writes, without digits of the longer float."""
     return str(value) if isinstance(value, _SHORT_FLOATS) else plain_scalar(value)
 
 
@@ -383,7 +383,7 @@ def is_tensor(kind: type) -> bool:
 
 
 def tensor_array(value: Any) -> Any:
-    """A torch tensor as a numpy array, or scalar where it has no dimension; anything else as it is."""
+    """Return a torch tensor as a numpy array, or scalar if it has no dimension; other values unchanged."""
     detach = getattr(value, "detach", None)
     if detach is None:
         return value
@@ -395,10 +395,10 @@ def tensor_array(value: Any) -> Any:
 
 
 def as_elements(value: Any) -> list[Any]:
-    """The elements of whatever stands for a list: a list, tuple, set, range, array, or anything that numpy can read.
+    """Return the elements of a list-like value: a list, tuple, set, range, array, or anything that numpy can read.
 
     Raises:
-        CastError: it stands for none; a string does not.
+        CastError: not list-like; nor is a string.
     """
     if isinstance(value, (list, tuple)):
         return value  # type: ignore[return-value]
@@ -542,7 +542,7 @@ def _day(value: Any) -> Any:
 
 
 def loose_elements(value: Any) -> list[Any]:
-    """The elements of whatever stands for a list: text is a list of letters, and a dict one of its keys.
+    """Return the elements of a list-like value: a text is a list of letters, and a dict one of its keys.
 
     Elements of arrays stay numpy's, whose text is numpy's.
 

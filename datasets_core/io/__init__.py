@@ -1,1 +1,1 @@
-"""Rows to and from files, frames, saved folders and the Hub."""
+"""Rows to and from files, data frames, saved folders and the Hub."""

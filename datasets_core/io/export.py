@@ -1,4 +1,4 @@
-"""The rows as what other tools hold: Python values, frames, files."""
+"""`Export`: methods `to_*` of a dataset: Python values, data frames, files; `to_tf_dataset`."""
 
 from __future__ import annotations
 
@@ -126,18 +126,18 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write the rows as csv: the number of bytes.
+        """Write the rows as csv; return the number of bytes.
 
         Args:
             path_or_buf: path, URL, or a file that is open for bytes.
-            batch_size: rows that are turned into text at once.
-            num_proc: processes that do so.
+            batch_size: rows converted to text at once.
+            num_proc: number of processes.
             storage_options: for the file system of a URL.
-            to_csv_kwargs: for `pandas.DataFrame.to_csv`; `index` is False unless given.
+            to_csv_kwargs: for `pandas.DataFrame.to_csv`; `index` defaults to False.
 
         Raises:
             MissingDependencyError: the options or types of columns need pandas, which is not installed.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -156,21 +156,21 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write the rows as JSON lines, or as another form of JSON: the number of bytes.
+        """Write the rows as JSON lines, or as another form of JSON; return the number of bytes.
 
         Args:
             path_or_buf: path, URL, or a file that is open for bytes.
-            batch_size: rows that are turned into text at once; with `lines=False` all of them must fit.
-            num_proc: processes that do so.
+            batch_size: rows converted to text at once; with `lines=False` all of them must fit.
+            num_proc: number of processes.
             storage_options: for the file system of a URL.
-            to_json_kwargs: as of `pandas.DataFrame.to_json`; `orient` is "records" and `lines` True unless given. Options
+            to_json_kwargs: as of `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True. Options
                 other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
-                `compression` may be "gzip", "bz2", "xz", "infer" or None; a path's ending decides unless given.
+                `compression` may be "gzip", "bz2", "xz", "infer" or None; default: by the path's extension.
 
         Raises:
             MissingDependencyError: the options need pandas, which is not installed.
-            CastError: bytes that are no UTF-8 text.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            CastError: bytes that are not UTF-8 text.
+            DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -188,7 +188,7 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
-        """Write the rows as Parquet, with the features in the file: the number of bytes of the rows in Arrow's layout.
+        """Write the rows as Parquet, with the features in the file; return the bytes of the rows in Arrow's layout.
 
         Args:
             path_or_buf: path, URL, or a file that is open for bytes.
@@ -199,7 +199,7 @@ class Export(Rows, Frames):
 
         Raises:
             CastError: Parquet has no such type.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -219,31 +219,31 @@ class Export(Rows, Frames):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> int:
-        """Write the rows as TFRecord files of `tf.train.Example`s: the bytes of the records with their frames.
+        """Write the rows as TFRecord files of `tf.train.Example`s; return the bytes of the records with their frames.
 
-        Each column becomes a feature of its name.  Whole numbers, booleans and labels are an `int64_list`; so are moments,
-        days, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files hold float32,
-        and that a column was rounded is said in the log.  Texts (as UTF-8) and bytes are a `bytes_list`, and so are images,
+        Each column becomes a feature of its name.  Integers, booleans and labels are an `int64_list`; so are timestamps,
+        dates, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files hold float32,
+        and the log reports rounded columns.  Texts (as UTF-8) and bytes are a `bytes_list`, and so are images,
         sounds and other media, by the bytes of their files.  Lists and arrays are flattened, the fields of a dict become
-        features named `column/field`, and of a null there is no feature.  Where a column holds lists of lists of any size, the
+        features named `column/field`, and nulls have no feature.  If a column holds lists of lists of any size, the
         records are `SequenceExample`s: such a column is a feature list, with a step for each inner list, and the other columns
         are the context.  `load_dataset("tfrecord", data_files=..., features=ds.features)` reads the same rows again.
 
         Args:
             path_or_buf: path, URL, or a file that is open for bytes; in a folder it is `data.tfrecord`.
             compression: "GZIP" or "ZLIB", "" for none; None goes by the path: `.gz` is gzip.
-            num_shards: how many files the rows go into, in runs of equal length: `<path>-00000-of-00003` and so on.  Local ones
-                are there when all of them are written.
-            batch_size: rows that are turned into messages at once; None: as many as take some megabytes.
-            num_proc: processes that do so.
+            num_shards: number of files, in runs of equal length: `<path>-00000-of-00003` and so on.  Local ones
+                appear when all of them are written.
+            batch_size: rows converted to messages at once; None: some megabytes of rows.
+            num_proc: number of processes.
             storage_options: for the file system of a URL.
 
         Raises:
             CastError: TFRecord files have no form of a column (decimals, lists of lists of lists), or of a value (beyond int64
                 or float32, None in a list); names column and row.
-            ConfigurationError: shards of another number stand there; options that mean nothing.
+            ConfigurationError: another number of shards exists there; invalid options.
             MediaError: a file that a medium names cannot be read.
-            DatasetDiskError: the disk is full, read-only or forbidden; what was there stands.
+            DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
         >>> import io
         >>> file = io.BytesIO()
@@ -257,19 +257,19 @@ class Export(Rows, Frames):
     def to_sql(
         self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any
     ) -> int:
-        """Write the rows into a table of a database: the number of rows.  Lists and structs are written as JSON text.
+        """Write the rows into a table of a database; return the number of rows.  Lists and structs are written as JSON text.
 
         Args:
             name: the table.
             con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which takes SQLAlchemy).
-            batch_size: rows that are written at once.
-            num_proc: has no effect: one connection writes one row after the other.
-            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` is False unless given.
+            batch_size: rows written at once.
+            num_proc: has no effect: one connection writes all rows.
+            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` defaults to False.
 
         Raises:
             MissingDependencyError: pandas is not installed.
             ConfigurationError: the table exists, unless `if_exists="append"` or `"replace"` is given; or the database refuses.
-            ArgumentTypeError: `con` is no database.
+            ArgumentTypeError: `con` is not a database.
             CastError: a nested column holds what JSON cannot, such as bytes.
 
         >>> import sqlite3
@@ -290,7 +290,7 @@ _LABELS = ("label", "labels", "label_ids")  # columns that a collate function ma
 
 
 class ForTensorflow(Rows):
-    """What tensorflow trains on."""
+    """Export to tensorflow."""
 
     def to_tf_dataset(
         self,
@@ -305,24 +305,24 @@ class ForTensorflow(Rows):
         num_workers: int = 0,
         num_test_batches: int = 20,
     ) -> Any:
-        """The rows as a `tf.data.Dataset`.
+        """Return the rows as a `tf.data.Dataset`.
 
         Args:
             batch_size: rows of a batch; None: rows one by one.
-            columns: the inputs: one comes as a tensor, several as a dict of tensors.  None: all columns.
-            shuffle: in another order in each epoch.
-            collate_fn: makes a batch (a dict of arrays or tensors) of a list of rows (dicts of numpy values).
-            drop_remainder: leave out the last batch if it is shorter.
+            columns: the inputs: one becomes a tensor, several a dict of tensors.  None: all columns.
+            shuffle: True for another order in each epoch.
+            collate_fn: makes a batch (a dict of arrays or tensors) from a list of rows (dicts of numpy values).
+            drop_remainder: True to drop the last batch if it is shorter.
             collate_fn_args: keyword arguments for `collate_fn`.
-            label_cols: the labels, which come beside the inputs as the second of a pair.
-            prefetch: read ahead.
-            num_workers: batches that are read at the same time.
-            num_test_batches: batches that are read at once, to see the types and shapes.
+            label_cols: the labels, the second element of each pair.
+            prefetch: True to read ahead.
+            num_workers: number of batches read at the same time.
+            num_test_batches: number of batches read to find types and shapes.
 
         Raises:
             MissingDependencyError: tensorflow is not installed.
-            UnknownColumnError: a column that does not exist, and that `collate_fn` does not make.
-            CastError: a column whose rows do not stack, such as lists of several lengths.
+            UnknownColumnError: a column that neither exists nor is made by `collate_fn`.
+            CastError: a column whose rows cannot be stacked, such as lists of several lengths.
 
         >>> dataset = Dataset(pa.table({"a": [1, 2]}))
         >>> for batch in dataset.to_tf_dataset(batch_size=2, columns="a"):

@@ -1,4 +1,4 @@
-"""A push: shards uploaded in batches while they are made, named when all are known; one commit brings them and the card.
+"""`push`: uploads shards in batches while they are made, and commits them with the card in one commit.
 
 Nothing of a push can be seen before its commit.  One that ends early leaves the repository as it was; what it uploaded is not
 uploaded again by the next.
@@ -71,7 +71,7 @@ def check_replaced(target: PushTarget, state: RepositoryState, replaced: Collect
 
 
 def _read(entry: ConfigEntry, paths: Collection[str], *, is_own: bool = False) -> list[str]:
-    """Those of some files that a config reads; one that names none reads what it was pushed to."""
+    """Return the files that a config reads; one without patterns reads the folder it was pushed to."""
     folder = "" if entry.data_dir is None else f"{entry.data_dir.strip('/')}/"
     patterns = [pattern for named in (entry.data_files or {}).values() for pattern in named]
     if not patterns and (folder or is_own):
@@ -122,12 +122,12 @@ def _own_folder() -> str | None:
 
 
 def _sweep(parent: str) -> None:
-    """Remove what the dead left; nobody goes on with it."""
+    """Remove the leftovers of dead processes."""
     for name in os.listdir(parent):
         folder = os.path.join(parent, name)
         if name.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
             disk_cache.discard(folder)
-    disk_cache.sweep(parent)  # of other machines, and what nobody claimed
+    disk_cache.sweep(parent)  # of other machines, and unclaimed ones
 
 
 logger = logging.getLogger(__name__)
@@ -187,24 +187,24 @@ def push(
     hub: Hub | None = None,
     policy: RetryPolicy | None = None,
 ) -> CommitInfo:
-    """Push splits to a repository, in one commit; none where all of it stands there already.
+    """Push splits to a repository, in one commit; without a commit if nothing changes.
 
     Args:
-        target: where to.
-        shards: what makes the shards of each split, at least one of each; they are removed when they are uploaded.
-        write_card: merges them into the card.
-        is_stream: how many rows come is not known: shards are sent soon, and few wait on the disk, instead of as many as a call
-            may ask for.
-        hub: the Hub; by default that of the settings, for the user of `target.token`.
-        policy: how often to try a commit that others came before, and the clock.
+        target: the target.
+        shards: functions that yield the shards of each split, at least one of each; shards are removed after upload.
+        write_card: merges the splits into the card.
+        is_stream: True for an unknown number of rows: shards are uploaded soon, few wait on the disk, instead of as many as
+            one request allows.
+        hub: the Hub client; default: that of the settings, for the user of `target.token`.
+        policy: retries after commits of others, and the clock.
 
     Returns:
         The `CommitInfo` of huggingface_hub.
 
     Raises:
-        PushConflictError: others committed first, again and again.
+        PushConflictError: others committed first, repeatedly.
         PushError: the Hub refuses it.
-        InvalidTokenError: nobody is logged in, or the token is not known.
+        InvalidTokenError: no user is logged in, or the token is unknown.
     """
     if settings().offline:
         raise OfflineError(target.repo_id, "is not pushed to: offline mode is on", advice=OFFLINE_ADVICE)
@@ -277,7 +277,7 @@ class _Upload:
 
 
 class _Commit:
-    """One commit of shards and card, worked out anew where somebody else committed first."""
+    """One commit of shards and card, computed again if another user committed first."""
 
     def __init__(
         self,
@@ -324,7 +324,7 @@ class _Commit:
         policy.wait(policy.seconds(failures, missed.retry_after))
 
     def _after(self, change: Change, before: HubCommit, missed: MissedCommitError) -> CommitInfo | HubCommit:
-        """What became of a commit: its `CommitInfo` where it was made and only the answer was lost, else the branch now."""
+        """Return the `CommitInfo` of a commit whose response was lost, else the present head of the branch."""
         if not missed.is_conflict and self._target.create_pr:
             request = self._writer.pull_request(change, **self._said)
             if request is not None:

@@ -1,4 +1,4 @@
-"""What a repository says of a config after a push: its card, and the records beside it of repositories that have them."""
+"""Card and recorded splits of a repository after a push, merged with the present ones."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class ExistingSplit:
-    """A split as its files tell it.
+    """A split found by its files.
 
     Attributes:
-        files: the files that it is read from.
-        format: of these files; None where they are none that the library knows.
-        beside: files that tell more of them.
+        files: its data files.
+        format: of these files; None for unknown formats.
+        beside: files with further data about them.
     """
 
     files: Sequence[str]
@@ -85,7 +85,7 @@ def existing_splits(paths: Sequence[str], folder: str = "") -> dict[str, Existin
     inside = [path[len(base) :] for path in paths if path.startswith(base) and way_out(path) is None]
     try:
         named = data_files.infer_splits(inside)
-    except ConfigurationError:  # nobody can load it as it stands, so there is nothing to keep
+    except ConfigurationError:  # cannot be loaded as it is, so there is nothing to keep
         return {}
     metadata = [path for path in inside if _is_metadata(path) and _format_of(path)]
     found = {}
@@ -99,7 +99,7 @@ def existing_splits(paths: Sequence[str], folder: str = "") -> dict[str, Existin
 
 
 def named_files(globs: Iterable[str], paths: Sequence[str]) -> list[str]:
-    """The files that globs of a card name; a glob that names none stands for itself.
+    """Return the files that match globs of a card; a glob without matches is kept as it is.
 
     >>> named_files(["a/*", "b.csv"], ["a/x", "c"])
     ['a/x', 'b.csv']
@@ -184,7 +184,7 @@ def _is_metadata(path: str) -> bool:
 
 
 def _is_beside_data(split: ExistingSplit, files: Sequence[str]) -> bool:
-    """True if a split is only what stands beside data, and is data for want of any other."""
+    """True if a split has only files that accompany data, and is data only for lack of others."""
     is_logo = split.format in _PICTURES and not any("/" in path for path in files)
     return (is_logo or split.format in _PAPERS) and "0" in data_files.infer_splits([*files, "0"]).get("train", ())
 
@@ -194,17 +194,17 @@ _CARD, _INFOS, _YAML = "README.md", "dataset_infos.json", ".huggingface.yaml"
 
 
 def card_writer(target: PushTarget, features: Features | None) -> WriteCard:
-    """What writes the texts of a repository for a push.
+    """Return the function that writes the texts of a repository for a push.
 
     Args:
-        target: where the splits go.
-        features: of their columns; None leaves them out, as a check before the first row may.
+        target: of the splits.
+        features: of their columns; None to leave them out, for a check before the first row.
 
     Raises:
-        ConfigurationError: when it is called: the repository has other features for other splits of the config, or the config
+        ConfigurationError: on call: the repository has other features for other splits of the config, or the config
             cannot be the default one, or other splits of the config are files of another format.
-        ManifestError: when it is called: the card, or `dataset_infos.json`, is broken.
-        PushError: when it is called: the card could not be read afterwards.
+        ManifestError: on call: the card, or `dataset_infos.json`, is damaged.
+        PushError: on call: the card could not be read afterwards.
 
     >>> from datasets_core import Features, Value
     >>> writer = card_writer(PushTarget("org/name"), Features({"a": Value("int8")}))
@@ -238,7 +238,7 @@ def _texts(
     infos = {} if state.dataset_infos is None else read_dataset_infos(state.dataset_infos, path=_INFOS)
     for text, path in ((state.readme, _CARD), (state.yaml, _YAML)):
         if text is not None:
-            edited_card(text, {}, path=path)  # which tells what is broken anywhere in it
+            edited_card(text, {}, path=path)  # raises for any error in it
     name = target.config_name
     configs_above = [] if yaml is None else yaml.configs  # they take the place of those of the card
     before = (None if yaml is None else yaml.get(name)) or card.get(name) or infos.get(name)
@@ -258,7 +258,7 @@ def _texts(
 
 
 def _check_read(target: PushTarget, home: tuple[str, str], files: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a card that nobody could read any more.
+    """Refuse a card that would become unreadable.
 
     Raises:
         PushError: it cannot be read, or names other files of the config.
@@ -338,7 +338,7 @@ class _Merge:
         )
 
     def _warn_of(self, split: str, existing: ExistingSplit) -> None:
-        """Say that files which no card named are no split any more: all splits of a config have one format."""
+        """Warn that files outside the card's patterns are no longer a split: all splits of a config have one format."""
         warnings.warn(
             f"{existing.files[0]} of {self.target.repo_id} is {existing.format}, and was the split {split!r} by its name. "
             f"It stays there, and is no split of {self.target.config_name!r} any more, which is Parquet from now on. "
@@ -348,7 +348,7 @@ class _Merge:
         )
 
     def default_splits(self, splits: Sequence[PushedSplit]) -> dict[str, ExistingSplit]:
-        """What loads as the config `default` by the names of its files, and would no longer beside configs with names."""
+        """Return the splits that load as the config `default` by file names, and would not beside named configs."""
         if self.configs_before or self.target.config_name == DEFAULT or self._has_script:
             return {}
         inside = re.escape(self.target.data_dir)
@@ -364,11 +364,11 @@ class _Merge:
 
     @property
     def _has_script(self) -> bool:
-        """True if the repository is a script, which alone tells its splits."""
+        """True if the repository is a script, which defines its splits."""
         return f"{self.target.repo_id.rpartition('/')[2]}.py" in self.paths
 
     def info(self, features: Features | None, splits: Sequence[PushedSplit], files: Mapping[str, object]) -> DatasetInfo:
-        """What is recorded of the config afterwards; splits and sizes only where they are known of all splits."""
+        """Return the info of the config afterwards; splits and sizes only if known of all splits."""
         pushed = {split.name: split for split in splits}
         old = {} if self.before is None or self.before.splits is None else dict(self.before.splits)
         others = [name for name in files if name not in pushed]
@@ -444,7 +444,7 @@ def _listed(files: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
 
 
 def _in_order(old: Mapping[str, object], files: Mapping[str, object]) -> list[str]:
-    """The splits that stand, in the order in which they were recorded, and new ones behind."""
+    """Return the existing splits in recorded order, then new ones."""
     return [*(name for name in old if name in files), *(name for name in files if name not in old)]
 
 

@@ -1,4 +1,4 @@
-"""The rows of a dataset as the Parquet files of a push: which go into which file, and who writes it."""
+"""`Pushing`: a dataset as Parquet files of a push: rows of each file, deterministic bytes, parallel writers."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ types = pa.types
 
 
 def num_bits(rows: pa.RecordBatch | pa.Table) -> int:
-    """The size of the rows in bits; that of rows cut in two is the sum of both parts.
+    """Return the size of the rows in bits; it is additive over parts of the rows.
 
-    Counted are values, offsets and lengths, and not what only some layouts have: bits that tell nulls, dictionaries, padding.
-    Hugging Face `datasets` tells the bytes of the batches in memory, and so a byte for each eight rows of a batch with nulls in
-    it: how many that are depends on how rows were cut, and so would the card of rows that did not change.
+    Counts values, offsets and lengths, but not what only some layouts have: validity bits, dictionaries, padding.
+    Hugging Face `datasets` counts the bytes of the batches in memory, with a byte for each eight rows of a batch with nulls:
+    that number depends on how rows are cut, and so would the card of unchanged rows.
 
     >>> num_bits(pa.table({"a": [1, 2, 3], "b": ["x", "yz", None]})) // 8
     39
@@ -78,7 +78,7 @@ def _array_bits(array: pa.Array) -> int:
         return _array_bits(array.values.slice(array.offset * kind.list_size, length * kind.list_size))
     try:
         return length * int(kind.bit_width)
-    except ValueError:  # views and the like, which have no one width
+    except ValueError:  # views and other types without a fixed width
         return 8 * int(array.nbytes)
 
 
@@ -89,13 +89,13 @@ def _span(array: pa.Array, width: int) -> int:
 
 
 def _shown(values: pa.Array, array: pa.Array) -> pa.Array:
-    """Those values of the child that the lists of a slice hold."""
+    """Return the child values in the lists of a slice."""
     offsets = array.offsets
     first, last = offsets[0].as_py(), offsets[len(offsets) - 1].as_py()
     return values.slice(first, last - first)
 
 
-# The Parquet files of a push: the same bytes for the same rows, however these are stored and whoever writes them.
+# The Parquet files of a push: equal bytes for equal rows, however these are stored and by whom they are written.
 
 
 GROUP_BYTES = 100_000_000
@@ -105,16 +105,16 @@ _CHUNKS = {"min_chunk_size": 256 << 10, "max_chunk_size": 1 << 20, "norm_level":
 
 
 class ShardFile:
-    """One Parquet file that is written row group by row group.
+    """One Parquet file, written row group by row group.
 
     Args:
         path: of the new file.
-        features: of the columns; the file carries them.
+        features: of the columns; stored in the file.
         group_bytes: of a row group, in Arrow's layout.
 
     Attributes:
-        num_rows: the rows that it was given.
-        num_bits: what they take in Arrow's layout.
+        num_rows: number of rows written.
+        num_bits: their size in Arrow's layout.
 
     Raises:
         CastError: Parquet has no such type.
@@ -193,7 +193,7 @@ class ShardFile:
             self.close()
             return
         self._writer.is_open = False  # given up: pyarrow would write the end of the file, whenever the object goes
-        with contextlib.suppress(OSError):  # of bytes that wait: the disk that is full is told already
+        with contextlib.suppress(OSError):  # of bytes in buffers: the full disk is reported already
             self._out.close()
 
 
@@ -231,7 +231,7 @@ def write_shards(
 
 
 def rows_that_fit(batch: pa.RecordBatch, bits: int, size: int) -> int:
-    """How many rows of the batch, from its first on, take no more than so many bits.
+    """Return the number of rows, from the first on, that take no more than so many bits.
 
     >>> rows_that_fit(pa.record_batch({"a": pa.array([1, 2, 3])}), 128, 192)
     2
@@ -294,16 +294,16 @@ _EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20  # of media whose files are read
 
 @dataclass(frozen=True, slots=True)
 class PushedRows:
-    """Rows that are to be written, with nothing that a process could not be sent.
+    """Rows to write; can be sent to another process.
 
     Attributes:
-        table: what they stand in.
-        index: which of its rows they are; None: all.
+        table: the table.
+        index: the selected row numbers; None: all.
         features: of the columns.
-        paths: which paths among the values may be opened.
-        split: whose rows they are.
-        embeds: whether the files that media name go into the rows.
-        first: the number of the first of them in the split.
+        paths: the paths in values that may be opened.
+        split: name of the split.
+        embeds: True to store the content of media files in the rows.
+        first: number of the first row in the split.
     """
 
     table: RowTable
@@ -328,7 +328,7 @@ class PushedRows:
 
     @property
     def num_rows(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return self.table.num_rows if self.index is None else len(self.index)
 
     def part(self, start: int, stop: int) -> PushedRows:
@@ -368,7 +368,7 @@ class PushedRows:
     # -- sizes ---------------------------------------------------------------------------------------------------------
 
     def num_bytes(self) -> int:
-        """What the rows take in Arrow's layout, files that they name included: exact where they are few, else estimated."""
+        """Return the bytes of the rows in Arrow's layout, with embedded files: exact for few rows, else estimated."""
         if self.index is None:
             size = self._stored_bytes()
         else:
@@ -405,7 +405,7 @@ class PushedRows:
     def _file_bytes(self, value: dict[str, Any] | None) -> int:
         if value is None or value["bytes"] is not None or value["path"] is None or files.is_url(value["path"]):
             return 0
-        with contextlib.suppress(OSError, DatasetsCoreError):  # told, with its row, when the row is written
+        with contextlib.suppress(OSError, DatasetsCoreError):  # reported, with its row, when the row is written
             return int(os.path.getsize(self.paths.locate(value["path"])))
         return 0
 
@@ -425,11 +425,11 @@ def _media(array: pa.Array, feature: FeatureType) -> Iterator[pa.Array]:
 
 
 def shards_of(rows: PushedRows, limits: ShardLimits) -> Callable[[str], Iterator[LocalShard]]:
-    """What writes the rows into files, one after the other, in the folder that it is given.
+    """Return a function that writes the rows into files, one after the other, in a given folder.
 
     Args:
         rows: of one split.
-        limits: into how many files they go; several processes work ahead by as many as there are of them.
+        limits: of the files; with several processes as many files are written at the same time.
     """
     return partial(_written, rows, limits)
 
@@ -459,7 +459,7 @@ def _write(folder: str, job: tuple[int, PushedRows]) -> LocalShard:
 
 
 class _Parts(Sequence[tuple[int, PushedRows]]):
-    """The rows of each file, which differ by one at most; each made when it is asked for."""
+    """The rows of each file, in sizes that differ by one at most; each made on use."""
 
     def __init__(self, rows: PushedRows, count: int) -> None:
         least, more = divmod(rows.num_rows, count)

@@ -1,4 +1,4 @@
-"""What is pushed, as values: where it goes, the shards, what becomes of the repository, and who writes its card."""
+"""`PushTarget`, `LocalShard`, `RepositoryState`, `ShardLimits`: arguments and results of a push as values."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _UNSAFE_PARTS = frozenset({"", ".", "..", ".git", ".cache"})
 
 @dataclass(frozen=True, slots=True)
 class LocalShard:
-    """A Parquet file of a split on the own disk, which whoever uploads it removes.
+    """A local Parquet file of a split; the uploader removes it.
 
     Attributes:
-        path: the file.
-        split: the split that it belongs to.
-        num_rows: the rows in it.
-        num_bytes: what its rows take uncompressed, as `dataset_info` counts them.
+        path: its path.
+        split: name of its split.
+        num_rows: number of rows.
+        num_bytes: uncompressed bytes of its rows, as `dataset_info` counts them.
     """
 
     path: str
@@ -40,12 +40,12 @@ class LocalShard:
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """Where a dataset is pushed to, and how; `push_target` makes one that is checked.
+    """Target and options of a push; `push_target` makes a checked one.
 
     Attributes:
         repo_id: `org/name`, or `name` for the namespace of the user.
-        config_name: the config that the splits belong to.
-        data_dir: the folder of the repository that holds the shards of the config.
+        config_name: config of the splits.
+        data_dir: folder of the shards of the config in the repository.
         revision: the branch; None for `main`.
         create_pr: whether the commit becomes a pull request.
         private: whether a repository that is made for this is private; None as its namespace has it.
@@ -82,14 +82,14 @@ class PushTarget:
 
 @dataclass(frozen=True, slots=True)
 class PushedSplit:
-    """A split as it stands in the repository after a push.
+    """A split in the repository after a push.
 
     Attributes:
         name: the split.
-        num_rows: its rows.
-        num_bytes: what they take uncompressed.
-        file_bytes: what its Parquet files take.
-        replaced_bytes: what the files took that the split had before.
+        num_rows: number of rows.
+        num_bytes: their uncompressed bytes.
+        file_bytes: bytes of its Parquet files.
+        replaced_bytes: bytes of the files it had before.
     """
 
     name: str
@@ -101,13 +101,13 @@ class PushedSplit:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryState:
-    """What a repository says of itself before a push.
+    """Texts and files of a repository before a push.
 
     Attributes:
-        readme: the text of its card; None where it has none.
-        dataset_infos: the text of its `dataset_infos.json`; None where it has none.
+        readme: the text of its card; None without one.
+        dataset_infos: the text of its `dataset_infos.json`; None without one.
         paths: all its files.
-        yaml: the text of its `.huggingface.yaml`, whose keys take the place of those of the card; None where it has none.
+        yaml: the text of its `.huggingface.yaml`, whose keys take precedence over the card; None without one.
     """
 
     readme: str | None
@@ -135,7 +135,7 @@ Shards = Mapping[str, Callable[[str], Iterator[LocalShard]]]
 """Split → what makes its shards, one after the other, in the folder that it is given."""
 
 WriteCard = Callable[[RepositoryState, Sequence[PushedSplit]], RepositoryTexts]
-"""Merges the splits into what a repository says of itself; called again when somebody else committed meanwhile."""
+"""Merges the splits into the texts of a repository; called again after a commit of another user."""
 
 
 def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushTarget:
@@ -199,7 +199,7 @@ def _check_repository(repo_id: str, revision: str | None) -> None:
 
 
 def _folder_of(config_name: str, data_dir: str | None) -> str:
-    """The folder of the shards, which stands in the patterns of a card as it is."""
+    """Return the folder of the shards, used literally in the patterns of a card."""
     if config_name == "data" or not config_name:
         raise ConfigurationError(
             f"A config cannot be called {config_name!r}: 'data' holds the shards of 'default'. Choose another name."
@@ -256,12 +256,12 @@ def same_features(features: Mapping[str, Features], empty: Collection[str] = ())
 
 @dataclass(frozen=True, slots=True)
 class ShardLimits:
-    """What the user asked for; `shard_limits` makes one that is checked.
+    """Limits of the files of a push; `shard_limits` makes checked ones.
 
     Attributes:
-        num_shards: that many files; None: as many as `max_bytes` asks for.
+        num_shards: number of files; None: from `max_bytes`.
         max_bytes: bytes of a file in Arrow's layout; None: the setting `max_shard_bytes`.
-        num_proc: how many are written at the same time.
+        num_proc: number of files written at the same time.
     """
 
     num_shards: int | None = None
@@ -274,7 +274,7 @@ class ShardLimits:
         return self.max_bytes or settings().max_shard_bytes
 
     def count(self, num_bytes: int, num_rows: int) -> int:
-        """How many files rows make that take so many bytes.
+        """Return the number of files for rows of so many bytes.
 
         >>> ShardLimits(max_bytes=100).count(250, 1000)
         3

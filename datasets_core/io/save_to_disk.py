@@ -1,4 +1,4 @@
-"""The rows of a dataset as Arrow streams in a folder: copied where they stand in files, else written shard after shard."""
+"""`save_to_disk`: rows of a dataset as Arrow streams in a folder: existing files are copied, other rows are written."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ class Disk(Rows):
     ) -> None:
         """Save rows, features, split and format to a folder, for `load_from_disk`.
 
-        Whenever it is broken off, the folder holds what it held before, or the new copy.  The folder may be the one that this
-        dataset was loaded from.  Files that images and the like name by path go into the rows.
+        If it is interrupted, the folder holds either the old content or the new copy.  The folder may be the one that this
+        dataset was loaded from.  Files of images and other media named by path are stored in the rows.
 
         Args:
             dataset_path: local folder or URL.
-            max_shard_size: bytes of a file, about, such as "500MB".
+            max_shard_size: approximate bytes of a file, such as "500MB".
             num_shards: number of files.
-            num_proc: files that are written at the same time.
+            num_proc: number of files written at the same time.
             storage_options: for the file system of a URL.
 
         Raises:
-            ConfigurationError: both sizes are given, or a built dataset stands in that folder.
-            FileInPlaceError: a file stands there.
-            DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stands.
+            ConfigurationError: both sizes are given, or the folder holds a built dataset.
+            FileInPlaceError: the path is a file.
+            DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stays.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -98,19 +98,19 @@ class Disk(Rows):
         return load_one(cls, dataset_path, keep_in_memory, storage_options)
 
 
-# The files of a saved dataset, as other tools are told of them.
+# The files of a saved dataset, for other tools.
 
 
 _ARROW_STREAM = "application/vnd.apache.arrow.stream"
 
 
 class SavedFiles:
-    """What knows the files of one saved dataset.
+    """The files of one saved dataset.
 
     Args:
         folder: the folder, local or at a URL.
         names: its files, in the order of the rows.
-        split: that of the dataset; None where it has none.
+        split: of the dataset; None without one.
         features: the columns.
     """
 
@@ -152,19 +152,19 @@ def save_group(
 ) -> None:
     """Save the datasets of several splits to one folder; see `Dataset.save_to_disk`.
 
-    Whenever it is broken off, the folder holds the old copy of all of them or the new one.
+    If it is interrupted, the folder holds either the old copy of all of them or the new one.
 
     Args:
         datasets: by split.
         dataset_dict_path: local folder or URL.
-        max_shard_size: bytes of a file, about.
+        max_shard_size: approximate bytes of a file.
         num_shards: number of files, by split.
-        num_proc: files that are written at the same time.
+        num_proc: number of files written at the same time.
         storage_options: for the file system of a URL.
 
     Raises:
-        ConfigurationError: a split cannot name a folder, or `num_shards` names not exactly the splits.
-        DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stands.
+        ConfigurationError: a split cannot name a folder, or the keys of `num_shards` are not the splits.
+        DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stays.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -290,9 +290,9 @@ class Shards(NamedTuple):
     """Into how many files the rows go.
 
     Args:
-        num_shards: that many; None: as many as `max_shard_bytes` asks for, and one for each process at least.
-        max_shard_bytes: bytes of a file, about; None: the setting of that name.
-        num_proc: how many are written at the same time.
+        num_shards: number of files; None: from `max_shard_bytes`, and at least one for each process.
+        max_shard_bytes: approximate bytes of a file; None: the setting of that name.
+        num_proc: number of files written at the same time.
     """
 
     num_shards: int | None = None
@@ -354,7 +354,7 @@ def save(
 
 
 def _hold(dataset: Rows, target: str) -> None:
-    """Open all rows that stand in files which are about to be replaced: what is mapped stays readable."""
+    """Open all rows in files that will be replaced: mapped files stay readable."""
     table = dataset._table
     if any(os.path.realpath(path).startswith(target + os.sep) for path in table.files if not files.is_url(path)):
         for number in range(table.num_pieces):
@@ -362,7 +362,7 @@ def _hold(dataset: Rows, target: str) -> None:
 
 
 def described(dataset: Rows, shards: tuple[SavedShard, ...]) -> Saved:
-    """What the folder is to say of the dataset."""
+    """Return the description of the dataset for the folder."""
     from datasets_core.io.saved_folder import Saved
 
     rows = dataset._format

@@ -1,4 +1,4 @@
-"""The folder of a saved dataset, as Hugging Face `datasets` lays it out: Arrow streams, a description, a state that names them.
+"""Folder of a saved dataset in the layout of Hugging Face `datasets`: Arrow streams, description, state; read and replaced.
 
 The state also holds, under keys that the other library passes over, the size and the batches of each file, so that a cut file
 is found when the folder is opened.
@@ -44,10 +44,10 @@ _ADVICE = "Save the dataset again"
 
 
 def folder_of(path: Any) -> str:
-    """The folder that an argument names, as a local path or a URL.
+    """Return a folder argument as a local path or a URL.
 
     Raises:
-        ArgumentTypeError: it is no path.
+        ArgumentTypeError: not a path.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"{path!r} is no folder. Give the path or the URL of one.")
@@ -112,10 +112,10 @@ class Saved:
 
     @classmethod
     def parse(cls, state: Any, description: Any, *, path: str) -> Saved:
-        """What the two files say.
+        """Return the content of the two files.
 
         Raises:
-            ManifestError: they cannot be understood.
+            ManifestError: invalid content.
         """
         try:
             return cls(
@@ -168,11 +168,11 @@ def is_saved_group(folder: str, storage_options: dict[str, Any] | None = None) -
 
 
 def read_saved(folder: str, storage_options: dict[str, Any] | None = None) -> Saved:
-    """What a folder says of its dataset.
+    """Return the description of the dataset in a folder.
 
     Raises:
-        FileNotFoundDatasetsError: there is no dataset.
-        ManifestError: its state or description cannot be understood.
+        FileNotFoundDatasetsError: no dataset.
+        ManifestError: invalid state or description.
     """
     state = read_json(files.join(folder, STATE_FILE), storage_options)
     embedded = state.get("_info") if isinstance(state, dict) else None
@@ -181,11 +181,11 @@ def read_saved(folder: str, storage_options: dict[str, Any] | None = None) -> Sa
 
 
 def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> dict[str, Saved]:
-    """What a folder says of its datasets, by split.
+    """Return the descriptions of the datasets in a folder, by split.
 
     Raises:
-        FileNotFoundDatasetsError: there are none.
-        ManifestError: their list, a state or a description cannot be understood.
+        FileNotFoundDatasetsError: no datasets.
+        ManifestError: invalid list, state or description.
     """
     path = files.join(folder, GROUP_FILE)
     group = read_json(path, storage_options)
@@ -205,7 +205,7 @@ def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> di
 
 
 def read_json(path: str, storage_options: dict[str, Any] | None = None) -> Any:
-    """What a JSON file of a saved dataset holds."""
+    """Return the content of a JSON file of a saved dataset."""
     try:
         with files.open_binary(path, storage_options) as handle:
             content = handle.read()
@@ -226,18 +226,18 @@ def open_saved(
     in_memory: bool | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> tuple[RowTable, pa.Table | None]:
-    """The rows of a saved dataset, and their index where it has one.
+    """Return the rows of a saved dataset, and their index if it has one.
 
-    Files of a store are fetched into the cache; a file of this disk is mapped.
+    Remote files are fetched into the cache; local files are mapped.
 
     Args:
-        folder: where it stands.
-        saved: what the folder says.
-        in_memory: read the files instead of mapping them; None does so below the setting `max_memory_bytes`.
+        folder: its folder.
+        saved: its description.
+        in_memory: True to read the files instead of mapping them; None does so below the setting `max_memory_bytes`.
         storage_options: for fsspec.
 
     Raises:
-        DamagedShardError: a file is missing or cut, or its rows do not fit together.
+        DamagedShardError: a file is missing or truncated, or its rows do not fit together.
     """
     folder = located(folder)
     entries = [_checked(folder, shard, storage_options) for shard in saved.shards]
@@ -315,18 +315,18 @@ _JSON = (STATE_FILE, INFO_FILE, GROUP_FILE)
 
 
 def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, group: bool, storage_options: Any = None) -> None:
-    """Make what was staged the saved dataset at `target`.
+    """Commit staged files as the saved dataset at `target`.
 
     Args:
-        staged: holds the files of each part, in a folder of the part's name.
+        staged: folder with the files of each part, in a sub-folder of the part's name.
         target: local folder or URL.
-        parts: what is to be said of each; a lone dataset is the part `""`.
-        group: they are the splits of a dictionary.
+        parts: description of each; a single dataset is the part `""`.
+        group: True for the splits of a dictionary.
         storage_options: for fsspec.
 
     Raises:
-        ConfigurationError: a built dataset stands there.
-        DatasetDiskError, DownloadError: the disk or the store refuses; what stood there stands.
+        ConfigurationError: the target holds a built dataset.
+        DatasetDiskError, DownloadError: the disk or the store refuses; existing content stays.
     """
     if not files.is_url(located(target)) and _is_ours_alone(staged.target):
         for name, content in _contents(parts, group=group, embeds=False).items():
@@ -351,11 +351,11 @@ def check_names(splits: Iterable[str]) -> None:
 
 
 def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> None:
-    """Refuse a file, and a folder of the cache, whose description would be lost.
+    """Refuse a target that is a file, or a folder of the cache, whose description would be lost.
 
     Raises:
-        FileInPlaceError: a file stands there.
-        ConfigurationError: a built dataset stands there.
+        FileInPlaceError: the path is a file.
+        ConfigurationError: it holds a built dataset.
     """
     if not files.is_url(target) and os.path.exists(target) and not os.path.isdir(target):
         raise FileInPlaceError(target)
@@ -417,7 +417,7 @@ def _is_own(name: str) -> bool:
 
 
 def _splits(folder: str, storage_options: dict[str, Any] | None) -> list[str]:
-    """The splits of a dictionary that stands in the folder."""
+    """Return the splits of a dictionary in the folder."""
     try:
         names = read_json(files.join(folder, GROUP_FILE), storage_options)["splits"]
         return [name for name in names if isinstance(name, str) and name not in {".", ".."} and not {"/", "\\"} & set(name)]
@@ -513,7 +513,7 @@ def _put_into(place: _Place, folder: str, parts: Mapping[str, Saved], group: boo
             place.remove(name)
         raise
     if group:
-        place.remove(STATE_FILE)  # of a lone dataset that stood here: it would be read first
+        place.remove(STATE_FILE)  # of a single dataset there: it would be read first
     for name, content in contents.items():
         place.write(name, content)
     for name in sorted(old - {commit, *contents, *placed}):

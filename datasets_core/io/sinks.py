@@ -1,4 +1,4 @@
-"""What rows of a stream are written into: files of text, Parquet or Arrow that grow, and can be gone on with after a crash."""
+"""`Sink`: growing files for the rows of a stream (text, Parquet, Arrow) that can be resumed after a crash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datasets_core.io.tables import GROUP_BYTES, GROUP_ROWS, parquet_writer
 from datasets_core.io.text import TextForm
 from datasets_core.store.rows.rows import Rows
 
-_PACKED_BYTES = 32 << 20  # of text in one compressed member: it ends where a write may go on
+_PACKED_BYTES = 32 << 20  # of text in one compressed member: a write can be resumed at its end
 _CHUNK = 1 << 20
 
 
@@ -36,7 +36,7 @@ class Sink(Protocol):
 
     @property
     def num_bytes(self) -> int:
-        """What was written: bytes of text, or of rows in Arrow's layout."""
+        """Bytes written: of text, or of rows in Arrow's layout."""
         ...
 
     def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
@@ -44,7 +44,7 @@ class Sink(Protocol):
         ...
 
     def settle(self) -> dict[str, Any]:
-        """Have all of it on the disk: what it takes to go on there."""
+        """Flush everything to the disk; return the point from which the write can be resumed."""
         ...
 
     def end(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Sink(Protocol):
         ...
 
     def close(self) -> None:
-        """Give it up, as it stands."""
+        """Close the file unfinished."""
         ...
 
 
@@ -100,11 +100,11 @@ class TextSink:
     """Rows as text.
 
     Args:
-        out: a file; where it is gone on with, open for reading too.
-        form: how rows become text.
-        tabled: gives rows as those of a dataset.
-        packer: compresses.
-        point: what `settle` gave, to go on there.
+        out: a file; also open for reading if it is resumed.
+        form: conversion of rows to text.
+        tabled: returns a batch as a dataset.
+        packer: compressor.
+        point: result of `settle`, to resume there.
     """
 
     def __init__(
@@ -182,15 +182,15 @@ class TextSink:
 
 
 class ParquetSink:
-    """Rows as Parquet; a Parquet file cannot be gone on with, so that its rows stand beside it until it is finished.
+    """Rows as Parquet; a Parquet file cannot be appended to, so its rows are stored beside it until it is finished.
 
     Args:
         out: a new file.
         schema: of the rows, with the features in its metadata.
         options: of `pyarrow.parquet.ParquetWriter`.
-        group_rows: rows of a row group; None: as many as take some megabytes.
-        spool: gives the path of the n-th file of rows that were written; None: the file is not gone on with.
-        points: of what `settle` gave, in order.
+        group_rows: rows of a row group; None: some megabytes of rows.
+        spool: returns the path of the n-th file of rows written; None: the file cannot be resumed.
+        points: results of `settle`, in order.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class ParquetSink:
                 self._write_group()
 
     def _room_for(self, batch: pa.RecordBatch) -> int:
-        """How many rows go into the present group: the rows alone decide, and not in which parts they come."""
+        """Return the number of rows for the present group, which does not depend on how rows are divided into batches."""
         if self._group_rows is not None:
             return min(int(batch.num_rows), self._group_rows - self._rows)
         fits = rows_that_fit(batch, 8 * GROUP_BYTES - self._bits, num_bits(batch))

@@ -1,4 +1,4 @@
-"""The rows as frames of pandas and polars, and through them in a table of a database."""
+"""Rows as Arrow tables and as data frames of pandas and polars; SQL tables; options of Parquet files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def tables(dataset: Rows, batch_size: int | None, default: int = BATCH_ROWS) -> 
 
 
 def rows_of_bytes(dataset: Rows, num_bytes: int, least: int = 1) -> int:
-    """How many rows take `num_bytes` in Arrow's layout, by the first of them.
+    """Return the number of rows that take `num_bytes` in Arrow's layout, estimated from the first ones.
 
     >>> rows_of_bytes(Dataset.from_dict({"a": [1, 2, 3]}), 80)
     10
@@ -184,7 +184,7 @@ def write_sql_parts(
 
 @contextlib.contextmanager
 def _refusals(name: str) -> Iterator[None]:
-    """What pandas and the database say, as an error of the library."""
+    """Turn errors of pandas and the database into errors of the library."""
     try:
         yield
     except DatasetsCoreError:
@@ -197,7 +197,7 @@ def _refusals(name: str) -> Iterator[None]:
 
 
 def _sql_frame(dataset: Rows, start: int, stop: int) -> pd.DataFrame:
-    """Some rows in types that databases have: whole numbers stay whole beside nulls, what is nested becomes JSON text."""
+    """Return rows in types of databases: integers stay integers with nulls, nested values become JSON text."""
     import pandas as pd
 
     table = table_of(dataset, start, stop)
@@ -322,10 +322,10 @@ def write_parquet(
 
 
 def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -> pq.ParquetWriter:
-    """What writes rows of this schema as Parquet.
+    """Return a writer of rows of this schema as Parquet.
 
     Raises:
-        ConfigurationError: options that mean nothing.
+        ConfigurationError: invalid options.
         CastError: Parquet has no such type.
     """
     try:

@@ -1,4 +1,4 @@
-"""Rows as csv and JSON: the text that pandas makes of them, written here where columns are plain, and by pandas where not.
+"""Rows as csv and JSON text in the form of pandas: written here for plain columns, by pandas for others.
 
 Plain are numbers, texts, booleans, dates, dicts and lists of them (csv); as JSON lines or one list of records, columns of all
 kinds.
@@ -42,7 +42,7 @@ from datasets_core.store.rows.rows import Rows
 types = pa.types
 _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second
 _BINARY = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
-_NUMBERS = re.compile(  # that JSON of Python writes otherwise, and the strings which they may stand in
+_NUMBERS = re.compile(  # that JSON of Python writes otherwise, and the strings that may contain them
     r'("(?:[^"\\]|\\.)*")|(-?(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|Infinity)|NaN)|(-?\d{19,})'
 )
 _DELETE = re.compile(r"(?<!\\)((?:\\\\)*)\\u007f")
@@ -68,15 +68,15 @@ def is_known(kind: pa.DataType) -> bool:
 
 
 def objects(table: pa.Table, *, between: str = "\n", is_ascii: bool = True) -> bytes:
-    """An object for each row, of its columns.
+    """Return a JSON object for each row.
 
     Args:
-        table: columns of types that are known.
-        between: stands between two rows.
-        is_ascii: other letters become escapes.
+        table: columns of known types.
+        between: separator of rows.
+        is_ascii: True to escape other characters.
 
     Raises:
-        CastError: bytes that are no text.
+        CastError: bytes that are not text.
 
     >>> objects(pa.table({"a": [[0.1 + 0.2, None]], "b": ["x/y"]}))
     b'{"a":[0.3,null],"b":"x\\\\/y"}'
@@ -95,7 +95,7 @@ def objects(table: pa.Table, *, between: str = "\n", is_ascii: bool = True) -> b
     text = between.join([form % row for row in zip(*columns, strict=True)])
     if is_ascii and "\\u007f" in text:  # which pandas leaves as it is
         text = _DELETE.sub("\\1\x7f", text)
-    return text.replace("/", "\\/").encode("utf-8")  # a slash stands in texts and names only; pandas escapes it
+    return text.replace("/", "\\/").encode("utf-8")  # slashes occur in texts and names only; pandas escapes them
 
 
 class _Writer:
@@ -169,7 +169,7 @@ class _Writer:
         return _with_nulls(found, array)
 
     def _json(self, stored: pa.Array) -> list[str]:
-        """Values of any kind, which stand there as JSON: written anew, and numbers as pandas writes them."""
+        """Return JSON values in the text form of pandas."""
         write = json.JSONEncoder(separators=(",", ":"), ensure_ascii=self._quote is encode_basestring_ascii).encode
         text = "\n".join(["null" if value is None else write(json.loads(value)) for value in stored.to_pylist()])
         found = [float(number) for _, number, _ in _NUMBERS.findall(text) if number]
@@ -273,16 +273,16 @@ Encode = Callable[[Rows, tuple[int, int]], bytes]
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """How rows become text.
+    """Conversion of rows to text.
 
     Attributes:
-        rows: gives the text of some rows, by their first one and the one behind them.
-        head: stands before all rows.
-        between: stands between the texts of two batches.
-        tail: stands behind all rows.
-        batch_rows: how many rows become text at once, where nobody says.
-        is_whole: all rows become text at once.
-        is_by_row: the text of a row does not depend on the rows of its batch.
+        rows: returns the text of a range of rows.
+        head: text before all rows.
+        between: separator of batches.
+        tail: text after all rows.
+        batch_rows: default number of rows converted at once.
+        is_whole: True if all rows must be converted at once.
+        is_by_row: True if the text of a row does not depend on other rows of its batch.
     """
 
     rows: Callable[[Rows, tuple[int, int]], bytes]
@@ -295,10 +295,10 @@ class TextForm:
 
 
 def csv_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
-    """How rows like these become csv.
+    """Return the conversion of rows to csv.
 
     Args:
-        dataset: rows with the columns that are meant.
+        dataset: rows with the selected columns.
         options: as of `pandas.DataFrame.to_csv`, without `mode` and `compression`.
 
     Raises:
@@ -316,10 +316,10 @@ def csv_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
 
 
 def json_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
-    """How rows like these become JSON.
+    """Return the conversion of rows to JSON.
 
     Args:
-        dataset: rows with the columns that are meant.
+        dataset: rows with the selected columns.
         options: as of `pandas.DataFrame.to_json`, without `mode` and `compression`.
 
     Raises:
@@ -427,14 +427,14 @@ def _refused(error: Exception, method: str) -> ConfigurationError:
 
 
 def packer_of(target: Any, compression: Any) -> Packer | None:
-    """What compresses the text on its way into a file; None: nothing does.
+    """Return the compressor of the text of a file; None for no compression.
 
     Args:
-        target: a path, whose ending may tell, or a file.
+        target: a path, whose extension may decide, or a file.
         compression: "gzip", "bz2", "xz", "infer" or None.
 
     Raises:
-        ConfigurationError: another one, or a file was given.
+        ConfigurationError: unknown compression, or one for an open file.
     """
     if compression is None:
         return None
@@ -511,7 +511,7 @@ def _csv_floats(values: list[float | None], feature: FeatureType) -> list[Any]:
     kind = feature_to_arrow(feature)
     if pa.types.is_float64(kind):
         return [None if value != value else value for value in values]
-    texts = np.array(values, dtype=kind.to_pandas_dtype()).astype(str).tolist()  # as few digits as tell it in its own type
+    texts = np.array(values, dtype=kind.to_pandas_dtype()).astype(str).tolist()  # the shortest text in its own type
     return [None if text == "nan" else text for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Datasets as TFRecord files: rows of `tf.train.Example` or `SequenceExample`."""
+"""Rows as TFRecord files of `tf.train.Example` or `SequenceExample`: frames, shards, resumable sink."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.rows.indices import at_least_one, checked_batch_size
 from datasets_core.store.rows.rows import Rows
 
-# `FramedRows`: rows as they stand in TFRecord files, some megabytes at a time.
+# `FramedRows`: rows as frames of TFRecord files, some megabytes at a time.
 
 
 logger = logging.getLogger(__name__)
@@ -41,19 +41,19 @@ _MEDIA_ROWS = 100
 
 
 class FramedRows:
-    """What makes frames of rows.
+    """Makes frames from rows.
 
     Args:
-        features: the kinds of the columns.
-        paths: which paths among the values may be opened: the bytes of files go into the frames.
-        batch_rows: rows that are encoded at once; None: as many as take some megabytes.
+        features: types of the columns.
+        paths: the paths in values that may be opened: the bytes of files are stored in the frames.
+        batch_rows: rows encoded at once; None: some megabytes of rows.
 
     Attributes:
-        is_sequence: the frames hold `SequenceExample`s, and not `Example`s.
+        is_sequence: True if the frames hold `SequenceExample`s, False for `Example`s.
 
     Raises:
-        CastError: TFRecord files have no form of a column.
-        ConfigurationError: two columns become features of one name.
+        CastError: a column type without a form in TFRecord files.
+        ConfigurationError: two columns with the same feature name.
     """
 
     def __init__(self, features: Features, paths: MediaPaths, batch_rows: int | None = None) -> None:
@@ -68,14 +68,14 @@ class FramedRows:
         return list(self._encoder.rounded)
 
     def frames(self, batch: pa.RecordBatch, first: int = 0) -> Iterator[tuple[pa.Buffer, int]]:
-        """The frames of some rows, and how many rows they are of.
+        """Yield frames of rows, each with its number of rows.
 
         Args:
             batch: the rows.
-            first: the number of the first of them, for messages.
+            first: number of the first row, for messages.
 
         Raises:
-            CellCastError: a value has no form; names row and column.
+            CellCastError: a value cannot be stored; names row and column.
             MediaError: a file cannot be read; names row and column.
         """
         step = 1
@@ -105,25 +105,25 @@ def tell_rounded(columns: Iterable[str]) -> None:
         logger.warning("Column %r: TFRecord files hold float32, and values were rounded. Cast it to 'float32' to say so.", name)
 
 
-# `RecordSink`: a TFRecord file that rows of a stream are written into, and that can be gone on with after a crash.
+# `RecordSink`: a TFRecord file of the rows of a stream that can be resumed after a crash.
 
 
-_PACKED_BYTES = 32 << 20  # of frames, behind which a compressed file may be gone on with
+_PACKED_BYTES = 32 << 20  # of frames, after which a compressed file can be resumed
 _WAITING_ROWS, _WAITING_BYTES = 8192, 8 << 20  # that are encoded together: of fewer each takes longer
 
 
 class RecordSink:
     """Rows as frames of a TFRecord file; see `Sink`.
 
-    Errors that come from rows say how far these stand behind the first row of the batch that is added, or behind all rows where
-    the file is settled or ended; before it where the number is negative.
+    Errors of rows give the distance of the row from the first row of the batch that is added, or from the end of all rows when
+    the file is settled or ended; negative for rows before it.
 
     Args:
-        out: a file; where it is gone on with, open for reading too.
-        framer: makes frames of rows.
+        out: a file; also open for reading if it is resumed.
+        framer: makes frames from rows.
         compression: "GZIP", "ZLIB", or "" for none.
-        point: what `settle` gave, to go on there.
-        by_batch: rows are written where a batch ends, so that `num_bytes` is the same there in each run.
+        point: result of `settle`, to resume there.
+        by_batch: True to write rows at the end of each batch, so that `num_bytes` is the same there in each run.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class RecordSink:
         """See `Sink.close`: there is nothing to be closed."""
 
 
-# Where TFRecord files go: their names, and files that stand there when all of them are whole.
+# Target TFRecord files: their names, and their appearance when all of them are complete.
 
 
 _NAME = "data.tfrecord"  # of a file in a folder
@@ -195,14 +195,14 @@ _NUMBERED = re.compile(r"-\d{5,}-of-\d{5,}")
 
 
 def compression_for(target: Any, compression: str | None) -> str:
-    """How files are compressed: "GZIP", "ZLIB", or "" for not at all.
+    """Return the compression of files: "GZIP", "ZLIB", or "" for none.
 
     Args:
-        target: a path, whose ending tells where nobody says, or a file.
-        compression: as the user gives it.
+        target: a path, whose extension is the default, or a file.
+        compression: the user's argument.
 
     Raises:
-        ConfigurationError: another one.
+        ConfigurationError: unknown compression.
         ArgumentTypeError: the file is open for text.
 
     >>> compression_for("a.tfrecord.gz", None), compression_for("a.tfrecord", "zlib"), compression_for("a.gz", "")
@@ -219,11 +219,11 @@ def compression_for(target: Any, compression: str | None) -> str:
 
 
 def record_path(given: Any) -> str:
-    """The path or URL that the user names; in a folder, of a file with a name of its own.
+    """Return the path or URL; for a folder, that of a file with the default name.
 
     Raises:
-        ArgumentTypeError: it is none.
-        ConfigurationError: it is an open file, and shards are asked for.
+        ArgumentTypeError: not a path.
+        ConfigurationError: an open file, with a number of shards.
 
     >>> record_path("memory://out/")
     'memory://out/data.tfrecord'
@@ -239,7 +239,7 @@ def record_path(given: Any) -> str:
 
 
 def written_through(target: Any) -> AbstractContextManager[IO[bytes]] | None:
-    """What is written as the rows come: a file of the user's, or a device or a pipe; None for other paths."""
+    """Return a target written directly: an open file, a device or a pipe; None for other paths."""
     if hasattr(target, "write"):
         return nullcontext(target)
     if not isinstance(target, (str, os.PathLike)) or files.is_url(path := str(os.fspath(target))):
@@ -250,11 +250,11 @@ def written_through(target: Any) -> AbstractContextManager[IO[bytes]] | None:
 
 
 def shard_paths(path: str, num_shards: Any) -> list[str]:
-    """The files of a path: itself, or `<path>-00000-of-00003` and so on, as readers of shards know them.
+    """Return the files of a path: itself, or `<path>-00000-of-00003` and so on, as readers of shards expect.
 
     Args:
         path: path or URL.
-        num_shards: how many files are asked for; None: the path itself.
+        num_shards: number of files; None: the path itself.
 
     Raises:
         ConfigurationError: a number below 1.
@@ -269,10 +269,10 @@ def shard_paths(path: str, num_shards: Any) -> list[str]:
 
 
 def refuse_others(path: str, names: Sequence[str]) -> None:
-    """Refuse to write local shards among those of another number: whoever reads all of them would read both.
+    """Refuse to write local shards among those of another number, which readers would mix.
 
     Raises:
-        ConfigurationError: the first of them.
+        ConfigurationError: the first of them exists.
     """
     folder, base = os.path.split(os.path.abspath(path))
     if files.is_url(path) or not os.path.isdir(folder):
@@ -287,10 +287,10 @@ def refuse_others(path: str, names: Sequence[str]) -> None:
 
 
 class RecordPlaces:
-    """Files that are written one after the other.
+    """Target files, written one after the other.
 
-    Local files appear together when the block ends well: until then they are in a hidden folder beside, which is gone with the
-    block; what a killed process left of one, the next write removes.  An object of a store is there when it is whole.
+    Local files appear together when the block ends well: until then they are in a hidden folder beside, removed with the
+    block; the next write removes one left by a killed process.  An object of a store exists when it is complete.
 
     Args:
         paths: of the files.
@@ -454,10 +454,10 @@ def _in_order(results: Iterator[tuple[int, _Made]]) -> Generator[_Made]:
 
 
 class _Jobs(Sequence[PushedRows]):
-    """Runs of rows in parts for processes, each made when it is asked for.
+    """Runs of rows in parts for processes, each made on use.
 
     Attributes:
-        counts: how many parts each run has.
+        counts: number of parts of each run.
     """
 
     def __init__(self, rows: PushedRows, spans: Sequence[tuple[int, int]], size: int) -> None:

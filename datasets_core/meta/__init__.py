@@ -1,1 +1,1 @@
-"""Descriptions: versions, references, splits, row ranges, infos, cards, data files."""
+"""Metadata: versions, references, splits, row ranges, infos, cards, data files."""

@@ -1,7 +1,7 @@
-"""What the author of a repository wrote about it: the card's YAML and `dataset_infos.json`.
+"""Dataset cards and `dataset_infos.json`: configs and infos recorded by the author of a repository.
 
-The author is not trusted: the YAML makes plain values only, its size is limited as if every alias were written out, and a
-card names only files of its own repository.  Whatever is wrong is reported with file and line.
+The author is not trusted: the YAML makes plain values only, its size is limited as if every alias were expanded, and a
+card names only files of its own repository.  Errors name file and line.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _TEXT_KEYS = frozenset(
 
 
 def read_card(text: str, *, path: str) -> Card:
-    """The configs and infos that a card describes.
+    """Return the configs and infos in a card.
 
     Args:
         text: a `README.md`, whose front matter is read, or a `.yaml` file, which is read whole.  A README without front
             matter is a card without configs.
-        path: name of the file, which also tells the two apart.
+        path: name of the file, which also distinguishes the two.
 
     Raises:
         ManifestError: broken YAML, or a value of the wrong kind; names the line.
@@ -59,12 +59,12 @@ def read_card(text: str, *, path: str) -> Card:
 
 
 def read_yaml(text: str, *, path: str, lines_above: int) -> Card:
-    """The configs and infos that the YAML of a card describes.
+    """Return the configs and infos in the YAML of a card.
 
     Args:
-        text: the YAML, or a part of it that can stand by itself.
+        text: the YAML, or a self-contained part of it.
         path: name of the file.
-        lines_above: how many lines of the file stand above it.
+        lines_above: number of lines of the file above it.
 
     Raises:
         ManifestError, ConfigurationError: as for `read_card`.
@@ -92,15 +92,15 @@ def front_matter(text: str, *, path: str) -> tuple[str, int] | None:
 
 
 def card_nodes(text: str, *, path: str, lines_above: int = 0) -> dict[str, tuple[Any, Any]]:
-    """The YAML of a card as what it is made of: the nodes of the key and of the value, by top-level key.
+    """Return the YAML nodes of key and value, by top-level key.
 
     Args:
-        text: YAML without the lines that enclose it.
+        text: YAML without its delimiters.
         path: name of the file.
-        lines_above: how many lines of the file stand above it.
+        lines_above: number of lines of the file above it.
 
     Raises:
-        ManifestError: broken YAML, or no mapping.
+        ManifestError: broken YAML, or not a mapping.
     """
     return _CardReader(path, lines_above).top_level(text)
 
@@ -137,7 +137,7 @@ def yaml_text(node: Any) -> str:
 
 class _Writer(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
-        return True  # what stands twice is written twice
+        return True  # an alias is expanded when written
 
 
 class _CardReader:
@@ -298,9 +298,9 @@ class _CardReader:
             raise ManifestError(self._path, f"near line {line}: the YAML holds a character that is not allowed") from error
 
     def _pairs(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """The keys and values of a mapping node, merges (`<<`) written out; of a key that stands twice the last value.
+        """Yield the keys and values of a mapping node, with merges (`<<`) expanded; of a duplicate key the last value.
 
-        So do the libraries of the Hub read cards.
+        The libraries of the Hub do the same.
         """
         merge = None
         for key, _ in node.value:
@@ -341,7 +341,7 @@ class _CardReader:
             raise ManifestError(self._path, f"line {self._line(node)}: {node.value[:40]!r} cannot be read as {kind}") from error
 
     def _trying(self, node: Any, make: Callable[[], Any]) -> Any:
-        """What `make` makes; its error, whatever it is, as one about this line of the card."""
+        """Return the result of `make`; any error becomes one about this line of the card."""
         try:
             return make()
         except DatasetsCoreError as error:
@@ -378,7 +378,7 @@ class _Weight:
 
 
 class _Weigher:
-    """Weighs a document event by event, each alias as heavy as what it stands for, before anything is made of it."""
+    """Measures a document event by event, counting each alias as its target, before it is constructed."""
 
     def __init__(self, fail: Callable[[Any, str], NoReturn]) -> None:
         self._fail = fail
@@ -437,10 +437,10 @@ def way_out(path: str) -> str | None:
 
 
 def read_dataset_infos(text: str | bytes, *, path: str) -> dict[str, DatasetInfo]:
-    """The infos of an old `dataset_infos.json`, by config name.
+    """Return the infos of an old `dataset_infos.json`, by config name.
 
     Raises:
-        ManifestError: the file is no such JSON; names the line or the config.
+        ManifestError: not such a JSON file; names the line or the config.
     """
     form = parse_json(text, path=path)
     if not isinstance(form, dict):

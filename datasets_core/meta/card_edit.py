@@ -1,8 +1,8 @@
-"""The text of a card with other entries in its `configs:` and `dataset_info:`: all else stays as it is, byte for byte.
+"""Edits of a card's `configs:` and `dataset_info:`: everything else stays unchanged, byte for byte.
 
-The lines of an entry that changes are replaced, where the YAML is written in lines as people and tools do; the keys above and
-below, the other entries, comments and line ends stand.  YAML that only a parser understands (aliases, braces around the whole)
-is written anew.  Either way what was written is parsed, and compared with what it should say, before anybody gets it.
+The lines of a changed entry are replaced, if the YAML is written line by line, as is usual; other keys and
+entries, comments and line ends stay.  YAML that only a parser understands (aliases, braces around the whole)
+is written again.  In both cases the new text is parsed, and compared with the intended content, before it is returned.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _KEYS = ("dataset_info", "configs")  # in this order where a card has neither
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What changes in the entry of one config.
+    """Changes of the entry of one config.
 
     Attributes:
-        values: plain values by key; keys that the entry has keep their place.
-        dropped: keys that the entry is not to have.
-        is_last: whether an entry that is new stands behind all others, and not where its name belongs.
+        values: plain values by key; existing keys keep their place.
+        dropped: keys to remove.
+        is_last: True to append a new entry, False to insert it by its name.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -40,11 +40,11 @@ class Edit:
 
 
 def edited_card(text: str | None, edits: Mapping[str, Mapping[str, Edit]], *, path: str = "README.md") -> str:
-    """The text of a card with its entries changed.
+    """Return the text of a card with changed entries.
 
     Args:
-        text: the card; None where there is none.
-        edits: for `configs` and `dataset_info`, the changes by config; a config that has no entry gets one.
+        text: the card; None without one.
+        edits: for `configs` and `dataset_info`, the changes by config; a missing entry is added.
         path: name of the card.
 
     Raises:
@@ -58,7 +58,7 @@ def edited_card(text: str | None, edits: Mapping[str, Mapping[str, Edit]], *, pa
     ---
     # Title
     """
-    text = (text or "").removeprefix("\ufeff")  # a card that begins with that mark is no card to the libraries of the Hub
+    text = (text or "").removeprefix("\ufeff")  # the libraries of the Hub do not recognise a card with this mark
     found = front_matter(text, path=path)
     if found is None:
         end = "\r\n" if "\r\n" in text else "\n"
@@ -92,13 +92,13 @@ def _merged_by_lines(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: s
 
 @lru_cache(maxsize=2)
 def _check(yaml: str, path: str, above: int) -> None:
-    """Refuse what is no YAML; a card is merged before its rows are made, and once more when they are there."""
+    """Refuse invalid YAML; a card is merged before its rows are made, and once more when they are there."""
     check_yaml(yaml, path=path, lines_above=above)
 
 
 def _with_entry(yaml: str, key: str, config: str, edit: Edit, path: str, above: int, end: str) -> str | None:
     entries = entry_lines(yaml, key)
-    if entries is None or len(entries) < 2:  # one `dataset_info` is no list
+    if entries is None or len(entries) < 2:  # one `dataset_info` is not a list
         return None
     names = [name for name, _, _ in entries]
     if config in names:
@@ -145,13 +145,13 @@ def _merged(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: str, above
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """The entries of one key, by config.
+    """Entries of one key, by config.
 
     Attributes:
         key: `configs` or `dataset_info`.
-        old: the nodes that stand there.
-        new: the nodes that are to stand there; the same objects where they stay as they are.
-        node: all that stands there; None: the key is not there.
+        old: the present nodes.
+        new: the new nodes; the same objects if unchanged.
+        node: the value of the key; None without the key.
         name: the node of the key.
     """
 
@@ -258,7 +258,7 @@ def _spliced(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[st
 
 
 def _cuts(lines: list[str], entries: _Entries, column: int) -> list[tuple[int, int, str]] | None:
-    """Which lines are replaced, and by what."""
+    """Return the line ranges to replace, and their replacements."""
     if entries.node is None:
         behind = len(lines) + 1  # also behind an entry that comes at the end of the last key
         return [(behind, behind, _whole(entries, column))]
@@ -301,7 +301,7 @@ def _item_lines(lines: list[str], entries: _Entries) -> list[tuple[int, int]] | 
 
 
 def _last_line(node: Any) -> int:
-    """The last line in which something of the node stands."""
+    """Return the last line of the node."""
     if node.id != "scalar" and not node.flow_style and node.value:
         last = node.value[-1]
         return _last_line(last if node.id == "sequence" else last[1])

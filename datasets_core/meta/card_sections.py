@@ -1,4 +1,4 @@
-"""The lines of a card that speak of one config, found by how they are indented: the YAML of the others is not parsed.
+"""Sections of a large card for one config, found by indentation, so that the YAML of others is not parsed.
 
 Only plain block YAML is cut, as tools write it.  Whatever could mean something else than its lines show (anchors, tags, tabs,
 flow over several lines, a key that appears twice) is not cut, and the whole is parsed.
@@ -29,7 +29,7 @@ _BEGUN = {"'": re.compile(r"'(?:[^']|'')*"), '"': re.compile(r'"(?:[^"\\]|\\.|\\
 _ENDED = {"'": re.compile(r"(?:[^']|'')*'(?!')[ ]*(?:[ ]#.*)?"), '"': re.compile(r'(?:[^"\\]|\\.)*"[ ]*(?:[ ]#.*)?')}
 _WITHIN = {"'": re.compile(r"(?:[^']|'')*"), '"': re.compile(r'(?:[^"\\]|\\.|\\$)*')}
 _BLOCK_SCALAR = re.compile(r"[|>][-+]?[1-9]?[-+]?[ ]*(?:[ ]#.*)?")
-_MARKS = "|>[]{}&*!%@`?,"  # what begins a value, or a key, that is no plain text
+_MARKS = "|>[]{}&*!%@`?,"  # first characters of values, or keys, that are not plain text
 _SPECIAL = frozenset(_MARKS + "'\"")
 _STRANGE = ("\t", "\r", "\x85", "\u2028", "\u2029", "\ufeff", "\0", "\n---", "\n...", "<<")
 _TOP_LEVEL = re.compile(r"\n[^\n #-]")
@@ -42,11 +42,11 @@ class _Unclear(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Some lines of a card.
+    """Lines of a card for one config.
 
     Attributes:
-        lines: the lines, the first of which is the top-level key; none where the card does not speak of the config.
-        above: how many lines of the whole stand above the second of these, but for one.
+        lines: the lines, the first with the top-level key; empty if the card does not have the config.
+        above: number of lines above the second of these, minus one.
     """
 
     lines: Sequence[str]
@@ -59,7 +59,7 @@ class Cut:
 
 
 def cut_config(text: str, key: str, config: str) -> Cut | None:
-    """The entry of one config in the list below a top-level key.
+    """Return the entry of one config in the list of a top-level key.
 
     Args:
         text: YAML, such as the front matter of a README.
@@ -67,7 +67,7 @@ def cut_config(text: str, key: str, config: str) -> Cut | None:
         config: the `config_name` of the entry.
 
     Returns:
-        The key and the lines of that entry, or of all where they are no list; None where the whole must be parsed.
+        The key and the lines of that entry, or of all if they are not a list; None if the whole must be parsed.
 
     >>> cut_config("license: mit\\ndataset_info:\\n- config_name: a\\n  x: 1\\n- config_name: b\\n", "dataset_info", "a").text
     'dataset_info:\\n- config_name: a\\n  x: 1\\n'
@@ -85,7 +85,7 @@ def cut_config(text: str, key: str, config: str) -> Cut | None:
     except _Unclear:
         return None
     if len(places) > 1:
-        return None  # which is wrong, and told by the parser
+        return None  # invalid; the parser raises the error
     if not places:
         return Cut((), 0)
     start, stop = places[0]
@@ -101,10 +101,10 @@ def cut_key(text: str, key: str) -> Cut | None:
 
 
 def entry_lines(text: str, key: str) -> list[tuple[str, int, int]] | None:
-    """The entries of the list below a top-level key: the name of each, its first line, and the one behind its last.
+    """Return the entries of the list of a top-level key: name, first line, and the line after the last.
 
     Returns:
-        None where the whole must be parsed, or where there is no such list.
+        None if the whole must be parsed, or without such a list.
 
     >>> entry_lines("license: mit\\nconfigs:\\n- config_name: a\\n  x: 1\\n- config_name: b\\n", "configs")
     [('a', 2, 4), ('b', 4, 5)]
@@ -230,7 +230,7 @@ def _indent(line: str) -> int:
 
 
 def _items(lines: Sequence[str], hidden: frozenset[int]) -> list[tuple[int, int]]:
-    """Where the items of the list below the first line begin and end; one item or none where it is no list."""
+    """Return begin and end of the items of the list; one item or none if it is not a list."""
     first = next((line for line in lines[1:] if line.strip(" ") and line.lstrip(" ")[0] != "#"), "")
     column = _indent(first)
     if not (first[column:] == "-" or first.startswith("- ", column)):
@@ -255,7 +255,7 @@ _DEEPER = frozenset(("", " ", "#"))
 def _that_may_be(
     config: str, lines: Sequence[str], items: Sequence[tuple[int, int]], hidden: frozenset[int]
 ) -> Iterator[tuple[int, int]]:
-    """The items in which the name stands behind a `config_name`, wherever in them."""
+    """Yield the items in which the name occurs after a `config_name`, anywhere in them."""
     is_plain = not any(mark in config for mark in "'\"\\") and "\\" not in "\n".join(lines)
     starts = [start for start, _ in items]
     before = -1
@@ -290,7 +290,7 @@ def _name(lines: Sequence[str], number: int, stop: int, column: int) -> str:
     value = lines[number].partition(":")[2].strip(" ")
     below = next((line for line in lines[number + 1 : stop] if line.strip(" ")), "")
     if _indent(below) > column:
-        raise _Unclear  # it goes on there
+        raise _Unclear  # continued there
     if value[:1] in ("'", '"'):
         if _ONE_LINE[value[0]].fullmatch(value) is None or "\\" in value:
             raise _Unclear
@@ -302,15 +302,15 @@ def _name(lines: Sequence[str], number: int, stop: int, column: int) -> str:
     return name
 
 
-# A card, and a `dataset_infos.json`, of which only that is parsed which is asked for: all of a large one take a second.
+# Lazy views of a card, and of a `dataset_infos.json`: parsing all of a large one takes a second.
 
 
 class LazyCard(LazyInfos):
-    """The infos that a card describes, each parsed when it is asked for.
+    """The infos in a card, each parsed on first use.
 
     Args:
-        text: a `README.md`, as far as its front matter goes at least, or a `.yaml` file.
-        path: name of the file, which also tells the two apart.
+        text: a `README.md`, at least its front matter, or a `.yaml` file.
+        path: name of the file, which also distinguishes the two.
 
     >>> card = LazyCard("dataset_info:\\n- config_name: en\\n  download_size: 3\\n- config_name: de\\n", path="a.yaml")
     >>> card["en"].download_size, list(card)
@@ -348,7 +348,7 @@ class LazyCard(LazyInfos):
 
 
 class LazyDatasetInfos(LazyInfos):
-    """The infos of an old `dataset_infos.json`, each made when it is asked for.
+    """The infos of an old `dataset_infos.json`, each parsed on first use.
 
     Args:
         text: the JSON.

@@ -1,4 +1,4 @@
-"""A dataset described in Croissant: JSON-LD that names its files with their hashes, and tells where each column stands."""
+"""Croissant descriptions of datasets: JSON-LD with the files, their hashes, and the origin of each column."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 
-# The standard context of version 1.1, with the terms that its reference implementation asks for.
+# The standard context of version 1.1, with the terms that its reference implementation requires.
 _OWN_TERMS = (
     "annotation arrayShape citeAs column containedIn equivalentProperty excludes extract field fileObject fileProperty fileSet "
     "format includes isArray isLiveDataset jsonPath key md5 parentField path readLines recordSet references regex repeated "
@@ -83,7 +83,7 @@ def _segment(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """A text as JSON-LD can hold it: halves of surrogate pairs, which are no text, become question marks.
+    """Return a text as JSON-LD can contain it: unpaired surrogates become question marks.
 
     >>> plain_text("a\\ud800b")
     'a?b'
@@ -91,7 +91,7 @@ def plain_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-# Features as fields of a Croissant record set: what each column holds, and where in its file it stands.
+# Features as fields of a Croissant record set: type of each column, and its place in its file.
 
 
 _NUMBERS = {
@@ -101,7 +101,7 @@ _NUMBERS = {
     **{f"int{bits}": f"cr:Int{bits}" for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": f"cr:UInt{bits}" for bits in (8, 16, 32, 64)},
 }
-_FAMILIES: dict[str, str | list[str]] = {  # the type that every reader knows stands first
+_FAMILIES: dict[str, str | list[str]] = {  # the type known to every reader comes first
     "bool": "sc:Boolean",
     "timestamp": "sc:DateTime",
     "date": "sc:Date",
@@ -115,11 +115,11 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where values stand: the column, and the way from its value to them.
+    """Place of values: the column, and the path from its value to them.
 
     Attributes:
         column: the name.
-        paths: JSON paths, one for each list that is gone into, the last for what is inside it.
+        paths: JSON paths, one for each list entered, the last for its items.
     """
 
     column: str
@@ -139,11 +139,11 @@ class FieldWriter:
     Args:
         ids: the identifiers of the description.
         record_set: the identifier of the record set.
-        source: the node that the columns stand in, as `{"fileSet": {"@id": …}}`.
-        is_json: its files are JSON arrays of rows, whose values are found by paths.
+        source: the node with the columns, as `{"fileSet": {"@id": …}}`.
+        is_json: True if its files are JSON arrays of rows, whose values are found by paths.
 
     Attributes:
-        enumerations: record sets with the names of classes, to which fields refer.
+        enumerations: record sets with class names, referenced by fields.
     """
 
     def __init__(self, ids: Ids, record_set: str, source: Mapping[str, Any], *, is_json: bool = False) -> None:
@@ -251,7 +251,7 @@ def _said(name: str, feature: FeatureType) -> str:
     return f"Column {plain_text(name)!r}: {'lists of ' if shape else ''}{word}."
 
 
-# How the split of a row is told in Croissant: by the path of its file, or by a constant.
+# The split of a row in Croissant: from the path of its file, or a constant.
 
 
 _DIGITS = re.compile(r"\d+")
@@ -265,18 +265,18 @@ def split_nodes(
     source: Mapping[str, Any],
     columns: Collection[str] = (),
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The record set that lists the splits, and the field that says of each row which of them it belongs to.
+    """Return the record set that lists the splits, and the field with the split of each row.
 
-    The field is a constant where there is one split, and a part of the path of the row's file where all paths tell it alike.
-    Else it is that path, by which the record set knows the split.
+    The field is a constant for a single split, and a part of the path of the row's file if one pattern fits all paths.
+    Else it is that path, which the record set maps to the split.
 
     Args:
         ids: the identifiers of the description.
         record_set: that of the rows.
         splits: their names, at least one.
-        files: those of the rows, each of one split; none where they are still to be written.
-        source: the node that stands for the files.
-        columns: the names of the columns, none of which the field is called.
+        files: those of the rows, each of one split; empty if they are still to be written.
+        source: the node of the files.
+        columns: names of the columns, which the name of the field avoids.
     """
     called = next(word for number in range(len(columns) + 1) if (word := "split" + "_name" * number) not in columns)
     node = ids.of_path(f"{record_set}_splits")
@@ -313,7 +313,7 @@ def split_nodes(
 
 
 def split_pattern(files: Sequence[DatasetFile]) -> str | None:
-    """A regular expression whose group is the split of each file, told from its name; None where no single one does.
+    """Return a regular expression whose group is the split of each file, from its name; None if no single one fits.
 
     >>> split_pattern([DatasetFile(f"data/{name}-00000-of-00001.parquet", splits=(name,)) for name in ("train", "test")])
     '^data/(train|test)\\\\-\\\\d+\\\\-of\\\\-\\\\d+\\\\.parquet$'
@@ -336,7 +336,7 @@ def split_pattern(files: Sequence[DatasetFile]) -> str | None:
 
 
 def _frames(path: str, split: str) -> Iterator[tuple[str, str]]:
-    """What stands before and after each mention of `split`, as patterns: numbers in it may differ, and further mentions."""
+    """Yield patterns for the text around each mention of `split`: numbers and further mentions in it may differ."""
     at = path.find(split)
     while at >= 0:
         yield _loosely(path[:at], split), _loosely(path[at + len(split) :], split)
@@ -352,12 +352,12 @@ _NO_FILES = "Files that the rows may be written to, as a push to the Hub lays th
 
 @dataclass(frozen=True, slots=True)
 class CroissantFacts:
-    """What is said of a dataset besides its files.
+    """Metadata of a dataset for its description.
 
     Attributes:
         name: of the dataset.
         config: of its config.
-        description, citation, license, homepage, version: as they are recorded; "" where unknown.
+        description, citation, license, homepage, version: as recorded; "" if unknown.
         features: its columns; None where unknown.
         splits: their names.
     """
@@ -374,13 +374,13 @@ class CroissantFacts:
 
 
 def described(*configs: tuple[CroissantFacts, DatasetFiles | None]) -> dict[str, Any]:
-    """The description of a dataset, as JSON-LD.
+    """Return the description of a dataset, as JSON-LD.
 
-    The files that hold the rows are told one by one; several of them make one file set, which the fields refer to.  Of a
-    dataset without files, the fields are told as those of Parquet files that are still to be written.
+    The files with the rows are listed one by one; several of them form one file set, which the fields refer to.  For a
+    dataset without files, the fields are those of Parquet files still to be written.
 
     Args:
-        configs: what is said of the dataset, and its files, for each of its configs; each is a record set.
+        configs: metadata and files of each config; each becomes a record set.
 
     >>> told = described((CroissantFacts("birds", features=Features({"name": Value("string")})), None))
     >>> [field["name"] for field in told["recordSet"][0]["field"]], told["conformsTo"]
@@ -415,7 +415,7 @@ def described(*configs: tuple[CroissantFacts, DatasetFiles | None]) -> dict[str,
 
 
 def _facts(said: CroissantFacts, files: DatasetFiles) -> dict[str, Any]:
-    """What is said of the whole dataset; what is unknown is left out."""
+    """Return the metadata of the whole dataset, without unknown ones."""
     facts = {
         "name": said.name,
         "description": said.description or f"The dataset {said.name}.",
@@ -448,7 +448,7 @@ def _file_object(file: DatasetFile, node: str) -> dict[str, Any]:
 def _source(
     ids: Ids, config: str, tables: Sequence[DatasetFile], nodes: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The node that columns stand in: the one file, or a set of all, which is to be described too."""
+    """Return the node of the columns: the one file, or a set of all with its own description."""
     if len(tables) == 1:
         return {"fileObject": {"@id": nodes[0]}}, None
     kind = next((ext[1:] for ext, encoding in TABLES.items() if tables and encoding == tables[0].encoding), "parquet")
@@ -484,7 +484,7 @@ def _record_sets(
     fields: list[dict[str, Any]] = []
     told = dict.fromkeys(split for file in tables for split in file.splits)
     splits = [split for split in (told or said.splits) if split in (said.splits or told)]
-    if splits and all(len(file.splits) == 1 for file in tables):  # a file of several splits tells none
+    if splits and all(len(file.splits) == 1 for file in tables):  # a file of several splits identifies none
         listed, field = split_nodes(ids, record_set, splits, tables, source, features)
         before.append(listed)
         fields.append(field)

@@ -1,4 +1,4 @@
-"""Croissant descriptions, read: JSON-LD of versions 0.8 to 1.1 as nodes, whatever prefixes it writes."""
+"""Reader of Croissant descriptions: JSON-LD of versions 0.8 to 1.1 as nodes, with any prefixes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from datasets_core.errors import FileFormatError
 from datasets_core.meta.croissant_nodes import Container, CroissantDocument, FieldNode, FileNode, RecordSetNode, ValueSource
 
-# JSON-LD as far as descriptions of datasets need it: terms with whatever prefixes, told by their last parts.
+# JSON-LD as far as dataset descriptions need it: terms with any prefixes, matched by their last parts.
 
 
 _OWN_VOCABULARIES = (
@@ -75,7 +75,7 @@ class Terms:
         return found
 
     def last(self, text: Any) -> str:
-        """The last part of the IRI that a text stands for."""
+        """Return the last part of the IRI of a text."""
         iri = self._expanded(self._terms.get(str(text), str(text)))
         return iri.rstrip("/").rpartition("/")[2].rpartition("#")[2] if "/" in iri else iri.rpartition(":")[2]
 
@@ -116,7 +116,7 @@ def parse_croissant(text: str | bytes, *, path: str) -> CroissantDocument:
 
 
 class _Unsupported(Exception):
-    """What a node says that is not supported, as the predicate of a sentence."""
+    """An unsupported part of a node, as the predicate of a sentence."""
 
 
 class _Parser:
@@ -228,13 +228,13 @@ class _Parser:
             sub_fields=self._named_apart(self._field(each, (found, name), depth + 1) for each in _listed(node.get("subField"))),
             constant=(node["value"],) if "value" in node and node.get("source") is None else (),
         )
-        try:  # one record set that cannot be read is no fault of the others
+        try:  # an unreadable record set does not affect the others
             return replace(field, **self._origin(node, field))
         except _Unsupported as unsupported:
             return replace(field, fault=str(unsupported))
 
     def _origin(self, node: Mapping[str, Any], field: FieldNode) -> dict[str, Any]:
-        """Where the values of a field come from."""
+        """Return the source of the values of a field."""
         if node.get("parentField") is not None:
             raise _Unsupported("has a parentField, which is not supported")
         said: dict[str, Any] = {"shape": self._shape(node)}

@@ -1,4 +1,4 @@
-"""The nodes of a Croissant description as values: files, record sets, fields, and where the values of a field come from."""
+"""Nodes of a Croissant description as values: files, record sets, fields, value sources; data types; JSON paths."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Target = Literal["any", "field", "fileObject", "fileSet", "recordSet"]
 
 @dataclass(frozen=True, slots=True)
 class ValueSource:
-    """Where values come from.
+    """Source of values.
 
     Attributes:
         node: the identifier of a file, a file set, a record set or a field.
         column: the column of a table.
         json_path: the path in JSON.
-        file_property: what of the file itself: its content, lines, names.
-        transforms: what is done to the values, in order: `(name, argument)`.
+        file_property: property of the file itself: its content, lines, names.
+        transforms: transforms of the values, in order: `(name, argument)`.
     """
 
     node: str
@@ -75,11 +75,11 @@ class RecordSetNode:
 
     Attributes:
         id: its identifier.
-        name: what it is called.
-        description: in words.
+        name: its name.
+        description: its description.
         data_types: the last parts of the IRIs of its types.
         fields: the columns.
-        data: the rows, where they stand in the description itself.
+        data: the rows, if they are in the description itself.
     """
 
     id: str
@@ -97,11 +97,11 @@ class RecordSetNode:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What a file or a file set lies in.
+    """Container of a file or a file set.
 
     Attributes:
         node: the identifier.
-        transforms: how it is opened: `unArchive`, `readLines`.
+        transforms: how to open it: `unArchive`, `readLines`.
     """
 
     node: str
@@ -114,12 +114,12 @@ class FileNode:
 
     Attributes:
         id: its identifier.
-        name: what it is called.
-        is_set: whether it is a set of files.
-        url: where the file is; the path in its container, if it has one.
+        name: its name.
+        is_set: True for a set of files.
+        url: URL of the file; the path in its container, if it has one.
         encodings: its media types.
-        sha256, md5: hashes of its content, as they are written; "" where unknown.
-        containers: what it lies in; none for a file of its own, and for a set beside the description.
+        sha256, md5: hashes of its content, as written; "" if unknown.
+        containers: its containers; empty for a file of its own, and for a set beside the description.
         includes, excludes: patterns of the paths of a set.
     """
 
@@ -154,12 +154,12 @@ class CroissantDocument:
     fields: Mapping[str, tuple[RecordSetNode, FieldNode]] = field(default_factory=dict)
 
     def main_record_sets(self) -> list[RecordSetNode]:
-        """The record sets that are configs: those with the rows of the dataset, or all where there are no such."""
+        """Return the record sets that are configs: those with rows of the dataset, or all if there are none."""
         found = [each for each in self.record_sets.values() if each.is_main]
         return found or list(self.record_sets.values())
 
 
-# Data types of Croissant as features: exact ones as they are, loose ones by what stands in the files.
+# Data types of Croissant as features: exact ones unchanged, loose ones by the content of the files.
 
 
 _EXACT = {
@@ -185,7 +185,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-# A loose type takes what a typed file has for it; of text it makes the type that stands second.
+# A loose type takes the type of a typed file; for text it is the second type.
 _LOOSE: Mapping[str, tuple[_Test, str]] = {
     "Duration": (_types.is_duration, "int64"),
     "Number": (_is_number, "float64"),
@@ -217,7 +217,7 @@ def is_media(data_types: Sequence[str]) -> bool:
 
 
 def is_read_as_text(data_types: Sequence[str]) -> bool:
-    """True if values in a text file are to be taken as they stand: texts, and moments, which have formats of their own."""
+    """True if values in a text file are taken unchanged: texts, and times, which have formats of their own."""
     if is_media(data_types) or _BOX in data_types:
         return False
     return value_feature(data_types, None).dtype not in ("bool", *_EXACT.values())
@@ -285,7 +285,7 @@ def in_lists(feature: FeatureType, shape: Sequence[int]) -> FeatureType:
 
 
 def field_feature(field: FieldNode, stored: pa.DataType | None, classes: Mapping[str, Sequence[str]]) -> FeatureType:
-    """The feature of a field whose values stand as one column, nested as the field is.
+    """Return the feature of a field whose values are one column, nested as the field is.
 
     Args:
         field: the field.
@@ -378,7 +378,7 @@ def parse_json_path(text: str) -> tuple[Step, ...]:
 
 
 def found_at(value: Any, steps: Sequence[Step]) -> list[Any]:
-    """The values that a path leads to, in their order; none where there is no such place.
+    """Return the values at a path, in order; empty if it does not exist.
 
     >>> found_at({"rows": [{"a": 1}, {}, {"a": 2}]}, ("rows", None, "a"))
     [1, 2]

@@ -1,6 +1,6 @@
-"""Which files each split is made of, and what tells whether they changed: `data_files=` made concrete.
+"""`DataFilesDict`: the files of each split with their identities, from `data_files=`, patterns, or names.
 
-Every folder is listed once, whatever the number of patterns; a path without wildcards is only looked at, never searched for.
+Every folder is listed once, whatever the number of patterns; a path without wildcards is only looked up, never searched for.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def is_pattern(path: str) -> bool:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
+    """Return the regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
 
     Raises:
-        ConfigurationError: `**` beside other characters, or a range in brackets that runs backwards.
+        ConfigurationError: `**` next to other characters, or a reversed range in brackets.
     """
     parts = pattern.split("/")
     last = len(parts) - 1
@@ -126,27 +126,27 @@ def _visible_to(pattern: str) -> Callable[[str], bool]:
 
 
 def match(pattern: str, paths: Iterable[str]) -> list[str]:
-    """The relative paths that `pattern` names, in the order given.
+    """Return the relative paths that match `pattern`, in the order given.
 
-    Hidden files, files below hidden folders or folders that begin with `__`, and `EXCLUDED_NAMES` are named only by a pattern
-    that spells that part out.
+    Hidden files, files below hidden folders or folders that begin with `__`, and `EXCLUDED_NAMES` match only a pattern
+    that contains that part literally.
 
     Raises:
-        ConfigurationError: `**` beside other characters.
+        ConfigurationError: `**` next to other characters.
     """
     matches, visible = compiled(pattern).fullmatch, _visible_to(pattern)
     return [path for path in paths if matches(path) and visible(path)]
 
 
 def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
-    """Relative paths by the split that their names tell; the first rule that any file follows decides for all.
+    """Return relative paths by the split in their names; the first rule that any file follows applies to all.
 
     The rules: sharded names (`data/<split>-00000-of-00003.csv`, any split name), a keyword as a folder's name, a keyword in
     the file's name, and else everything is `train`.  A keyword ends at one of `-._`, a blank, a digit or the name's border.
     A file that two keywords of one split name is listed once.
 
     Raises:
-        ConfigurationError: a sharded name whose split no split can be called.
+        ConfigurationError: a sharded name with an invalid split name.
     """
     visible = _visible_to("**")
     seen = [path for path in paths if visible(path)]
@@ -173,7 +173,7 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _ends_in_extension(name: str) -> bool:
-    """True if the number of a shard stands behind an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
+    """True if a shard number follows an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
     return "." in name and f".{name.rpartition('.')[2].lower()}" in FORMATS
 
 
@@ -334,21 +334,21 @@ def resolve_data_files(
     of_user: bool = True,
     listing: Listing | None = None,
 ) -> DataFilesDict:
-    """The files that `data_files` names, with their sizes and identities.
+    """Return the files of `data_files`, with their sizes and identities.
 
-    A split's files stand in the order of its patterns, and by path within a pattern; a pattern adds no file that is already
-    there.  `http(s)` URLs are taken as they are: what they hold is learned by the download.
+    A split's files are in the order of its patterns, and by path within a pattern; a pattern adds no file twice.
+    `http(s)` URLs are taken unchanged: their content is known after the download.
 
     Args:
         data_files: path, glob or URL, alone, in a list, or by split.
-        base_path: the folder that relative paths start from; the working directory by default.
+        base_path: base of relative paths; default: the working directory.
         storage_options: for the file system of the URLs.
-        of_user: whether the user wrote `data_files`, whose paths then are his choice, and not the dataset's card.
-        listing: stores that are known already; what it holds is looked up in it, at the version that it pins.
+        of_user: True if the user wrote `data_files`, who may name any path, and not the dataset's card.
+        listing: known listings; files in it are looked up there, at its pinned version.
 
     Raises:
-        DataFilesNotFoundError: a path or pattern that names no file.
-        ConfigurationError: `data_files` in no known form.
+        DataFilesNotFoundError: a path or pattern without files.
+        ConfigurationError: `data_files` in an unknown form.
     """
     if isinstance(data_files, DataFilesDict):
         return data_files
@@ -361,15 +361,15 @@ def resolve_data_files(
 def infer_data_files(
     listing: Sequence[FileEntry], base_path: str | os.PathLike[str], *, refuses_gaps: bool = True
 ) -> DataFilesDict:
-    """The files of a folder by the split that their names tell (see `patterns.infer_splits`).
+    """Return the files of a folder by the split in their names (see `infer_splits`).
 
     Args:
-        listing: what is in the folder.
+        listing: content of the folder.
         base_path: the folder.
-        refuses_gaps: whether a set of shards that are not all there is an error, and no warning.
+        refuses_gaps: True to raise an error for incomplete sets of shards, False to warn.
 
     Raises:
-        DataFilesNotFoundError: the folder holds no data file, or one that cannot be read, or not all shards of a set.
+        DataFilesNotFoundError: the folder has no data file, an unreadable one, or an incomplete set of shards.
     """
     base = os.fspath(base_path)
     if files.is_local_path(base):
@@ -393,10 +393,10 @@ def infer_data_files(
 
 
 def _refuse_unreadable(found: Iterable[FileEntry]) -> None:
-    """Refuse what a listing names and nobody can read.
+    """Refuse unreadable files of a listing.
 
     Raises:
-        DataFilesNotFoundError: a local path that is a link to nothing, or a pipe, a device and the like.
+        DataFilesNotFoundError: a local path that is a broken link, or a pipe, a device and the like.
     """
     for each in found:
         if each.size < 0 and not files.is_url(each.path):
@@ -410,7 +410,7 @@ def _why_unreadable(path: str) -> str:
 
 
 def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str | None = None, *, warns: bool = False) -> None:
-    """Refuse, or tell of (`warns`), shards (`-00000-of-00003`) that are not all there, among those that `pattern` would name.
+    """Refuse, or warn of (`warns`), incomplete sets of shards (`-00000-of-00003`), among those that match `pattern`.
 
     Shards may be counted from 1, and each may carry a hash of its own.
     """
@@ -455,7 +455,7 @@ class _Search:
             is_plain = _is_plain(name)
             path = name if is_plain else self._full(name)
             literal = (entry_at(path, None) if is_plain else None) or self._literal(path, name)
-            # A path that is spelled out twice is read twice, as asked; a wildcard only adds what is missing.
+            # A literal path that is repeated is read twice, as requested; a wildcard only adds missing files.
             new = [literal] if literal else [found for found in self._matches(path, name) if found.path not in known]
             if literal and not self.of_user and self._folder and not files.is_url(path):
                 self._links[path] = path, self._folder
@@ -464,7 +464,7 @@ class _Search:
         return DataFilesList.from_entries(entries, self._links)
 
     def _known(self, url: str) -> Listing | None:
-        """The listing that tells what there is at a URL."""
+        """Return the listing for a URL."""
         return self.listing if self.listing is not None and files.is_url(url) and self.listing.holds(url) else None
 
     def _full(self, name: str) -> str:

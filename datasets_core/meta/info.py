@@ -1,4 +1,4 @@
-"""`DatasetInfo`: what is recorded of a dataset, and its stored forms."""
+"""`DatasetInfo`: metadata of a dataset, and its stored forms; `Card`, `ConfigEntry`: content of a card."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 class Deferred:
-    """A value that is made when it is asked for first.
+    """A value made on first use.
 
     Args:
         make: makes it.
@@ -117,18 +117,18 @@ class _FeaturesField:
 
 
 class _OfFiles:
-    """What an info may know besides its own fields: where the files are told.  It is not compared, and not stored."""
+    """Origin of the files of a dataset, besides the fields of its info.  Not compared, and not stored."""
 
     files_origin: FilesOrigin | None = None
 
 
 @dataclass(repr=False)
 class DatasetInfo(_OfFiles):
-    """What is recorded of a dataset; None is unknown.
+    """Metadata of a dataset; None is unknown.
 
-    `disable_shuffling` has a builder that writes rows by the hash of their keys keep them by key, or as they come.
-    `release_notes` tell by version what changed in it; `further` is JSON that the library stores and does not read.
-    Stored forms are taken as they are: features, version, splits and supervised keys may be given as dicts, lists or texts.
+    With `disable_shuffling` a builder that writes rows by the hash of their keys writes them by key, or in source order.
+    `release_notes` are the changes by version; `further` is JSON that the library stores and does not read.
+    Stored forms are accepted: features, version, splits and supervised keys may be given as dicts, lists or texts.
 
     >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
     SplitInfo(name='train', num_bytes=0, num_examples=3)
@@ -187,7 +187,7 @@ class DatasetInfo(_OfFiles):
 
     @property
     def full_name(self) -> str:
-        """`name/config/version`, as papers cite a dataset; without a config that has no name of its own, and what is unknown.
+        """Return `name/config/version`, as papers cite a dataset; without an unnamed config, and without unknown parts.
 
         >>> from datasets_core import DatasetInfo
         >>> DatasetInfo(dataset_name="reviews", config_name="en", version="1.2.0").full_name
@@ -272,19 +272,19 @@ class DatasetInfo(_OfFiles):
         return cls.from_dict(values)
 
     def to_croissant(self, folder: str | os.PathLike[str] | None = None, splits: Iterable[str] | None = None) -> dict[str, Any]:
-        """The dataset described in Croissant 1.1, as JSON-LD: its files with their sha256, and the columns that stand in them.
+        """Return a Croissant 1.1 description of the dataset, as JSON-LD: its files with their sha256, and their columns.
 
-        The rows are those of the data files where their columns are those of the dataset (csv, JSON, Parquet, Arrow), else
-        those of the shards that were built.  A dataset without files is described as Parquet files that it may be written to.
-        What was done to rows since they were read (`map`, `filter`) is in no file, and is not told.
+        The rows are those of the data files if their columns are those of the dataset (csv, JSON, Parquet, Arrow), else
+        those of the built shards.  A dataset without files is described as Parquet files still to be written.
+        Changes of rows after reading (`map`, `filter`) are in no file, and not described.
 
         Args:
-            folder: where the description is to stand, so that paths of local files below it start there; by default they start
-                at the folder that was loaded, or at the innermost one that holds all files.
-            splits: those to describe; all by default.
+            folder: folder of the description, the base of paths of local files below it; default:
+                the loaded folder, or the innermost one that contains all files.
+            splits: the splits to describe; default all.
 
         Raises:
-            UnknownSplitError: a split that the dataset does not have.
+            UnknownSplitError: an unknown split.
 
         >>> info = DatasetInfo(dataset_name="birds", license="cc0-1.0", features=Features({"name": Value("string")}))
         >>> info.to_croissant()["recordSet"][0]["field"][0]["dataType"]
@@ -298,10 +298,10 @@ class DatasetInfo(_OfFiles):
     def from_directory(
         cls, dataset_info_dir: str | os.PathLike[str], storage_options: dict[str, Any] | None = None
     ) -> DatasetInfo:
-        """The info that `dataset_info.json` of a folder holds.
+        """Return the info in `dataset_info.json` of a folder.
 
         Raises:
-            FileNotFoundDatasetsError: there is no such file.
+            FileNotFoundDatasetsError: the file does not exist.
             ManifestError: the file cannot be understood.
         """
         folder = os.fspath(dataset_info_dir or "")
@@ -392,15 +392,15 @@ def _plain_features(dtypes: Mapping[str, str]) -> Features:
 def infos_to_croissant(
     infos: Sequence[DatasetInfo], folder: str | os.PathLike[str] | None = None, splits: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    """One description of all configs of a dataset; see `DatasetInfo.to_croissant`.
+    """Return one description of all configs of a dataset; see `DatasetInfo.to_croissant`.
 
     Args:
         infos: of the configs, at least one.
-        folder: where the description is to stand.
-        splits: those to describe.
+        folder: folder of the description.
+        splits: the splits to describe.
 
     Raises:
-        UnknownSplitError: a split that a config does not have.
+        UnknownSplitError: a config does not have the split.
     """
     from datasets_core.meta.croissant_description import CroissantFacts, described  # 3 ms that reading does without
 
@@ -494,15 +494,15 @@ def _kind_names(kinds: tuple[type, ...]) -> str:
 
 
 def parse_json(text: str | bytes, *, path: str, is_strict: bool = True) -> Any:
-    """What a JSON file holds.
+    """Return the content of a JSON file.
 
     Args:
         text: the JSON.
         path: the file, for messages.
-        is_strict: a key that appears twice in one object is refused; looking for one takes ten times as long.
+        is_strict: True to refuse duplicate keys in an object; the check takes ten times as long.
 
     Raises:
-        ManifestError: it is no JSON in UTF-8, or an object names a key twice.
+        ManifestError: not JSON in UTF-8, or a duplicate key.
     """
     try:
         return json.loads(text, object_pairs_hook=_once if is_strict else None)
@@ -526,12 +526,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
-    """The info that `form`, found in a file, stands for.
+    """Return the info for `form`, found in a file.
 
     Args:
         form: parsed JSON.
         path: the file, for messages.
-        place: where in the file, for messages.
+        place: place in the file, for messages.
 
     Raises:
         ManifestError: the form cannot be understood.
@@ -576,7 +576,7 @@ _OPTIONS = (
     "spec sql thousands true_values use_threads usecols verbose verify warn_bad_lines"
 )
 BUILDER_OPTIONS = frozenset(_OPTIONS.split())
-"""What an entry says to the builders of this library of how files are read: of other files it would say something else."""
+"""Reader options of builders of this library; for other files they would have another meaning."""
 
 
 class ConfigEntry(NamedTuple):
@@ -621,7 +621,7 @@ class Card:
 
 
 class LazyInfos(Mapping[str, DatasetInfo]):
-    """Infos by config, each made when it is asked for."""
+    """Infos by config, each made on first use."""
 
     def __init__(self) -> None:
         self._made: dict[str, DatasetInfo | None] = {}

@@ -1,4 +1,4 @@
-"""What folders, stores and archives hold: asked of them, or known beforehand (`Listing`)."""
+"""`Listing`: contents of folders, stores and archives, looked up or known beforehand; files of a dataset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasets_core import files
 from datasets_core.errors import DataFilesNotFoundError, DatasetsCoreError, DownloadError, FileFormatError, redact, redact_text
 from datasets_core.files import FileEntry
 
-# Files of a dataset as other tools are told of them: where each lies, what it holds, and the splits that it belongs to.
+# Files of a dataset for other tools: URL or path, content, and splits of each.
 
 
 TABLES = {
@@ -43,11 +43,11 @@ class DatasetFile(NamedTuple):
 
     Attributes:
         name: its path in the dataset, with `/`; unique among the files of the dataset.
-        url: where it is fetched from; None for a file beside the description, at `name`.
+        url: its URL; None for a file beside the description, at `name`.
         encoding: its media type.
-        size: bytes; None where unknown.
-        sha256: in hex; None where unknown.
-        splits: those that its rows belong to.
+        size: bytes; None if unknown.
+        sha256: in hex; None if unknown.
+        splits: the splits of its rows.
     """
 
     name: str
@@ -62,12 +62,12 @@ class DatasetFiles(NamedTuple):
     """The files of a dataset.
 
     Attributes:
-        tables: those that hold its rows, as columns.
-        others: what those were made of.
-        features: the columns of `tables`; None where they are those that the info names.
-        page: the address where people look at the dataset.
-        owner: who publishes it.
-        created: when, as ISO time; "" where unknown.
+        tables: those with its rows, as columns.
+        others: their sources.
+        features: the columns of `tables`; None if they are those of the info.
+        page: its web page.
+        owner: its publisher.
+        created: ISO time; "" if unknown.
     """
 
     tables: tuple[DatasetFile, ...] = ()
@@ -79,7 +79,7 @@ class DatasetFiles(NamedTuple):
 
 
 class FilesOrigin(Protocol):
-    """What knows the files of a dataset, and looks at them when it is asked."""
+    """Interface for the files of a dataset, looked up on use."""
 
     def dataset_files(self, folder: str | None = None) -> DatasetFiles:
         """The files, local ones by their paths below `folder`, or below the innermost folder that holds them all."""
@@ -140,7 +140,7 @@ for _name, _listed in _EXTENSIONS.items():
     FORMATS.update(dict.fromkeys(_listed.split(), _name))
 COMPRESSION = frozenset((".gz", ".bz2", ".xz", ".lz4", ".zst", ".zip", ".tar", ".tgz", ".rar", ".7z"))
 RECORD_INDEX = ".idx"
-"""What the name of a file ends with that lies beside a file of records, and tells where each of them begins."""
+"""Suffix of the index file beside a file of records, with the begin of each record."""
 
 _SHARD = r"-[0-9]{5,}-of-[0-9]{5,}$"
 
@@ -158,7 +158,7 @@ def extensions(path: str) -> Iterator[str]:
 
 
 def is_bare_shard(path: str) -> bool:
-    """True if the name of a file ends with the number of a shard, and has no extension: so are files of records named.
+    """True if the name of a file ends with a shard number, without extension: a naming of record files.
 
     >>> [is_bare_shard(name) for name in ("train-00000-of-01024", "v1.0-train-00000-of-01024.gz", "a.txt-00000-of-00002")]
     [True, True, False]
@@ -173,16 +173,16 @@ def is_bare_shard(path: str) -> bool:
 
 def _file_name(path: str) -> str:
     head = path.partition("::")[0]
-    if "://" in head and not head.startswith("hf://"):  # which has no queries: these are parts of names
+    if "://" in head and not head.startswith("hf://"):  # hf URLs have no queries: these are parts of names
         head = head.partition("?")[0].partition("#")[0]
     return head.replace("\\", "/").rpartition("/")[2].lstrip(".")
 
 
 class Listing(Protocol):
-    """What a store holds, known beforehand, so that nobody asks for each file: by URLs, at versions that stay as they are."""
+    """Known content of a store, by URLs at pinned versions, which saves requests for each file."""
 
     def holds(self, url: str) -> bool:
-        """True if this listing tells what there is at a URL, or at the archive behind its last `::`."""
+        """True if this listing has the content of a URL, or of the archive after its last `::`."""
         ...
 
     def pinned(self, url: str) -> str:
@@ -198,7 +198,7 @@ class Listing(Protocol):
         ...
 
     def list_folder(self, url: str) -> list[FileEntry]:
-        """The files below a folder by its pinned URL, by path; none where there is no such folder."""
+        """Return the files below a folder by its pinned URL, by path; empty without such a folder."""
         ...
 
 
@@ -242,7 +242,7 @@ def _list_chain(folder: str, storage_options: dict[str, Any] | None) -> list[Fil
 
 
 def member(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    """What an archive says of one of its members; None where it has none of that name."""
+    """Return the archive's entry for one of its members; None without one of that name."""
     around = _around(path, storage_options)
     with _archive(around.path):
         found = files.entry(path, storage_options)
@@ -259,11 +259,11 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
 
 
 def entry_at(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    """What a store says of one file, or None where there is none.
+    """Return the store's entry for one file; None without one.
 
     Raises:
-        DataFilesNotFoundError: the system refuses.
-        DownloadError: the store of a URL cannot be asked.
+        DataFilesNotFoundError: the system refuses access.
+        DownloadError: the store of a URL cannot be reached.
     """
     with looking(path, "looked at"):
         return files.entry(path, storage_options)
@@ -271,11 +271,11 @@ def entry_at(path: str, storage_options: dict[str, Any] | None) -> FileEntry | N
 
 @contextlib.contextmanager
 def looking(path: str, how: str) -> Iterator[None]:
-    """Tell what a file system says against a look at a path; each kind of store has its own errors.
+    """Translate errors of a file system during a look-up; each kind of store has its own.
 
     Raises:
-        DataFilesNotFoundError: the system refuses.
-        DownloadError: the store of a URL cannot be asked.
+        DataFilesNotFoundError: the system refuses access.
+        DownloadError: the store of a URL cannot be reached.
     """
     try:
         yield
@@ -322,20 +322,20 @@ class UnfitFileError(Exception):
 
 
 def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO:
-    """A file that a stranger may have laid there, open, if reading it ends and tells nothing of other folders.
+    """Open an untrusted file, if reading it ends and reveals nothing of other folders.
 
-    What is checked is what was opened: a link that is turned meanwhile leads nowhere else.
+    The opened file itself is checked: a link that is changed meanwhile has no effect.
 
     Args:
         path: the file; links are followed.
-        most_bytes: the largest that is read.
-        within: the folder in which it lies in truth; None where any will do.
+        most_bytes: the size limit.
+        within: the folder that must contain it after resolving links; None for any.
 
     Raises:
         OSError: it cannot be opened.
         UnfitFileError: a folder, a pipe, a device, too large, or outside the folder.
     """
-    if not stat.S_ISREG(os.stat(path).st_mode):  # asked before it is opened too: a device may do something then
+    if not stat.S_ISREG(os.stat(path).st_mode):  # checked before opening, too: opening a device may have effects
         raise UnfitFileError("no regular file but a pipe, a folder, a device or a socket")
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115 - the caller closes it
     try:

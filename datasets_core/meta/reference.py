@@ -1,4 +1,4 @@
-"""`DatasetRef`: parses `owner/name/config:version`; the version at the end of a path."""
+"""`DatasetRef`: parser of `owner/name/config:version`; `BuilderName`: references of TensorFlow Datasets; name rules."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ _BEGINS_WORD = r"(?s)(?<=.)(?=[A-Z][a-z\d])|(?<=[a-z\d])(?=[A-Z])"
 
 @dataclass(frozen=True, slots=True)
 class BuilderName:
-    """A dataset as TensorFlow Datasets names it.
+    """A dataset reference in the syntax of TensorFlow Datasets.
 
     Attributes:
-        namespace: what stands before the name and a colon, if anything.
+        namespace: the part before the name and a colon, if any.
         name: name of the dataset, in snake case.
         kwargs: arguments of its builder: config, version, and options.
     """
@@ -115,18 +115,18 @@ class BuilderName:
 
 
 def parse_builder_name(text: str, given: Mapping[str, Any] | None = None) -> BuilderName:
-    """The dataset that a text means, and the arguments for its builder.
+    """Return the dataset of a reference, and the arguments for its builder.
 
-    After a colon stands a version or a pattern such as `1.*.*`; before any other word it ends a namespace: `ds:latest` is the
+    After a colon comes a version or a pattern such as `1.*.*`; before any other word it ends a namespace: `ds:latest` is the
     dataset `latest` of the namespace `ds`, and the highest version of `ds` is `ds:*.*.*`.
 
     Args:
         text: `name`, `name/config`, `name:1.0.0`, `name/config:1.*.*/option=value`, `namespace:name`.
-        given: arguments that are given beside the text.
+        given: arguments besides the text.
 
     Raises:
-        ReferenceSyntaxError: the text is none of these, or says one argument twice.
-        ArgumentTypeError: text and `given` say the same argument.
+        ReferenceSyntaxError: another text, or a duplicate argument.
+        ArgumentTypeError: an argument in both the text and `given`.
 
     >>> parse_builder_name("MyDataset/en:1.*.*/lower=True")
     BuilderName(name='my_dataset', namespace=None, kwargs={'lower': True, 'config': 'en', 'version': '1.*.*'})

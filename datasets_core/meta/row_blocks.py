@@ -1,4 +1,4 @@
-"""`RowBlocks`: how the rows of a split lie in its files: the blocks that are read as one, and whether each can be read alone.
+"""`RowBlocks`: blocks of the rows of a split in its files, and which can be read alone; `even_splits`; row ids.
 
 The order of a shuffled or divided stream follows from these numbers, and not from where its bytes come from: a build records
 them, so that rows which were built come in the order in which they would have been streamed.
@@ -23,20 +23,20 @@ from datasets_core.meta.splits import EvenCut, ReadInstruction, parse_split
 
 
 def even_splits(split: Any, n: int, drop_remainder: bool = False) -> list[Any]:
-    """`n` splits that divide `split` evenly: together all of its rows, none twice, their sizes differing by at most one.
+    """Return `n` disjoint splits that cover `split`, with sizes that differ by at most one.
 
-    Each is a `ReadInstruction` that goes wherever a split goes, may be added to others and divided again, and is written as
+    Each is a `ReadInstruction`, usable like any split, which can be added and divided again, and is written as
     text: `train(even3[1])` is `even_splits("train", 3)[1]`, `train(even3_dropremainder[1])` the same without remainder.
-    Each part of a sum, and each split of `all`, is divided by itself; the first splits have the rows that remain.
+    Each part of a sum, and each split of `all`, is divided separately; the first splits get the remaining rows.
 
     Args:
-        split: `"train"`, `"train[75%:]+test"`, a `ReadInstruction`; or a list, tuple or dict of them, and then each of the
-            `n` is such a list, tuple or dict.
-        n: how many.
-        drop_remainder: leave out the rows that remain, so that all are of one size.
+        split: `"train"`, `"train[75%:]+test"`, a `ReadInstruction`; or a list, tuple or dict of them, then each of the
+            `n` results is such a list, tuple or dict.
+        n: number of splits.
+        drop_remainder: True to drop the remaining rows, for equal sizes.
 
     Raises:
-        ConfigurationError: `n` is no whole number from 1, or `split` is none.
+        ConfigurationError: `n` is not an integer from 1 on, or `split` is not a split.
         SplitSyntaxError: a text that does not parse.
 
     >>> [part.to_absolute({"train": 11})[0][1:] for part in even_splits("train", 3)]
@@ -49,7 +49,7 @@ def even_splits(split: Any, n: int, drop_remainder: bool = False) -> list[Any]:
 
 
 def even_part(split: Any, index: int, n: int, drop_remainder: bool = False) -> Any:
-    """`even_splits(split, n, drop_remainder)[index]`, of which it makes that one alone.
+    """Return `even_splits(split, n, drop_remainder)[index]`, without making the others.
 
     Raises:
         RankError: `index` is not from 0 to n - 1.
@@ -94,11 +94,11 @@ class RowBlocks:
 
     Attributes:
         rows: of each block.
-        sizes: bytes of each block when it is decoded, all columns counted; 0 where unknown.
+        sizes: bytes of each decoded block, all columns counted; 0 if unknown.
         files: for each block the number of its file, ascending.
-        is_indexed: any block can be read without those before it, as row groups of Parquet and record batches of Arrow files
-            can; else each file is one block, which is read from its beginning.
-        file_count: how many files there are where the last ones have no rows; None: as many as are numbered.
+        is_indexed: True if any block can be read alone, as row groups of Parquet and record batches of Arrow files;
+            else each file is one block, read from its beginning.
+        file_count: number of files if the last ones have no rows; None: as many as are numbered.
 
     >>> blocks = RowBlocks.of([4, 4, 2], files=[0, 0, 1])
     >>> blocks.num_rows, blocks.ends.tolist()
@@ -146,13 +146,13 @@ class RowBlocks:
 
     @property
     def num_files(self) -> int:
-        """How many files there are, those without rows too."""
+        """Number of files, including those without rows."""
         numbered = int(self.files[-1]) + 1 if len(self.files) else 0
         return numbered if self.file_count is None else max(self.file_count, numbered)
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.ends[-1]) if len(self.rows) else 0
 
     @cached_property
@@ -200,13 +200,13 @@ class RowBlocks:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RowBlocks:
-        """What `to_json` gave.
+        """Return the blocks from the result of `to_json`.
 
         >>> RowBlocks.from_json(RowBlocks.of([4, 4, 2]).to_json()).rows.tolist()
         [4, 4, 2]
 
         Raises:
-            ValueError: it is nothing that `to_json` gives.
+            ValueError: not a result of `to_json`.
         """
         try:
             rows, sizes, files = (_decoded(stored[name]) for name in ("rows", "sizes", "files"))
@@ -250,10 +250,10 @@ def row_id(name: str, index: int) -> str:
 
 
 def parse_row_id(id: str | bytes) -> tuple[str, int]:
-    """The shard file of a row id, and the row's index in it; as bytes, an id is UTF-8.
+    """Return the shard file of a row id, and the row's index in it; an id given as bytes is UTF-8.
 
     Raises:
-        RowIdError: it is no row id.
+        RowIdError: not a row id.
 
     >>> parse_row_id("reviews-train-00003-of-00012.arrow__32")
     ('reviews-train-00003-of-00012.arrow', 32)
@@ -266,7 +266,7 @@ def parse_row_id(id: str | bytes) -> tuple[str, int]:
 
 
 def shard_number(name: str, total: int, file_name: Callable[[int], str]) -> int | None:
-    """Which of `total` shards is called `name`, by the number in it; None for none.
+    """Return the number of the shard called `name` among `total`; None for other names.
 
     >>> shard_number("reviews-train-00003-of-00012.arrow", 12, "reviews-train-{:05d}-of-00012.arrow".format)
     3

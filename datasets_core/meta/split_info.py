@@ -1,4 +1,4 @@
-"""What is known of each split: `SplitInfo`, and `SplitDict`, which tells it of slices too."""
+"""`SplitInfo`, `SplitDict`: rows, bytes and shards of each split, and of slices."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from datasets_core.meta.splits import ALL, AbsoluteRange, ShardLengths, is_split
 class FileInstruction:
     """Rows to read of one shard file.
 
-    Two are equal where they read the same rows of the same file, whether the end is told as -1 or as a number.
+    Two are equal if they read the same rows of the same file, whether the end is given as -1 or as a number.
 
     Args:
         filename: name of the shard.
-        skip: rows to leave out at its beginning.
-        take: rows to read behind them; -1 is all to the end of the file.
-        num_examples: rows that are read.  It follows from `take`, and where that is -1 from the length of the file; else
-            it tells that length.
-        examples_in_shard: rows of the whole file; None is unknown.
+        skip: rows to skip at its beginning.
+        take: rows to read after them; -1 is all to the end of the file.
+        num_examples: number of rows read.  It follows from `take`, or for -1 from the length of the file; else
+            it defines that length.
+        examples_in_shard: rows of the whole file; None if unknown.
 
     Raises:
-        ConfigurationError: a number that is none, or below 0.
+        ConfigurationError: not a number, or below 0.
 
     >>> FileInstruction("birds-train-00007-of-00010.arrow", skip=700, take=-1, num_examples=551)
     FileInstruction(filename='birds-train-00007-of-00010.arrow', skip=700, take=-1, num_examples=551)
@@ -114,7 +114,7 @@ class _Shards(Protocol):
 
 
 def file_instructions(ranges: Iterable[AbsoluteRange], splits: Mapping[str, _Shards]) -> list[FileInstruction]:
-    """What to read of each file for these rows of the splits, in order."""
+    """Return the instructions for these rows of the splits, in order."""
     found = []
     for name, first, last in ranges:
         split = splits[name]
@@ -128,8 +128,8 @@ class SubSplitInfo:
     """A slice or a sum of splits.
 
     Args:
-        instructions: what to read, in order.
-        num_bytes: size of the rows where it is known: the slice is made of whole splits.
+        instructions: rows to read of each file, in order.
+        num_bytes: size of the rows if known: for whole splits.
         dataset: name of the dataset, for messages.
 
     >>> from datasets_core import SplitDict
@@ -155,7 +155,7 @@ class SubSplitInfo:
     def of_ranges(
         cls, ranges: Sequence[AbsoluteRange], splits: Mapping[str, _Shards], num_bytes: int | None, dataset: str | None
     ) -> SubSplitInfo:
-        """That of rows of splits; the files are looked up when they are asked for."""
+        """Return the info of row ranges; the files are looked up on use."""
         made = cls((), num_bytes, dataset)
         del made.instructions
         made._ranges, made._splits = tuple(ranges), {name: splits[name] for name, _, _ in ranges}
@@ -163,12 +163,12 @@ class SubSplitInfo:
 
     @cached_property
     def instructions(self) -> list[FileInstruction]:
-        """What to read, in order."""
+        """Rows to read of each file, in order."""
         return file_instructions(self._ranges, self._splits)
 
     @property
     def file_instructions(self) -> list[FileInstruction]:
-        """What to read, in order."""
+        """Rows to read of each file, in order."""
         return self.instructions
 
     @property
@@ -200,10 +200,10 @@ class SubSplitInfo:
         return places
 
     def row_id(self, index: int) -> str:
-        """The id of row `index` of the slice; negative ones count from the end.
+        """Return the id of row `index` of the slice; negative ones count from the end.
 
         Raises:
-            RowIndexError: there is no such row.
+            RowIndexError: the row does not exist.
         """
         from datasets_core.meta.row_blocks import row_id
 
@@ -336,7 +336,7 @@ class SplitInfo:
 
     @property
     def file_instructions(self) -> list[FileInstruction]:
-        """What to read for all rows of the split."""
+        """Rows to read of each file, for all rows of the split."""
         return file_instructions([AbsoluteRange(self.name, 0, self.shards.total)], {self.name: self})
 
     @property
@@ -345,10 +345,10 @@ class SplitInfo:
         return [self.file_name(shard) for shard in range(self.num_shards)]
 
     def row_id(self, index: int) -> str:
-        """The id of row `index` of the split; negative ones count from the end.
+        """Return the id of row `index` of the split; negative ones count from the end.
 
         Raises:
-            RowIndexError: there is no such row.
+            RowIndexError: the row does not exist.
 
         >>> SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds").row_id(4)
         'birds-train-00001-of-00002.arrow__1'

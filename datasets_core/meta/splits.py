@@ -1,4 +1,4 @@
-"""The split algebra: `train[10%:]+test` as a value.
+"""`ReadInstruction`: split expressions such as `train[10%:]+test` as values; `RowRange`: rows of one shard.
 
 A `ReadInstruction` is a sum of parts; a part is a split name with two bounds in one unit.  Bounds follow Python's slices:
 they clamp, negatives count from the end, and a reversed pair is empty.  `all` is the union of the splits in their order, and
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
 from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
 
-# `ShardLengths`: how many rows the shards of one split hold, and where among them a row stands.
+# `ShardLengths`: number of rows of each shard of one split, and the shard of each row.
 
 
 class ShardLengths(tuple[int, ...]):
@@ -163,7 +163,7 @@ class SplitPart:
         return first, max(first, last)
 
     def cut(self, first: int, last: int) -> tuple[int, int]:
-        """What the even cuts leave of rows `first` to `last`."""
+        """Return the rest of rows `first` to `last` after the even cuts."""
         for cut in self.cuts:
             first, last = cut.of(first, last)
         return first, last
@@ -184,10 +184,10 @@ def _plain(number: float) -> str:
 
 
 def parse_part(piece: str, spec: str) -> SplitPart:
-    """The term that `piece` of the expression `spec` stands for.
+    """Return the term for `piece` of the expression `spec`.
 
     Raises:
-        SplitSyntaxError: it does not parse.
+        SplitSyntaxError: invalid syntax.
     """
     found = re.fullmatch(_PIECE, piece)
     if found is None:
@@ -293,7 +293,7 @@ def _number(bound: Any, unit: str, rounding: str | None, spec: str) -> int | flo
 
 
 class _Recorded(Protocol):
-    """What is known of a split: a `SplitInfo`, say."""
+    """Recorded facts of a split, as in `SplitInfo`."""
 
     @property
     def shards(self) -> ShardLengths: ...
@@ -314,7 +314,7 @@ class AbsoluteRange(NamedTuple):
 
 
 class ReadInstruction:
-    """Which rows of which splits to read: a sum of slices.
+    """A split expression: rows of splits, as a sum of slices.
 
     Args:
         split_name: name of the split; the union of all is the text `all`.
@@ -323,12 +323,12 @@ class ReadInstruction:
         unit: `abs` (rows, the default), `%` or `shard`.
 
     By position the arguments come in this order, that of Hugging Face `datasets`: `ReadInstruction("train", None, 20)` is
-    `train[20:]`.  Those in TFDS's order, `(split_name, from_, to, unit, rounding)`, are understood only where a number stands
-    in the place of the rounding, or a text in that of `to`; `tfds.core.ReadInstruction` always has TFDS's order.
+    `train[20:]`.  TFDS's order, `(split_name, from_, to, unit, rounding)`, is recognised only by a number in the place
+    of the rounding, or a text in that of `to`; `tfds.core.ReadInstruction` always has TFDS's order.
 
     Raises:
-        SplitSyntaxError: a name, bound, unit or rounding that means nothing.
-        ConfigurationError: `all`, which is no split.
+        SplitSyntaxError: an invalid name, bound, unit or rounding.
+        ConfigurationError: `all`, which is not a split.
 
     >>> half = ReadInstruction("train", to=50, unit="%") + "test"
     >>> half
@@ -353,10 +353,10 @@ class ReadInstruction:
 
     @classmethod
     def from_spec(cls, spec: str) -> ReadInstruction:
-        """The instruction that a text such as `train[10%:]+test` stands for.
+        """Return the instruction for a text such as `train[10%:]+test`.
 
         Raises:
-            SplitSyntaxError: the text does not parse.
+            SplitSyntaxError: invalid syntax.
         """
         return cls.from_parts(tuple(parse_part(piece, spec) for piece in re.split(r"\s*\+\s*", spec)))
 
@@ -409,11 +409,11 @@ class ReadInstruction:
 
 
 def slice_part(split_name: str, *, from_: float | None, to: float | None, unit: str | None, rounding: str | None) -> SplitPart:
-    """The one term of `ReadInstruction(split_name, …)`, checked.
+    """Return the one term of `ReadInstruction(split_name, …)`, checked.
 
     Raises:
-        SplitSyntaxError: a name, bound, unit or rounding that means nothing.
-        ConfigurationError: `all`, which is no split.
+        SplitSyntaxError: an invalid name, bound, unit or rounding.
+        ConfigurationError: `all`, which is not a split.
     """
     unit = "abs" if unit is None else unit
     if split_name == ALL:
@@ -465,7 +465,7 @@ def _uncut(part: SplitPart, name2len: Lengths) -> Iterator[AbsoluteRange]:
 
 
 def _sizes(lengths: Any) -> tuple[int, ShardLengths | None]:
-    """Rows of a split, and those of its shards where they are told."""
+    """Return the rows of a split, and those of its shards if known."""
     lengths = getattr(lengths, "shards", lengths)
     if hasattr(lengths, "__index__"):
         return int(lengths), None
@@ -517,16 +517,16 @@ class NamedSplit(str):
     def subsplit(
         self, arg: Any = None, k: int | None = None, percent: slice | None = None, weighted: Sequence[float] | None = None
     ) -> ReadInstruction | tuple[ReadInstruction, ...]:
-        """Slices of this split by percent, in the old spelling of `train[:50%]`.
+        """Return slices of this split by percent, in the old spelling of `train[:50%]`.
 
         Args:
-            arg: any of the three that follow, told apart by its type.
+            arg: any of the three that follow, distinguished by its type.
             k: number of equal slices.
             percent: one slice.
             weighted: weights of consecutive slices.
 
         Raises:
-            ConfigurationError: not exactly one of them is given, or it means nothing.
+            ConfigurationError: not exactly one of them is given, or it is invalid.
         """
         if isinstance(arg, int):
             k = arg
@@ -598,7 +598,7 @@ def parse_split(value: Any) -> Any:
 
 
 def nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> Any:
-    """What there is of each split of a nest of lists, tuples and dicts, in the same nest; of None, every split."""
+    """Return the result of `one` for each split in nested lists, tuples and dicts, nested alike; for None `every()`."""
     if split is None:
         return every()
     if isinstance(split, Mapping):

@@ -1,4 +1,4 @@
-"""`Version`, and patterns such as `1.*.*`."""
+"""`Version`, patterns such as `1.*.*`, and `Experiment`."""
 
 from __future__ import annotations
 
@@ -73,22 +73,22 @@ _PATTERN = rf"(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\n?"
 class Version:
     """A version `major.minor.patch` of a dataset: three numbers without leading zeros.
 
-    It compares with other versions and with their text.  A text that is no version is refused, in `==` too:
-    `version == "1.*.*"` asks for `match`, and would be False without a word.  None is unequal; versions of the same numbers
-    are equal, whatever else they say.
+    It compares with other versions and with their text.  A text that is not a version is refused, in `==` too:
+    `version == "1.*.*"` needs `match`, and would silently be False.  None is unequal; versions of the same numbers
+    are equal, whatever their other attributes.
 
     Args:
         version_str: the text, or another `Version` to copy.
-        description: what changed in this version.
+        description: the changes of this version.
         major, minor, patch: taken from the text; accepted so that a stored form can be passed back.
-        experiments: which experiments it switches on (True) or off (False); see `Experiment`.
-        library_version_to_prepare: the last release of the library that can build this version.  Later ones read what is built.
-        tfds_version_to_prepare: the same, under the name that TensorFlow Datasets gives it.
+        experiments: experiments switched on (True) or off (False); see `Experiment`.
+        library_version_to_prepare: the last release of the library that can build this version.  Later ones can read it.
+        tfds_version_to_prepare: the same, by its name in TensorFlow Datasets.
 
     Raises:
-        ReferenceSyntaxError: the text is no version.
-        UnknownExperimentError: an experiment that is no member of an enum.
-        ConfigurationError: the two names of the release say different things.
+        ReferenceSyntaxError: the text is not a version.
+        UnknownExperimentError: an experiment that is not a member of an enum.
+        ConfigurationError: the two names of the release have different values.
 
     >>> from datasets_core import Experiment, Version
     >>> Version("1.10.0", "more rows") > "1.9.0", Version("1.10.0").match("1.*.*")
@@ -158,10 +158,10 @@ class Version:
         return all(part in ("*", own) for part, own in zip(wanted, self.version_str.split("."), strict=True))
 
     def implements(self, experiment: enum.Enum) -> bool:
-        """True if this version has `experiment` switched on: by itself, or by default where it does not speak of it.
+        """True if this version has `experiment` switched on: by itself, or by default if it does not mention it.
 
         Raises:
-            UnknownExperimentError: `experiment` is no member of an enum.
+            UnknownExperimentError: `experiment` is not a member of an enum.
         """
         found = check_experiment(experiment)
         return bool((self.experiments or {}).get(found, is_on_by_default(found)))
@@ -232,7 +232,7 @@ def highest(pattern: str | Version, versions: Iterable[str | Version]) -> Versio
 
 
 def as_version(version: str | Version) -> Version:
-    """The version that a text stands for; a `Version` itself, with its experiments.
+    """Return the version for a text; a `Version` itself, with its experiments.
 
     The numbers of the text may have leading zeros: authors of scripts write dates.
 

@@ -1,4 +1,4 @@
-"""A folder of data files, local or at a URL, and the card that may name its configs."""
+"""`FolderSource`: a folder of data files, local or at a URL, with its card; `FormatSource`: a format by name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CLOSING = rb"\n---[ \t]*\r?\n"
 _MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
 
 
-@dataclass(frozen=True)  # no slots: the card is kept beside the fields
+@dataclass(frozen=True)  # no slots: the card is cached beside the fields
 class FolderSource:
     """A folder, local or at a URL, whose card may name configs."""
 
@@ -70,7 +70,7 @@ class FolderSource:
             with os.scandir(self.folder) as entries:
                 found = {entry.name: entry.is_dir() for entry in itertools.islice(entries, _MOST_ENTRIES)}
         except OSError:
-            return None  # told by what reads the files
+            return None  # raised by the reader of the files
         return found if len(found) < _MOST_ENTRIES else None
 
     def may_hold(self, *markers: str) -> bool:
@@ -100,7 +100,7 @@ class FolderSource:
         base = self._base(asked.data_dir or (entry.data_dir if asked.data_files is None else None) or "")
         chosen = entry.data_files if asked.data_files is None and asked.data_dir is None else asked.data_files
         finished = self._finished_in(base) if chosen is None else None
-        if finished is not None:  # shards of a dataset that was replaced may lie beside those of the present one
+        if finished is not None:  # shards of a replaced dataset may lie beside the present ones
             chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
         try:
             found = self._files_below(base) if chosen is None else self._named_files(chosen, base)
@@ -131,7 +131,7 @@ class FolderSource:
         made.is_partial = self._is_partial
         return made
 
-    # -- what lies where: other stores tell it in another way ----------------------------------------------------------
+    # -- listings of other stores --------------------------------------------------------------------------------------
 
     @property
     def _label(self) -> str:
@@ -148,7 +148,7 @@ class FolderSource:
 
     @cached_property
     def _listing(self) -> HubCommits:
-        """What is known of the stores that `data_files` may name."""
+        """Return the listings of the stores that `data_files` may name."""
         return commits_of(self.request)
 
     def _open(self, url: str) -> BinaryIO:
@@ -189,7 +189,7 @@ class FolderSource:
         return self.request.data_files is not None or self.request.data_dir is not None
 
     def _known_options(self, entry: ConfigEntry, cls: type[DatasetBuilder]) -> dict[str, Any]:
-        """What a card says to the builder, but for what builders of this format have no word for."""
+        """Return the options of a card for the builder, without those unknown to builders of this format."""
         known = {*option_names(cls.BUILDER_CONFIG_CLASS), "features", *RESERVED_OPTIONS}
         strange = [name for name in entry.options if name not in known]
         if strange:
@@ -204,7 +204,7 @@ class FolderSource:
         return {name: value for name, value in entry.options.items() if name in known}
 
     def _entry(self, card: Card) -> ConfigEntry:
-        """The config that is asked for; its options hold for files of the user's own too."""
+        """Return the requested config; its options apply to files of the user, too."""
         from datasets_core.meta.info import ConfigEntry
 
         asked = self.request
@@ -217,7 +217,7 @@ class FolderSource:
         return known[wanted]
 
     def _info(self, card: Card, entry: ConfigEntry) -> DatasetInfo | None:
-        """What the card records of the config, unless the user's own files take the place of its own."""
+        """Return the card's record of the config, unless the user's own files replace the recorded ones."""
         if self._is_partial:
             return None
         found = card.infos.get(entry.name)
@@ -305,17 +305,17 @@ elsewhere (`registry.DESCRIPTIONS`); the Arrow files of a saved dataset are data
 
 
 def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None, *, is_confined: bool = False) -> Card:
-    """What `dataset_infos.json`, `README.md` and `.huggingface.yaml` of a folder say, joined; the last named has the word.
+    """Return the merged `dataset_infos.json`, `README.md` and `.huggingface.yaml` of a folder; later ones take precedence.
 
-    The infos of a config are parsed when they are asked for.
+    The infos of a config are parsed on first use.
 
     Args:
         folder: local, or at a URL.
         storage_options: for the URL.
-        is_confined: nobody trusts the folder, so that none of them is a link to elsewhere.
+        is_confined: True for an untrusted folder: links out of it are not followed.
 
     Raises:
-        ManifestError: one of them is broken.
+        ManifestError: a file is damaged.
     """
     within = folder if is_confined else None
 
@@ -326,14 +326,14 @@ def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None,
 
 
 def joined_card(folder: str, read: Callable[[str], str | None]) -> Card:
-    """What the records of a folder say, joined, whoever reads them; what the `.yaml` says takes the place of the README's.
+    """Return the merged records of a folder; the `.yaml` takes precedence over the README.
 
     Args:
         folder: local, or at a URL.
-        read: a small file by its path as text; None where there is none.
+        read: returns a small file by its path as text; None without one.
 
     Raises:
-        ManifestError: one of them is broken.
+        ManifestError: a file is damaged.
     """
     from datasets_core.meta.info import Card, joined
 
@@ -346,10 +346,10 @@ def joined_card(folder: str, read: Callable[[str], str | None]) -> Card:
 
 
 def recorded_info(folder: str, name: str, *, is_confined: bool = False) -> DatasetInfo | None:
-    """What the files of `read_folder_card` record of one config of a local folder; read as far as one of them says it.
+    """Return the record of one config of a local folder in the files of `read_folder_card`; reads them up to the first match.
 
     Raises:
-        ManifestError: one of them is broken.
+        ManifestError: a file is damaged.
     """
     within = folder if is_confined else None
 
@@ -377,7 +377,7 @@ def _parsed(path: str, read: Callable[[str], str | None]) -> LazyInfos | None:
 
 
 def _card_of(finished: Manifest) -> Card:
-    """The one config of a dataset that stands prepared, and what is recorded of it, but for what only its own build knew."""
+    """Return the one config of a finished dataset, and its metadata, without those that only its own build knew."""
     from datasets_core.meta.info import Card, ConfigEntry
 
     info, version = finished.info.copy(), finished.info.version
@@ -402,7 +402,7 @@ def read_text(
                     return (_head(file) if is_headed else file.read()).decode("utf-8", errors="replace")
             except (FileNotFoundError, NotADirectoryError):
                 return None
-            except UnfitFileError as error:  # a pipe may never end, a device may have no end
+            except UnfitFileError as error:  # a pipe may never end, a device may be endless
                 raise ManifestError(path, str(error)) from error
         if files.entry(path, storage_options) is None:
             return None
@@ -441,7 +441,7 @@ def _default_of(card: Card) -> str | None:
     return card.default_config if card.configs else DEFAULT
 
 
-# A format by name with the user's data files as a source, and one data file in the format that its name tells.
+# Sources for a format by name with the user's data files, and for one data file in the format of its extension.
 
 
 class FormatSource(NamedTuple):
@@ -507,7 +507,7 @@ class FormatSource(NamedTuple):
 
 
 def described_source(request: Request, folder: str, commits: HubCommits | None = None) -> FormatSource | None:
-    """A folder in which nothing lies but what describes data that lie elsewhere; None where there is no such file."""
+    """Return the source for a folder with only a description of data elsewhere; None without such a file."""
     for name, own_format in registry.DESCRIPTIONS.items():
         asked = request._replace(data_dir=folder, data_files=name)
         with contextlib.suppress(DataFilesNotFoundError):
@@ -517,16 +517,16 @@ def described_source(request: Request, folder: str, commits: HubCommits | None =
 
 
 def file_source(request: Request, path: str, commits: HubCommits | None = None) -> FormatSource:
-    """One data file, local or at a URL, in the format that its name tells.
+    """Return the source for one data file, local or at a URL, in the format of its extension.
 
     Args:
-        request: what was asked for.
+        request: the request.
         path: the file.
-        commits: what is known of repositories on the Hub.
+        commits: listings of repositories on the Hub.
 
     Raises:
-        DatasetNotFoundError: its name tells none.
-        ConfigurationError: other files are named too.
+        DatasetNotFoundError: no format has its extension.
+        ConfigurationError: other files are named, too.
     """
     if request.data_files is not None:
         raise ConfigurationError(f"{request.path!r} is one data file, and data_files names others. Give one of the two.")

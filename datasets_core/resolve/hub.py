@@ -1,4 +1,4 @@
-"""A dataset that is gone, or whose repository cannot be asked, as a source: what stands prepared of it in the cache."""
+"""Sources on the Hub: a repository of data files, or a finished dataset in the cache if the repository is unreachable."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NO_DATASETS = {"", ".", "..", "generator"}  # what stands there under these names has no path that could be gone
+_NO_DATASETS = {"", ".", "..", "generator"}  # cached under these names: not from a path that could be gone
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedSource:
-    """What stands prepared in the cache.
+    """A finished dataset in the cache.
 
     Attributes:
-        found: where, and what.
-        repo_id, commit_sha: what it was built of, where that was on the Hub.
+        found: its folder and manifest.
+        repo_id, commit_sha: its repository and commit, if it was built from the Hub.
     """
 
     request: Request
@@ -85,12 +85,12 @@ class PreparedSource:
 
 
 def hub_prepared(request: Request, repo_id: str, revision: str | None) -> PreparedSource | None:
-    """What stands prepared of a repository that cannot be asked: of the very revision and config, by the same arguments.
+    """Return the finished dataset of an unreachable repository: of the same revision, config and arguments.
 
-    Another tool may have asked later what a branch means: what the hub cache says of it comes before what was built last.
+    The hub cache, which another tool may have updated later, takes precedence over the last build for a branch.
 
     Args:
-        request: what the user asks for.
+        request: the request.
         repo_id: the repository.
         revision: branch, tag or commit; None for the main branch.
     """
@@ -114,13 +114,13 @@ def hub_prepared(request: Request, repo_id: str, revision: str | None) -> Prepar
 
 
 def reference_of(request: Request, repo_id: str, revision: str | None, commit: str | None = None) -> HubReference | None:
-    """What a request asks of a repository; None where its arguments cannot be told from others in another process.
+    """Return the Hub part of a request; None if its arguments have no lasting identity.
 
     Args:
-        request: what the user asks for.
+        request: the request.
         repo_id: the repository.
-        revision: what it is asked for by.
-        commit: what its revision means, where that is known.
+        revision: the requested revision.
+        commit: the commit of the revision, if known.
     """
     try:
         data_files = request.data_files
@@ -145,19 +145,19 @@ def prepared_source(
     is_blocked: Callable[[Version], bool] = lambda version: False,
     is_local: bool = True,
 ) -> PreparedSource | None:
-    """What stands prepared of a dataset whose path is gone: the version that is asked for, else the highest.
+    """Return the finished dataset of a path that is gone: the requested version, else the highest.
 
     Args:
-        request: with data files, a data folder or features of the user's own it is another dataset, and not looked for.
-        why: what became of the path, for messages.
-        is_blocked: versions that are passed over.
-        is_local: the path was one of this disk.  If that is not known, another dataset with the name behind the slash is taken
-            only if it was built of files below the path.
+        request: with data files, a data folder or features of the user it is another dataset, and not searched.
+        why: what happened to the path, for messages.
+        is_blocked: returns True for versions to skip.
+        is_local: True for a path of this disk.  If unknown, a dataset named as the part behind the slash is used
+            only if it was built from files below the path.
 
     Raises:
-        DatasetNotFoundError: the dataset stands there, and not in that version.
-        UnknownConfigError: it stands there, and not in that config.
-        ConfigurationError: it stands there more than once.
+        DatasetNotFoundError: the dataset exists, but not in that version.
+        UnknownConfigError: it exists, but not in that config.
+        ConfigurationError: it exists more than once.
     """
     if any(own is not None for own in (request.data_files, request.data_dir, request.features)):
         return None
@@ -200,7 +200,7 @@ def _is_made_of(manifest: Manifest, path: str) -> bool:
 
 
 def _names(request: Request) -> Iterator[tuple[str, str | None]]:
-    """The names under which the dataset of a path may stand in the cache, each with the config that is meant."""
+    """Yield the possible names in the cache of the dataset of a path, each with its config."""
     parts = [part for part in os.fspath(request.path).replace(os.sep, "/").split("/") if part]
     if not parts:
         return
@@ -257,7 +257,7 @@ class HubSource(FolderSource):
         """See `Source.config_names`.
 
         Raises:
-            EmptyRepositoryError: there are none, since there is no data.
+            EmptyRepositoryError: no configs, since there are no data.
         """
         if not self.card.configs and not self._is_partial:
             self._files_below(self.folder)
@@ -332,7 +332,7 @@ class HubSource(FolderSource):
 
     @contextlib.contextmanager
     def _missing_told(self, base: str) -> Iterator[None]:
-        """What is missing in a part of a listing may be on the Hub."""
+        """Add to errors about missing files that a partial listing may not show all files of the Hub."""
         try:
             yield
         except DataFilesNotFoundError as error:

@@ -1,4 +1,4 @@
-"""A script in a repository of the Hub: who may run it, the files of its commit that it stands on, and the data beside it."""
+"""A script in a repository of the Hub: trust, the files of its commit that it needs, and the data beside it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import Hub
 
 
-# `Checkout`: the files of a commit that a script stands on, as real files in a folder of their own, fetched when asked
+# `Checkout`: the files of a commit that a script needs, as real files in a folder of their own, fetched on
 # for.
 
 
@@ -59,7 +59,7 @@ class Checkout:
         return cls(hub, commit, os.path.join(modules, "hub", commit.repo_id.replace("/", "--"), commit.sha))
 
     def path(self, name: str) -> str:
-        """Where a file of the commit is, or is to be."""
+        """Return the existing or future path of a file of the commit."""
         return os.path.join(self.folder, *name.split("/"))
 
     def is_file(self, path: str) -> bool:
@@ -152,7 +152,7 @@ def _etag(data: bytes, file: HubFile) -> str:
 
 PARQUET_EXPORT = "refs/convert/parquet"
 
-_BESIDE_ANY = ("checksums.tsv", "CITATIONS.bib", "TAGS.txt")  # what scripts of TFDS have beside them
+_BESIDE_ANY = ("checksums.tsv", "CITATIONS.bib", "TAGS.txt")  # files beside scripts of TFDS
 _OWN_PLACE = re.compile(rb"__file__|get_imported_module_dir")
 _TEXT_BYTES = 1 << 20
 _QUIET = re.compile(r"README\.md|\.git\w+|LICEN[CS]E[\w.]*|CITATION[\w.]*|dataset_infos\.json|\.huggingface\.yaml", re.ASCII)
@@ -170,19 +170,19 @@ def script_of(commit: HubCommit) -> str | None:
 
 
 def script_source(request: Request, hub: Hub, commit: HubCommit) -> Source:
-    """The script of a repository at a commit, as a source; no byte of it is fetched before it is known that it may run.
+    """Return the script of a repository at a commit, as a source; nothing is fetched before it is known that it may run.
 
     Args:
-        request: what the user asks for.
-        hub: where it comes from, as the user.
-        commit: what the repository holds.
+        request: the request.
+        hub: the client of the user.
+        commit: listing of the repository.
 
     Raises:
-        UntrustedScriptError: it must not run, or cannot be confined; says so where data stand without a script.
-        ConfinementUnavailableError: it is to be confined, and this machine cannot.
+        UntrustedScriptError: it must not run, or there is no sandbox; says if data exist without a script.
+        ConfinementUnavailableError: it must run in the sandbox, which this machine does not have.
     """
     name = script_of(commit)
-    assert name is not None, commit.repo_id  # whoever asks has looked
+    assert name is not None, commit.repo_id  # checked by the caller
     way = _way_of(request, hub, commit, name)
     cache = request.cache_dir
     root = settings().cache_dir if cache is None or files.is_url(cache) else os.path.abspath(files.local_path(cache))
@@ -285,12 +285,12 @@ class HubScript(LocalScript):
         return file is not None and file.size <= _TEXT_BYTES
 
     def _misnamed_by(self, script: Script) -> list[str]:
-        """Modules beside the script that it imports as if they were packages: the error of that looks for them there."""
+        """Return modules beside the script that it imports like packages: the import error is resolved there."""
         packages = {name for module in script.modules for name, _ in scan(module.path, module.text).needed}
         return sorted(f"{name}.py" for name in packages if self._is_small(f"{name}.py"))
 
     def _named_by(self, script: Script) -> list[str]:
-        """Small files that a script names which looks for what lies beside it by its own path, not by its download manager."""
+        """Return small files named in a script that finds files beside it by its own path, not by its download manager."""
         texts = [module.text for module in script.modules]
         if not any(_OWN_PLACE.search(text) for text in texts):
             return []

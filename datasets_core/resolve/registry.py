@@ -1,8 +1,8 @@
-"""Which builder reads which format, by the entry point group `datasets_core.builders`.
+"""Registry of formats: the builder of each, by the entry point group `datasets_core.builders`; format of data files.
 
 A package adds a format with an entry point `name = "module:Class"` and, beside the class, `EXTENSIONS`: a mapping of file
-extension to the default options of that extension.  `companions(options)` beside it names files that come along with those
-of the format and have the extension of another.
+extension to the default options of that extension.  `companions(options)` beside it returns names of files that accompany
+those of the format and have another extension.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.meta.listings import COMPRESSION, FORMATS, RECORD_INDEX, extensions, is_bare_shard
 
 GROUP = "datasets_core.builders"
-# The formats of this library in the order that wins a tie between extensions.  A checkout that is not installed has no entry
-# points, and a warm load has no 10 ms to look for any.
+# The formats of this library, in order of precedence between extensions.  A checkout that is not installed has no entry
+# points, and a warm load cannot spend 10 ms on looking for any.
 BUILT_IN = {
     "parquet": "datasets_core.builders.parquet:Parquet",
     "arrow": "datasets_core.builders.arrow:Arrow",
@@ -95,7 +95,7 @@ def known_formats() -> tuple[str, ...]:
 
 
 def is_format(name: str) -> bool:
-    """True if `name` is a format; other packages are asked only for a name that could be one."""
+    """True if `name` is a format; other packages are searched only for a name that could be one."""
     return name in BUILT_IN or (name.replace("-", "_").isidentifier() and name in _plugins())
 
 
@@ -117,10 +117,10 @@ def builder_class(name: str) -> type[DatasetBuilder]:
 
 
 def format_of(path: str) -> tuple[str, Mapping[str, Any]] | None:
-    """The format of a file by its extension, and the options that the extension asks for; None if no format claims it.
+    """Return the format of a file by its extension, and the options of the extension; None if no format claims it.
 
-    The last extension that is known decides, so that compression suffixes are seen through.  Shards without any extension are
-    files of records, and the index of such a file is no data.
+    The last known extension decides, so compression suffixes are ignored.  Shards without any extension are
+    files of records, and the index of such a file is not data.
 
     >>> format_of("a.tsv.gz"), format_of("a.gz"), format_of("train-00000-of-00128")
     (('csv', {'sep': '\\t'}), None, ('tfrecord', {}))
@@ -143,9 +143,9 @@ def is_archive(path: str) -> bool:
 
 
 def archive_format(path: str, members: Sequence[str]) -> tuple[str, Mapping[str, Any]] | None:
-    """The format that reads an archive as a whole, by its name and its first members; None where its members are files.
+    """Return the format that reads an archive as a whole, by its name and first members; None if its members are files.
 
-    A module says so by `claims(members)` beside `EXTENSIONS`.
+    A module declares it by `claims(members)` beside `EXTENSIONS`.
     """
     for extension in extensions(path):
         if extension not in COMPRESSION:
@@ -167,7 +167,7 @@ DESCRIPTIONS = {"croissant.json": "croissant"}
 
 
 def description_names(name: str) -> tuple[str, ...]:
-    """What the one file of a folder is called that a format reads, the first that is there; none for formats of data files."""
+    """Return the names of the one file of a folder that a format reads, by precedence; empty for formats of data files."""
     found: tuple[str, ...] = getattr(_module_of(name), "FILE_NAMES", ())
     return found
 
@@ -256,7 +256,7 @@ class Format(NamedTuple):
 
     Attributes:
         name: as the registry knows it.
-        options: what the files' extension asks for.
+        options: of the files' extension.
         files: the files of this format.
     """
 
@@ -272,18 +272,18 @@ def infer_format(
     options: Mapping[str, Any] = MappingProxyType({}),
     opened: Callable[[str], BinaryIO] | None = None,
 ) -> Format:
-    """The most frequent format among the extensions, and the files that have it.
+    """Return the most frequent format among the extensions, with its files.
 
-    Archives are looked into only where no other file tells.  A warning names files that are left out.
+    Archives are opened only if no other file has a known format.  A warning names files that are left out.
 
     Args:
         data_files: the files by split.
         dataset: its name for messages.
-        options: what the user or the card says to the builder, which may name the companions of the files.
-        opened: opens archives that lie on the Hub.
+        options: of the builder, from the user or the card; they may name the companions of the files.
+        opened: opens archives on the Hub.
 
     Raises:
-        DataFilesNotFoundError: no file is of a known format.
+        DataFilesNotFoundError: no file of a known format.
         ConfigurationError: two splits have different formats.
     """
     found = _choices(path for paths in data_files.values() for path in paths)
@@ -322,7 +322,7 @@ def keep_format(
 
 
 def _with_companions(kept: DataFilesDict, data_files: DataFilesDict, names: Container[str]) -> DataFilesDict:
-    """The files with those of `names` that stand outside the splits, and so belong to all of them."""
+    """Return the files with those of `names` outside the splits, which belong to all splits."""
     shared = [entry for entry in data_files.unclaimed if entry.size >= 0 and _file_name(entry.path) in names]
     if not shared:
         return kept
@@ -340,7 +340,7 @@ def _file_name(path: str) -> str:
 
 
 def _choices(paths: Iterable[str]) -> dict[str, Choice | None]:
-    """The format of each path; asked once for all names that end alike, here or on the Hub."""
+    """Return the format of each path; looked up once for all names with the same ending, here or on the Hub."""
     known: dict[str, Choice | None] = {}
     found: dict[str, Choice | None] = {}
     for path in paths:
@@ -374,7 +374,7 @@ def _winner(
 
 
 def _counted(choices: Iterable[tuple[str, Choice]]) -> Counter[Choice]:
-    """How many files each format has; metadata that describe files of another format tell nothing."""
+    """Return the number of files of each format; metadata that describe files of another format do not count."""
     listed = list(choices)
     counts = Counter(choice for _, choice in listed)
     if len(counts) > 1 and any(companions(name, {}) for name, _ in counts):
@@ -392,7 +392,7 @@ def _archives(paths: Iterable[str]) -> Iterable[str]:
 
 
 def _in_archives(paths: Iterable[str], opened: Callable[[str], BinaryIO] | None) -> Iterator[tuple[str, Choice]]:
-    """What archives hold; of those on the Hub one is asked, the first that holds something, since each costs requests."""
+    """Yield the formats in archives; on the Hub only the first non-empty one is opened, since each costs requests."""
     for path in _archives(paths):
         found = list(_inside(path, opened))
         yield from found
@@ -401,7 +401,7 @@ def _in_archives(paths: Iterable[str], opened: Callable[[str], BinaryIO] | None)
 
 
 def _inside(path: str, opened: Callable[[str], BinaryIO] | None) -> Iterable[tuple[str, Choice]]:
-    from datasets_core.fetch.archive import walk  # 6 ms that files beside archives do without
+    from datasets_core.fetch.archive import walk  # 6 ms, not needed for plain files
     from datasets_core.fetch.extract import is_hidden
 
     is_on_hub = opened is not None and path.startswith("hf://")

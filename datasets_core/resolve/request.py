@@ -1,4 +1,4 @@
-"""What the user asks for as one value, and what a reference turns out to be as one protocol."""
+"""`Request`, `Location`, `Source`: the arguments of the user as one value, and the interface of what they lead to."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known 
 
 
 class HubCommits:
-    """What repositories hold, at the commits that their revisions mean now; a `Listing`.
+    """Listings of repositories, at the commits of their revisions; a `Listing`.
 
     Args:
-        hub: makes the Hub, when the first commit is asked for.
-        downloads: how files are fetched.
+        hub: makes the Hub client, for the first commit.
+        downloads: download options.
     """
 
     def __init__(self, hub: Callable[[], Hub], downloads: DownloadConfig) -> None:
@@ -50,17 +50,17 @@ class HubCommits:
 
     @property
     def hub(self) -> Hub:
-        """The Hub that the commits are asked of."""
+        """Hub client of the commits."""
         if self._hub is None:
             self._hub = self._make()
         return self._hub
 
     def commit(self, repo_id: str, revision: str | None = None) -> HubCommit:
-        """The commit that a revision means, asked for once.
+        """Return the commit of a revision; requested once.
 
         Raises:
-            DatasetNotFoundError: no such repository or revision, or it is not for everybody.
-            OfflineError: the Hub cannot be asked, and nothing is known of this revision.
+            DatasetNotFoundError: the repository or revision does not exist, or is not accessible.
+            OfflineError: the Hub cannot be reached, and the revision is not cached.
         """
         found = self._commits.get((repo_id, revision))
         if found is None:
@@ -136,7 +136,7 @@ class HubCommits:
         """The files of an archive of a commit; what changes them is a change of the archive."""
         if file is None:
             raise DataFilesNotFoundError(f"There is no file {redact(url.rpartition('::')[2])}. Check the path behind '::'.")
-        from datasets_core.fetch.archive import walk  # 6 ms that files beside archives do without
+        from datasets_core.fetch.archive import walk  # 6 ms, not needed for plain files
 
         protocol, outer = url.partition("://")[0], commit.url(file.path)
         if outer not in self._inside:
@@ -146,7 +146,7 @@ class HubCommits:
         return [FileEntry(f"{protocol}://{path}::{outer}", size, file.etag) for path, size in sorted(self._inside[outer])]
 
     def open(self, url: str) -> BinaryIO:
-        """A file by its pinned URL, read as far as is asked for; nothing of it is kept."""
+        """Return a file by its pinned URL, read as far as needed; nothing is cached."""
         from datasets_core.fetch.streaming import StreamingDownloadManager  # 20 ms that most formats do without
 
         file: BinaryIO = StreamingDownloadManager(download_config=self._downloads).download(url).open("rb")
@@ -154,7 +154,7 @@ class HubCommits:
 
     def _place(self, url: str) -> HubPath:
         found = self._parsed(url)
-        assert found is not None, url  # whoever asks has asked `holds`
+        assert found is not None, url  # the caller has checked `holds`
         return found
 
     @staticmethod
@@ -169,13 +169,13 @@ def _entry(commit: HubCommit, file: HubFile) -> FileEntry:
 DEFAULT = "default"
 Trust = bool | Literal["sandbox"] | None
 Kind = Literal["file", "folder", "repository"]
-# What a builder is told by the library: a card or a user that could say it as an option would choose the folder of the build.
+# Arguments of a builder set by the library: a card or a user that set them as options would choose the folder of the build.
 _ARGUMENTS = frozenset(inspect.signature(DatasetBuilder.__init__).parameters)
 RESERVED_OPTIONS = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"}
 
 
 class Location(NamedTuple):
-    """Where the files of a dataset are: decided once from what the user typed.
+    """Location of the files of a dataset, decided once from the user's argument.
 
     Attributes:
         kind: `local` files, an `http` server, a `store` that fsspec opens, or the `hub`.
@@ -210,19 +210,19 @@ class Request(NamedTuple):
     Attributes:
         path: format, folder, script, file or URL.
         name: config, or None for the default one.
-        data_dir: narrows a folder; where a script's manual files lie.
+        data_dir: narrows a folder; folder of a script's manual files.
         data_files: the files, by split or not.
         cache_dir: folder of finished datasets.
         features: the types of the columns.
-        token: for hosts that ask for one.
-        download_config: how files are fetched, where the user says it.
+        token: for hosts that require one.
+        download_config: download options, if given.
         storage_options: for the file systems of URLs.
         trust_remote_code: how a script runs; see `resolve.trust`.
         options: for the builder's config.
         version: version, pattern or "experimental_latest"; None is the canonical one.
         revision: branch, tag or commit of a repository on the Hub; None is its main branch.
-        timeout: when the code of a script is to be done; None where it may take as long as it does.
-        is_streamed: rows are read as they come, and the versions of files behind http told when they are read.
+        timeout: time limit of the code of a script; None for no limit.
+        is_streamed: True for streaming: versions of files behind http are checked when they are read.
     """
 
     path: str
@@ -249,17 +249,17 @@ class Request(NamedTuple):
         recorded: Version | str | None = None,
         **own: Any,
     ) -> DatasetBuilder:
-        """A builder of `cls` with what every kind of source passes on.
+        """Return a builder with the arguments common to every kind of source.
 
         Args:
-            cls: its class, or what makes it.
+            cls: its class, or a function that makes it.
             options: for its config.
-            recorded: the version that is recorded of the dataset, the only one that there is.
-            own: what this kind of source says to a builder.
+            recorded: the recorded version of the dataset, the only one.
+            own: arguments of this kind of source.
 
         Raises:
-            ConfigurationError: an option that has the name of something that the library says to a builder.
-            UnknownVersionError: another version than the recorded one is asked for.
+            ConfigurationError: an option with the name of an argument that the library sets.
+            UnknownVersionError: another version than the recorded one is requested.
         """
         version = self.version if recorded is None else Versions.of(recorded).pick(self.version, dataset=self.path)
         clash = sorted(RESERVED_OPTIONS & options.keys())
@@ -287,7 +287,7 @@ class Request(NamedTuple):
 
     @property
     def downloads(self) -> DownloadConfig:
-        """How files are fetched: by the same rules as in the build."""
+        """Return the download options, with the same rules as in the build."""
         return self.download_config or DownloadConfig(
             cache_dir=None if self.cache_dir is None else files.join(self.cache_dir, "downloads"),
             token=self.token,
@@ -296,11 +296,11 @@ class Request(NamedTuple):
 
 
 class Source(Protocol):
-    """What a reference turned out to be."""
+    """Interface of the target of a reference."""
 
     @property
     def request(self) -> Request:
-        """What was asked for, as far as the reference itself did not say it."""
+        """The request, completed by the reference."""
         ...
 
     @property
@@ -315,16 +315,16 @@ class Source(Protocol):
 
     @property
     def recorded(self) -> Mapping[str, DatasetInfo]:
-        """What its author recorded, by config."""
+        """Infos recorded by the author, by config."""
         ...
 
     def builder(self) -> DatasetBuilder:
-        """The builder of the config that was asked for."""
+        """Return the builder of the requested config."""
         ...
 
 
 def commits_of(request: Request) -> HubCommits:
-    """What the Hub holds, as far as a request looks at it: for its user, and nothing is asked before something is looked up."""
+    """Return the Hub listings for a request, with its user's token; sends no request before a look-up."""
 
     def hub() -> Hub:
         from datasets_core.fetch.hub.client import Hub  # 10 ms that other stores do without
@@ -335,15 +335,15 @@ def commits_of(request: Request) -> HubCommits:
 
 
 def files_below(folder: str, storage_options: dict[str, Any] | None, known: Listing | None = None) -> DataFilesDict:
-    """The files of a folder by the split that their names tell.
+    """Return the files of a folder by the split in their names.
 
     Args:
         folder: local, or at a URL.
         storage_options: for the URL.
-        known: stores that need not be asked.
+        known: listings of stores.
 
     Raises:
-        DataFilesNotFoundError: no such folder, or no data file in it.
+        DataFilesNotFoundError: the folder does not exist, or contains no data file.
     """
     if files.is_url(folder):
         if known is not None and known.holds(folder):
@@ -377,7 +377,7 @@ def checked_trust(trust: object) -> Trust:
     )
 
 
-# The versions of data files behind http, which no listing tells: a changed file is another dataset.
+# Versions of data files behind http, which have no listing: a changed file is another dataset.
 
 
 def versioned(data_files: DataFilesDict, config: DownloadConfig) -> DataFilesDict:

@@ -1,7 +1,7 @@
-"""From what the user asks for to a builder: a format, a folder of data files, a script, one file or URL, or a repository.
+"""`resolve`: from a request to a builder, for a format, a folder, a script, one file or URL, or a repository; locks.
 
 A reference becomes a `Source`, which knows its configs and makes builders.  Nothing is downloaded, built or written here, and
-no script runs here but one that the user named or trusted.
+only scripts that the user named or trusted run here.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from datasets_core.resolve.request import HubCommits
 
 
-# The folder that a dataset's own files lie in, as the user's words tell it: what paths in its lock are relative to.
+# Root folder of a dataset, from the user's arguments: base of the paths in its lock.
 
 
 _WILDCARD = r"[*?\[{]"
 
 
 def root_of(request: Request) -> str:
-    """The folder of a script, of a data file, or the folder itself; of a format the one above all that is named.
+    """Return the folder of a script, of a data file, or the folder itself; for a format the common folder of its files.
 
-    What stands in the folder does not matter: a file that comes or goes never moves the root.
+    The content of the folder does not matter: added or removed files never move the root.
 
     >>> root_of(Request("csv", data_files={"train": "/data/a/*.csv", "test": "/data/b/*.csv"}))
     '/data'
@@ -91,19 +91,19 @@ def held(
     registers: bool,
     is_hashed: bool = True,
 ) -> AbstractContextManager[None]:
-    """What a build stands in that is held to a lock: see `held_to`; nothing where there is no lock.
+    """Return a context for a build that is checked against a lock: see `held_to`; an empty one without a lock.
 
     Args:
-        lock: the file; True for `dataset.lock` in the folder of the dataset, or else in the present one.
-        builder: is built inside.
-        request: what the user asked for, which tells the folder of the dataset.
-        registers: whether downloads are to be registered, which contradicts a lock.
-        is_hashed: whether what stands in the cache is hashed too, before rows of it are given.
+        lock: the file; True for `dataset.lock` in the folder of the dataset, or else in the current one.
+        builder: builds inside.
+        request: the request, with the folder of the dataset.
+        registers: True if downloads are to be registered, which contradicts a lock.
+        is_hashed: True to hash a cached dataset, too, before its rows are returned.
 
     Raises:
-        FileNotFoundDatasetsError: there is no such file.
-        ManifestError: it is no lock.
-        LockDriftError: the sources are not what they were.
+        FileNotFoundDatasetsError: the file does not exist.
+        ManifestError: it is not a lock.
+        LockDriftError: the sources differ.
     """
     from datasets_core.building.lock import held_to, read_lock
 
@@ -118,15 +118,15 @@ def held(
 
 
 def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, request: Request) -> None:
-    """Hold a dataset of the Hub that is to be streamed to a lock: its commit, options, script, files and columns.
+    """Check a streamed dataset of the Hub against a lock: its commit, options, script, files and columns.
 
     Args:
         lock, builder, request: see `held`.
 
     Raises:
-        FileNotFoundDatasetsError, ManifestError: there is no such file, or it is no lock.
-        ConfigurationError: the lock names files of elsewhere, which only a build compares.
-        LockDriftError: something is not what it was.
+        FileNotFoundDatasetsError, ManifestError: the file does not exist, or is not a lock.
+        ConfigurationError: the lock names files outside the Hub, which only a build compares.
+        LockDriftError: something differs.
     """
     from datasets_core.building.lock import check_sources, read_lock
 
@@ -144,16 +144,16 @@ def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, re
 
 
 def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Request:
-    """The request at the commit that its lock names, where that is of the repository that the request names.
+    """Return the request at the commit of its lock, if both have the same repository.
 
     Args:
-        request: what the user asks for.
+        request: the request.
         lock: see `held`.
 
     Raises:
-        FileNotFoundDatasetsError: there is no such file.
-        ManifestError: it is no lock.
-        LockDriftError: another repository, or another revision of it, is asked for.
+        FileNotFoundDatasetsError: the file does not exist.
+        ManifestError: it is not a lock.
+        LockDriftError: another repository, or another revision of it, is requested.
     """
     from datasets_core.building.lock import read_lock
 
@@ -165,7 +165,7 @@ def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Requ
     path = _path(lock, request)
     locked = read_lock(path)
     if locked.repository is None or locked.commit is None:
-        return request  # the comparison of what is found tells the rest
+        return request  # the comparison of the sources finds other differences
     _check(locked, place, path)
     at_commit = request._replace(revision=locked.commit)
     if not request.path.startswith("hf://"):
@@ -174,7 +174,7 @@ def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Requ
 
 
 def asked_revision(request: Request) -> str:
-    """What a request asks a repository's commit for by."""
+    """Return the requested revision of a repository."""
     place = _named(request)
     return (place.revision if place is not None else request.revision) or DEFAULT_REVISION
 
@@ -214,13 +214,13 @@ logger = logging.getLogger(__name__)
 
 
 def resolve(request: Request) -> DatasetBuilder:
-    """The builder that a request means.
+    """Return the builder for a request.
 
     Raises:
-        DatasetNotFoundError: the path names nothing.
-        DataFilesNotFoundError: a pattern or a folder holds no data file.
-        UntrustedScriptError: the folder holds a script that nobody trusted, and this machine cannot confine it.
-        ConfinementUnavailableError: a script is to be confined, and this machine cannot.
+        DatasetNotFoundError: the path does not exist.
+        DataFilesNotFoundError: a pattern or a folder without a data file.
+        UntrustedScriptError: the folder has an untrusted script, and this machine has no sandbox for it.
+        ConfinementUnavailableError: a script must run in the sandbox, which this machine does not have.
         UnknownConfigError, UnknownVersionError, UnknownOptionError, UnknownFormatError: a name that does not exist.
     """
     source = source_of(request)
@@ -246,15 +246,15 @@ def resolve(request: Request) -> DatasetBuilder:
 
 
 def source_of(request: Request) -> Source:
-    """What the path of a request is: a format, a script, a folder, a data file, or a repository of the Hub.
+    """Return the source for the path of a request: a format, a script, a folder, a data file, or a repository of the Hub.
 
-    Formats, and what lies on this disk, come before repositories of the same name.
+    Formats and local paths take precedence over repositories of the same name.
 
     Raises:
         DatasetNotFoundError: none of these.
-        OfflineError: it may be a repository, the Hub cannot be asked, and nothing is known of it.
-        UntrustedScriptError: it is a script that was found and cannot be confined, or no script is to run.
-        ConfinementUnavailableError: a script is to be confined, and this machine cannot.
+        OfflineError: it may be a repository, the Hub cannot be reached, and it is not cached.
+        UntrustedScriptError: a script that was found cannot be sandboxed, or no script may run.
+        ConfinementUnavailableError: a script must run in the sandbox, which this machine does not have.
     """
     path = request.path
     location = request.location
@@ -285,7 +285,7 @@ def source_of(request: Request) -> Source:
 
 
 def _source_of_missing(request: Request, local: str) -> Source:
-    """Where a path names nothing here: the config of what its front names, a repository, or what was prepared before."""
+    """Return the source for a path without local files: `name/config`, a repository, or a dataset built before."""
     from datasets_core.resolve.hub import prepared_source  # 2 ms that a path which exists does without
 
     folder, name = os.path.split(request.path.rstrip("/"))
@@ -320,7 +320,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
 
 
 def _may_be_repository(path: str) -> bool:
-    """True if a path that is not on this disk is asked for on the Hub: not one that is spelled like a local file."""
+    """True if a path that is not on this disk may be a repository: one not written like a local file."""
     return is_repo_id(path) and ("/" in path or not (path.endswith(".py") or registry.format_of(path) is not None))
 
 
@@ -349,19 +349,19 @@ def _hub_folder(request: Request, commits: HubCommits, commit: HubCommit) -> Sou
 
 
 def _built_of_hub(request: Request, repo_id: str, revision: str | None) -> Source | None:
-    """What stands built of a repository that cannot be asked, of that very revision."""
+    """Return a finished dataset of an unreachable repository, of the same revision."""
     from datasets_core.resolve.hub import hub_prepared
 
     return hub_prepared(request, repo_id, revision)
 
 
 def _told(error: OfflineError, revision: str | None) -> str | None:
-    """The commit that a Hub named before it fell silent, which what was built of an older one does not stand for."""
+    """Return the commit that the Hub reported before it failed; builds of an older commit are not used then."""
     return getattr(error, "commit", None) or revision
 
 
 def _source_at_hub_url(request: Request) -> Source:
-    """What an `hf://datasets/…` URL names: a repository, a folder in it, or one data file."""
+    """Return the source for an `hf://datasets/…` URL: a repository, a folder in it, or one data file."""
     place = parse_hub_url(request.path)
     if place is None:
         raise DatasetNotFoundError(
@@ -391,7 +391,7 @@ def _source_at_hub_url(request: Request) -> Source:
 
 
 def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
-    """What older code prepared of a version that the present code does not list, or does not prepare."""
+    """Return the builder of a version that older code built and the present code does not list, or cannot build."""
     from datasets_core.resolve.hub import prepared_source
 
     request = source.request
@@ -448,7 +448,7 @@ def _script(request: Request, path: str) -> Source:
 
 
 def _not_found(request: Request, local: str) -> DatasetNotFoundError:
-    """What is said of a path that names nothing; what is nearly the name of a dataset on the Hub is told how to write it."""
+    """Return the error for a path that does not exist, with a hint if it resembles the name of a dataset on the Hub."""
     formats = ", ".join(registry.known_formats())
     there = f"There is no folder, script or data file {local}, and no format {request.path!r} (formats: {formats})."
     name, colon, version = request.path.rpartition(":")

@@ -1,4 +1,4 @@
-"""A script that nobody trusts as a source: it runs in a confined process, and its builder is one as any other."""
+"""Local scripts as sources: trust, run mode, card and data beside the script; plain or in the sandbox."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from datasets_core.scripting.script import load, ran
 if TYPE_CHECKING:
     from datasets_core.scripting.sandbox.builder import SandboxedBuilder, ScriptSandbox
 
-# `LocalScript`: where a script stands, and what follows from it: what is recorded beside it, and where its data lie.
+# `LocalScript`: a script file, the records beside it, and the folder of its data.
 
 
 class LocalScript:
@@ -57,7 +57,7 @@ class LocalScript:
 
     @property
     def base_path(self) -> str:
-        """What relative paths of its downloads start from."""
+        """Base of relative paths of its downloads."""
         return self.folder
 
     @property
@@ -75,15 +75,15 @@ class LocalScript:
         return read_script(self.script, is_confined=is_confined)
 
     def card(self, *, is_confined: bool = False) -> Card:
-        """What is recorded of all its configs."""
+        """Return the records of all its configs."""
         return read_folder_card(self.folder, is_confined=is_confined)
 
     def info(self, name: str, *, is_confined: bool = False) -> DatasetInfo | None:
-        """What is recorded of one config."""
+        """Return the record of one config."""
         return recorded_info(self.folder, name, is_confined=is_confined)
 
     def identity(self, script: Script) -> str:
-        """What keeps two scripts apart: their texts, and the folder whose files they may read."""
+        """Return the identity of a script: its texts, and the folder whose files it may read."""
         return hashlib.sha256(f"{script.path}\0{script.digest}".encode()).hexdigest()
 
     def data_files(self, asked: Request) -> DataFilesDict | None:
@@ -93,7 +93,7 @@ class LocalScript:
         return resolve_data_files(asked.data_files, asked.data_dir or self.folder, storage_options=asked.storage_options)
 
     def home(self, downloads: str) -> Home:
-        """Where what is fetched for it is kept, if it runs confined.
+        """Return the place for downloads of the script, if it runs in the sandbox.
 
         Args:
             downloads: the folder of downloads.
@@ -109,7 +109,7 @@ class LocalScript:
         return None
 
 
-# A dataset script as a source, with what is recorded beside it: card and `dataset_infos.json`.
+# A dataset script as a source, with the records beside it: card and `dataset_infos.json`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class ScriptSource:
 
     @property
     def commit(self) -> HubCommit | None:
-        """What the repository holds that it comes from; None for a folder."""
+        """Listing of its repository; None for a folder."""
         return self.standing.commit
 
     @property
@@ -177,7 +177,7 @@ def made(
     data_files: DataFilesDict | None,
     info: DatasetInfo | None,
 ) -> DatasetBuilder:
-    """The builder of a script, which `make` makes of what any builder is told."""
+    """Return the builder of a script: the result of `make` for the arguments of any builder."""
     from datasets_core.resolve.hub import reference_of
 
     commit = standing.commit
@@ -209,7 +209,7 @@ class SandboxedSource:
 
     @property
     def commit(self) -> HubCommit | None:
-        """What the repository holds that it comes from; None for a folder."""
+        """Listing of its repository; None for a folder."""
         return self.standing.commit
 
     @property
@@ -229,7 +229,7 @@ class SandboxedSource:
 
     @property
     def builder_class(self) -> type[DatasetBuilder]:
-        """The class that the script defines, as its process tells of it."""
+        """Return the class that the script defines, as described by its process."""
         return self._told()[0]
 
     def builder(self) -> DatasetBuilder:
@@ -260,7 +260,7 @@ class SandboxedSource:
             held.children.close()
 
     def _confinement(self, script: Script, data_files: DataFilesDict | None) -> ScriptSandbox:
-        """What the script may have: its folder, what is fetched for it, and the files that the user names."""
+        """Return the sandbox of the script: its folder, its downloads, and the files named by the user."""
         from datasets_core.scripting.sandbox.builder import ScriptSandbox
 
         asked, folder = self.request, os.path.dirname(script.path)
@@ -330,7 +330,7 @@ RunMode = Literal["plain", "confined"]
 
 
 def run_mode(trust: Trust, kind: Kind, script: str, *, repository: str | None = None, commit: str | None = None) -> RunMode:
-    """How a script runs: as it is, or confined.
+    """Return how a script runs: plain or sandboxed.
 
     | `trust_remote_code` | a file that is named | found in a folder | found in a repository |
     |---|---|---|---|
@@ -339,19 +339,19 @@ def run_mode(trust: Trust, kind: Kind, script: str, *, repository: str | None = 
     | False | refused | refused | refused |
     | "sandbox" | confined, else an error | confined, else an error | confined, else an error |
 
-    `HF_DATASETS_TRUST_REMOTE_CODE` is heeded as far as it is careful: where it says no, None means False for what is found.
-    Where it says yes, it was said of another library, of all scripts and for ever, and nothing follows from it.
+    `HF_DATASETS_TRUST_REMOTE_CODE` is respected if it is restrictive: if it is false, None means False for scripts found.
+    If it is true, it was set for another library, for all scripts, and has no effect.
 
     Args:
-        trust: what the user says.
-        kind: how the script was come by.
+        trust: the user's argument.
+        kind: how the script was found.
         script: the script.
-        repository: where it comes from.
+        repository: its repository.
         commit: the commit of that repository, to which the user's consent is bound.
 
     Raises:
         UntrustedScriptError: it must not run.
-        ConfinementUnavailableError: it is to be confined, and cannot be.
+        ConfinementUnavailableError: it must run in the sandbox, which is not available.
 
     >>> run_mode(None, "file", "reviews.py"), run_mode(True, "folder", "reviews/reviews.py")
     ('plain', 'plain')

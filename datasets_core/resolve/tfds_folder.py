@@ -1,4 +1,4 @@
-"""`RecordsSource`: a folder that TensorFlow Datasets prepared, as a source: its splits and features are those on record."""
+"""`RecordsSource`: a folder prepared by TensorFlow Datasets as a source, with its recorded splits and features."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class RecordsSource:
     """One version of one config.
 
     Attributes:
-        folder: where it stands.
-        manifest: what it is.
+        folder: its path.
+        manifest: its content.
     """
 
     request: Request
@@ -71,8 +71,8 @@ class RecordsSource:
         """See `Source.builder`.
 
         Raises:
-            UnknownConfigError, UnknownVersionError: another one is asked for.
-            UnknownOptionError: an option, of which such a folder has none.
+            UnknownConfigError, UnknownVersionError: another one is requested.
+            UnknownOptionError: an option: such a folder has none.
         """
         asked = self.request
         if asked.name not in (None, *self.config_names):
@@ -86,16 +86,16 @@ class RecordsSource:
 
 
 def records_source(request: Request, folder: str) -> RecordsSource | None:
-    """What TensorFlow Datasets prepared in a folder, or in the folders of versions below it; None where that is nothing.
+    """Return the dataset of TensorFlow Datasets in a folder, or in the version folders below it; None without one.
 
     Args:
-        request: with data files of the user's own it is another dataset.
+        request: with data files of the user it is another dataset.
         folder: local, or at a URL.
 
     Raises:
         ManifestError, FileFormatError: as `tfds_manifest`.
-        UnknownConfigError: there are several configs, and none is asked for; or another one.
-        ConfigurationError: several datasets stand there.
+        UnknownConfigError: several configs, and none is requested; or another one.
+        ConfigurationError: several datasets.
     """
     if request.data_files is not None:
         return None
@@ -112,19 +112,19 @@ def records_source(request: Request, folder: str) -> RecordsSource | None:
 
 
 def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit) -> RecordsSource | None:
-    """What TensorFlow Datasets prepared in a repository, or in a folder of it (`data_dir`), fetched into the hub cache.
+    """Return the dataset of TensorFlow Datasets in a repository, or in a folder of it (`data_dir`), via the hub cache.
 
-    What stands where is told as for a folder of this disk, by the listing: only the one version is fetched, all of it.
+    The version is chosen from the listing, as for a local folder: only that one is fetched, completely.
 
     Args:
-        request: with data files of the user's own it is another dataset.
-        commits: what is known of repositories.
-        commit: what the repository holds.
+        request: with data files of the user it is another dataset.
+        commits: listings of repositories.
+        commit: listing of the repository.
 
     Raises:
         ManifestError, FileFormatError: as `tfds_manifest`.
-        UnknownConfigError: there are several configs, and none is asked for; or another one.
-        ConfigurationError: several datasets stand there.
+        UnknownConfigError: several configs, and none is requested; or another one.
+        ConfigurationError: several datasets.
         DownloadError, OfflineError: a file cannot be fetched.
     """
     inner = (request.data_dir or "").strip("/")
@@ -187,7 +187,7 @@ def _home_of(folder: str, told: TfdsDescription) -> tuple[str, str]:
 
 
 def _picked(request: Request, commits: HubCommits, commit: HubCommit, inner: str, found: dict[str, TfdsDescription]) -> str:
-    """The folder of the highest version of the config that is asked for."""
+    """Return the folder of the highest version of the requested config."""
     asked, configs = request.name, sorted({told.config or DEFAULT for told in found.values()})
     if asked is None and len(configs) > 1:
         text = commits.read(commit, f"{inner}/.config/{METADATA_NAME}".lstrip("/"))
@@ -202,10 +202,10 @@ def _picked(request: Request, commits: HubCommits, commit: HubCommit, inner: str
 
 
 def _is_home(folder: str) -> bool:
-    """True if there are folders of versions, of configs or of none, that TensorFlow Datasets wrote.
+    """True if TensorFlow Datasets wrote folders of versions, with or without configs, into it.
 
     Raises:
-        ConfigurationError: it is a folder of datasets, each of which has its own.
+        ConfigurationError: a folder of several datasets, each with a folder of its own.
     """
     if next(_versions(folder), None) is not None:
         return True
@@ -235,13 +235,13 @@ def _shown(home: str) -> str:
 
 
 def _config_in(folder: str) -> str | None:
-    """The config whose versions stand in a folder, "" for a dataset without configs; None where there is neither."""
+    """Return the config of the version folders in a folder, "" for a dataset without configs; None for other folders."""
     found = None
     for place in _versions(folder):
         path = os.path.join(place, MANIFEST_NAME)
         try:
             told = parse_tfds_description(content(path) or b"{}", path=path)
-        except ManifestError:  # of a version that is passed over where another one stands
+        except ManifestError:  # of a version that is skipped if another one exists
             continue
         if told is not None:
             found = told.config or ""
@@ -263,5 +263,5 @@ def _folders_in(folder: str) -> Iterator[str]:
             for entry in itertools.islice(entries, _MOST_ENTRIES):
                 if not entry.name.startswith(".") and entry.is_dir():
                     yield entry.name
-    except OSError:  # what cannot be looked at is told by who reads its files
+    except OSError:  # raised again by the reader of its files
         return

@@ -1,1 +1,1 @@
-"""Dataset scripts: read, imported under names of their own, and given the libraries that they were written for."""
+"""Dataset scripts: read, imported under module names of their own, with compatibility modules for old libraries."""

@@ -1,4 +1,4 @@
-"""What a script is made of: its text and the modules beside it that it imports relatively, found by the parser and not run."""
+"""`Script`: the text of a script and of the modules beside it that it imports, found by parsing, without running them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from datasets_core.errors import DatasetNotFoundError, ScriptError, redact
 from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.scripting.compat.tables import COMPAT_MODULES
 
-# Modules of a collection of datasets that a script imports by their full names: from the collection, or from beside it.
+# Modules of a dataset collection that a script imports by their full names: from the collection, or from beside it.
 
 
 COLLECTIONS = frozenset({"tensorflow_datasets"})
-_NEVER = frozenset({"core", "public_api", "scripts", "testing"})  # the library itself, of which faces stand here
+_NEVER = frozenset({"core", "public_api", "scripts", "testing"})  # the library itself, replaced by compatibility modules
 
 
 class Place(Protocol):
-    """What lies beside a script."""
+    """Interface of the files beside a script."""
 
     def is_file(self, path: str) -> bool:
         """True if there is such a file: then it is on this disk."""
@@ -41,7 +41,7 @@ class Place(Protocol):
 
 
 class _OnDisk:
-    """What lies beside a script that is on this disk as a whole."""
+    """Files beside a script on this disk."""
 
     def is_file(self, path: str) -> bool:
         """See `Place`."""
@@ -60,9 +60,9 @@ class Collected:
     """`from tensorflow_datasets.module import names`, or `import tensorflow_datasets.module`.
 
     Attributes:
-        module: what stands behind `from` or `import`, as it stands there.
-        names: what is imported of it.
-        guarded: whether the code copes without it.
+        module: the text after `from` or `import`.
+        names: the imported names.
+        guarded: True if the code handles a failed import.
     """
 
     module: str
@@ -88,16 +88,16 @@ def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> It
 
 
 def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK) -> list[tuple[str, str]]:
-    """(dotted name, file) of the modules that an import of a collection opens, as far as they are found.
+    """Return (dotted name, file) of the modules that an import from a collection opens, as far as they are found.
 
-    They are looked for in the folder of the collection's name that the script stands in, then beside the script, where the
-    first parts of their names may lack.
+    They are searched in the folder of the collection that contains the script, then beside the script, where the
+    first parts of their names may be missing.
 
     Args:
-        folder: the script's.
+        folder: of the script.
         wanted: the import.
-        but: the script itself, which is none of its own modules.
-        place: tells which files there are.
+        but: the script itself, which is not one of its own modules.
+        place: returns which files exist.
     """
     found = []
     for name in wanted.names:
@@ -138,7 +138,7 @@ def _module(folder: str, parts: Sequence[str], place: Place) -> str | None:
 
 
 _MOST_BYTES = 16 << 20  # of one module that the user named or trusted
-_MOST_CONFINED_BYTES = 2 << 20  # of one that nobody trusts: the tree of a text takes some 200 bytes for each of its bytes
+_MOST_CONFINED_BYTES = 2 << 20  # of an untrusted script: the tree of a text takes some 200 bytes for each of its bytes
 _MOST_CONFINED_IN_ALL = 8 << 20
 ROOT = "datasets_core_scripts"
 _TRUST = "Read it, and pass trust_remote_code=True if you trust it"
@@ -209,12 +209,12 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
     Args:
         path: the script.
-        is_confined: nobody trusts it, so that nothing is read for it but what lies in its folder in truth, and little of that.
-        place: tells which modules lie beside it; it may fetch them when they are asked for.
+        is_confined: True for an untrusted script: only files that resolve into its folder are read, up to a size.
+        place: finds modules beside the script; it may fetch them on use.
 
     Raises:
-        DatasetNotFoundError: no such file.
-        ScriptError: no Python, a relative import of what is not in the script's folder, one from a URL, or too large.
+        DatasetNotFoundError: the file does not exist.
+        ScriptError: not Python, too large, or a relative import from outside the script's folder or from a URL.
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
@@ -303,10 +303,10 @@ class Relative:
 
     Attributes:
         level: number of dots.
-        module: what stands behind them, or "".
-        names: what is imported.
-        line: where.
-        guarded: whether the code copes without it, or does without it until a function is called.
+        module: the name after the dots, or "".
+        names: the imported names.
+        line: its line.
+        guarded: True if the code handles a failed import, or imports within a function.
     """
 
     level: int
@@ -321,9 +321,9 @@ class Imports:
     """The imports of one module.
 
     Attributes:
-        relative: those of modules beside it.
-        needed: (top-level package, line) of the others that importing the module imports, whatever it finds.
-        collected: those of modules of the collection of datasets that the script stands in.
+        relative: imports of modules beside it.
+        needed: (top-level package, line) of other imports that run whenever the module is imported.
+        collected: imports of modules of the script's dataset collection.
     """
 
     relative: tuple[Relative, ...]
@@ -333,10 +333,10 @@ class Imports:
 
 @lru_cache(maxsize=64)
 def scan(path: str, text: bytes) -> Imports:
-    """The imports of a text, wherever in it they stand.
+    """Return all imports in a text.
 
     Raises:
-        ScriptError: the text is no Python; names the line.
+        ScriptError: the text is not Python; names the line.
     """
     try:
         if codecs.lookup(tokenize.detect_encoding(io.BytesIO(text).readline)[0]).name in _SLOW_CODECS:
@@ -366,7 +366,7 @@ def scan(path: str, text: bytes) -> Imports:
 
 def _import_nodes(tree: ast.AST) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     """Every import of a module, and whether the module can be imported without it."""
-    waiting = [(tree, False)]  # no recursion: a thousand branches of one `if` stand in each other
+    waiting = [(tree, False)]  # not recursive: a thousand branches of one `if` are nested in each other
     while waiting:
         node, guarded = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):

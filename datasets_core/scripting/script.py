@@ -1,7 +1,7 @@
-"""Imports one dataset script, under a module name of its own, with the modules beside it that it imports relatively.
+"""Import of one dataset script, under a module name of its own, with the modules beside it that it imports relatively.
 
 A script lives as `datasets_core_scripts.<stem>_<digest>.<stem>`, where the digest covers its folder, its text and the text of
-those modules: a changed script is a new module, and two scripts of one name do not meet.  Nothing is added to `sys.path` and
+those modules: a changed script is a new module, and two scripts of one name never collide.  Nothing is added to `sys.path` and
 no bytecode is written; a finder on `sys.meta_path` answers for those names alone, from the texts that were read.
 """
 
@@ -46,7 +46,7 @@ from datasets_core.optional import distribution, is_installed, missing_package
 from datasets_core.scripting.compat.tables import COMPAT_MODULES, compat_module_of
 from datasets_core.scripting.modules import COLLECTIONS, FOLDER, ROOT, Module, Script, read_script, scan
 
-# The code of a script, run as far as its import and its description: what it raises, or hangs at, told by its place.
+# Execution of a script's code for its import and description: its errors and timeouts, with their place.
 
 
 T = TypeVar("T")
@@ -59,18 +59,18 @@ _TO_THE_USER = (
 
 
 def ran(script: Script, work: Callable[[], T], *, doing: str, deadline: Deadline | None = None) -> T:
-    """What `work` makes, which runs code of the script.
+    """Return the result of `work`, which runs code of the script.
 
     Args:
-        script: whose code.
-        work: what runs it.
+        script: the script.
+        work: runs the code.
         doing: "importing it", "making its builder".
-        deadline: when it is to be done.
+        deadline: of the work.
 
     Raises:
         MissingDependencyError: a package is not installed.
-        ScriptError: the code raised something else than what the library says to a user.
-        ScriptTimeoutError: it was not done in time.
+        ScriptError: the code raised an exception that is not an error of the library for its user.
+        ScriptTimeoutError: it did not finish in time.
     """
     try:
         return work() if deadline is None else stopped_at(deadline, work, doing=doing)
@@ -101,27 +101,27 @@ def _tell(script: Script, error: BaseException, place: Place | None, doing: str)
 
 
 def _place(frames: Sequence[Place], script: Script) -> Place | None:
-    """The innermost of the frames, which come from the outside in, that is in the script or beside it."""
+    """Return the innermost frame in the script or beside it; frames come from the outside in."""
     ours = {module.path for module in script.modules}
     return next((place for place in reversed(frames) if place[0] in ours), None)
 
 
-# The code of a script's module, with its imports of old libraries turned into imports of their faces.
+# The code of a script's module, with imports of old libraries replaced by imports of compatibility modules.
 
 
 _IMPORTERS = frozenset({"import_module", "__import__"})
 
 
 def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType({})) -> CodeType:
-    """Code that does what `text` says, but for its imports: those of old libraries open faces, under the names of the text.
+    """Return code for a text whose imports of old libraries open compatibility modules, under the same names.
 
-    It holds for every import in the text, in functions and under conditions too, and for `importlib.import_module` and
-    `__import__` of a name that stands there.  Lines and columns stay what they are.
+    It applies to every import in the text, also in functions and under conditions, and to `importlib.import_module` and
+    `__import__` of a constant name.  Lines and columns do not change.
 
     Args:
         text: of the module.
-        path: where it was read.
-        own: modules of the script, among which are those of its collection, by the names that the text has for them.
+        path: of the file.
+        own: modules of the script, including those of its collection, by their names in the text.
 
     >>> space = {}
     >>> exec(rewritten(b"import os, datasets.features as f; from datasets import Value", "a.py"), space)
@@ -130,7 +130,7 @@ def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType(
     """
     tree = ast.parse(text, path)
     own = {name: full for name, full in own.items() if name.partition(".")[0] in COLLECTIONS and name not in COMPAT_MODULES}
-    for node in ast.walk(tree):  # no recursion: sums of a thousand texts stand in each other
+    for node in ast.walk(tree):  # not recursive: sums of a thousand texts are nested in each other
         if isinstance(node, ast.Import):
             node.names = [new for alias in node.names for new in _aliases(alias, own)]
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
@@ -151,7 +151,7 @@ def _check_call(node: ast.Call) -> None:
 
 
 def _aliases(alias: ast.alias, own: Mapping[str, str]) -> list[ast.alias]:
-    """What `import a.b` becomes: it opens a.b and binds `a`, where `import a.b as c` binds a.b."""
+    """Return the names for `import a.b`: it opens a.b and binds `a`, where `import a.b as c` binds a.b."""
     if alias.asname is not None and alias.name in own:
         return [ast.copy_location(ast.alias(own[alias.name], alias.asname), alias)]
     face = compat_module_of(alias.name)
@@ -165,7 +165,7 @@ def _aliases(alias: ast.alias, own: Mapping[str, str]) -> list[ast.alias]:
 
 
 def _open_module(call: ast.Call, name: str, face: str, *, whole: bool) -> None:
-    """Have a call of an import function open a face; `__import__("a.b")` gives `a`, unless names of it are asked for."""
+    """Change a call of an import function to open a module; `__import__("a.b")` returns `a`, unless it has a fromlist."""
     place = call.args[0]
     if not whole and len(call.args) < 4 and not any(keyword.arg == "fromlist" for keyword in call.keywords):
         face = compat_module_of(name.partition(".")[0]) or face

@@ -1,4 +1,4 @@
-"""TF-Slim's way to provide data, without TensorFlow: a dataset specification, a decoder with item handlers, and a provider.
+"""Data layer of TF-Slim, without TensorFlow: dataset specification, decoders with item handlers, providers.
 
 The public names open their own modules on first use.
 """

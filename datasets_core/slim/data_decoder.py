@@ -1,4 +1,4 @@
-"""`DataDecoder`: what turns the data of one sample into its items."""
+"""`DataDecoder`: base of decoders from the data of one sample to its items."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class DataDecoder(ABC):
 
     @abstractmethod
     def decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:
-        """The items of one sample, in the order asked for.
+        """Return the items of one sample, in the order of `items`.
 
         Args:
-            data: what the reader gives for the sample: the bytes of a record, or a row.
-            items: which items; all of them by default.
+            data: the reader's data of the sample: the bytes of a record, or a row.
+            items: names of items; default all.
 
         Raises:
-            ValueError: an item that there is none of, or data that does not give it.
+            ValueError: an unknown item, or data without it.
         """
 
     @abstractmethod
@@ -46,14 +46,14 @@ class DataDecoder(ABC):
         """The names of the items that the decoder makes, in a fixed order."""
 
     def decode_block(self, block: Iterable[Any], items: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The samples of a block, each as item → value: what a provider asks for.
+        """Yield the samples of a block, each as item → value; called by providers.
 
-        Samples before one that cannot be decoded are given, then comes the error. This one calls `decode` for each;
-        a decoder that can do with less work for many records at once overrides it.
+        Samples before one that cannot be decoded are yielded, then the error is raised. This one calls `decode` for each;
+        a decoder that is faster for many records at once overrides it.
 
         Args:
             block: a `RecordBlock`, or any other samples.
-            items: which items; all of them by default.
+            items: names of items; default all.
 
         >>> from datasets_core import slim
         >>> list(slim.RowDecoder({"text": "line"}).decode_block([{"line": "a"}, {"line": "b"}], ["text"]))
@@ -95,14 +95,14 @@ def method_of(decoder: Any, *names: str) -> Any:
 
 
 def chosen_items(items: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """The items that are meant: those asked for, in their order; all where nothing is asked for.
+    """Return the requested items, in their order; all if none are requested.
 
     Args:
-        items: what was asked for.
-        known: the items that there are.
+        items: the requested names.
+        known: the existing items.
 
     Raises:
-        UnknownItemError: an item that there is none of.
+        UnknownItemError: an unknown item.
         ArgumentTypeError: one name instead of a list.
 
     >>> chosen_items(["b"], ["a", "b"]), chosen_items(None, ["a", "b"])

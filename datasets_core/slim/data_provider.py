@@ -1,4 +1,4 @@
-"""`DataProvider`: what gives items of samples, whatever they come from."""
+"""`DataProvider`: base of providers of items; `SampleStream`: samples of files with an exact state."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from datasets_core.slim.threads import Entry, MergedUnits, MergeState, ThreadsCl
 
 
 class DataProvider(ABC):
-    """The base of providers: derive a class that has `sample`.
+    """Base of providers: subclasses implement `sample`.
 
     Args:
         items: the names of the items.
-        num_samples: how many samples there are; None where nobody knows.
+        num_samples: number of samples; None if unknown.
 
     >>> class Squares(DataProvider):
     ...     def __init__(self):
@@ -43,26 +43,26 @@ class DataProvider(ABC):
 
     @abstractmethod
     def sample(self, items: Sequence[str]) -> dict[str, Any]:
-        """The next sample.
+        """Return the next sample.
 
         Args:
-            items: what is wanted of it; all of them are items of the provider.
+            items: names of items; all are items of the provider.
 
         Raises:
-            OutOfRangeError: there are no more.
+            OutOfRangeError: there are no more samples.
         """
 
     def get(self, items: Sequence[str]) -> list[Any]:
-        """The items of the next sample, in the order asked for.
+        """Return the items of the next sample, in the order of `items`.
 
-        Each call takes a sample: items that belong together are asked for together.
+        Each call takes a sample: request items of one sample in one call.
 
         Args:
             items: a list or tuple of names.
 
         Raises:
-            ArgumentTypeError: something else, as one name.
-            UnknownItemError: an item that there is none of.
+            ArgumentTypeError: another value, as a single name.
+            UnknownItemError: an unknown item.
             OutOfRangeError: all samples were given.
         """
         self.check_items(items)
@@ -76,11 +76,11 @@ class DataProvider(ABC):
         return list(self._items)
 
     def num_samples(self) -> int | None:
-        """How many samples the dataset says that it has."""
+        """Recorded number of samples of the dataset."""
         return self._num_samples
 
     def check_items(self, items: Any) -> None:
-        """See that items can be asked for; see `get`."""
+        """Check the names of items; see `get`."""
         if not isinstance(items, list | tuple):
             raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}. Write a list.")
         for item in items:
@@ -97,7 +97,7 @@ _ADVICE = "Give what state_dict() returned, unaltered."
 
 
 class _Point(NamedTuple):
-    """Where a stream stands: what was behind its chunk, and how many of the chunk were given."""
+    """Position of a stream: the state after its chunk, and how many samples of the chunk were given."""
 
     merged: MergeState
     drawn: int
@@ -107,28 +107,28 @@ class _Point(NamedTuple):
 
 
 class SampleStream:
-    """The samples of files in the order in which they are given.
+    """The samples of files, one by one.
 
-    An interrupt may come between any two steps, as by Ctrl-C.  So whatever takes several of them has its beginning written
-    down first, and the stream goes on from there, by reading again, if its end was not reached.
+    An interrupt, as by Ctrl-C, may come between any two steps.  So every longer operation records its start
+    first, and the stream resumes from there, by reading again, if it did not finish.
 
     Attributes:
-        chunk: those that were taken from the queue together.
-        at: how many of them were given; whoever gives them counts.
-        lock: held by whoever takes and counts.
+        chunk: samples taken from the queue together.
+        at: how many of them were given; counted by the caller.
+        lock: held while samples are taken and counted.
 
     Args:
-        name: whose it is, for messages.
+        name: of the provider, for messages.
         units: the files.
-        make_reader: makes a reader.
-        num_readers: how many threads read.
-        capacity, minimum: of the queue in which samples are shuffled.
-        seed: of their order; None: they are not shuffled.
-        takes_seeds: whether a state may bring another seed: this one was drawn.
-        made_of: what else the order depends on: a state of a stream with other facts is refused.
+        make_reader: makes a reader for each thread.
+        num_readers: number of reading threads.
+        capacity, minimum: sizes of the shuffling queue.
+        seed: of the order; None: not shuffled.
+        takes_seeds: True if a state may set another seed: the seed was drawn.
+        made_of: further facts that determine the order: a state with other facts is refused.
 
     Raises:
-        ConfigurationError: sizes that have no meaning.
+        ConfigurationError: invalid sizes.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class SampleStream:
         self.lock = threading.RLock()
         self._running: list[UnitThreads] = []
         self._is_closed = False
-        self._from: _Point | Mapping[str, Any] | None = None  # where to go on, if not behind the chunk
+        self._from: _Point | Mapping[str, Any] | None = None  # where to resume, if not behind the chunk
         self.chunk: list[Entry] = []
         self._num_before = 0
         self._begin(MergeState())
@@ -201,15 +201,15 @@ class SampleStream:
         return self.at >= len(self.chunk) or self._from is not None or self._is_closed
 
     def next_chunk(self, most: int) -> None:
-        """Have the next samples as the chunk, at least one, when it is due.
+        """Take the next samples as the chunk, at least one, if it is used up.
 
         Args:
-            most: how many at most.
+            most: maximum number.
 
         Raises:
-            OutOfRangeError: there are no more.
+            OutOfRangeError: there are no more samples.
             ConfigurationError: it is closed.
-            Exception: whatever came up in a reader, behind the samples before it.
+            Exception: any error of a reader, after the samples before it.
         """
         with self.lock:
             if self._is_closed:
@@ -259,7 +259,7 @@ class SampleStream:
     # -- states --------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Where it stands, behind the samples that were given: plain JSON."""
+        """Return the position after the samples given: plain JSON."""
         with self.lock:
             point = self._from or self._point()
             if not isinstance(point, _Point):

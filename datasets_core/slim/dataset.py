@@ -1,4 +1,4 @@
-"""`reader_maker`: what makes the readers that a dataset asks for, in whatever way it says so."""
+"""`Dataset`: specification of a dataset; `BuilderReader` and other readers of its data sources."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _BLOCK_ROWS_OF_MEDIA = 4  # which are decoded as the row is made
 
 
 class BuilderReader(SampleReader):
-    """Reads files as `load_dataset` does: a sample is a row, as a dict, and its key says its number, from 0.
+    """Reads files as `load_dataset` does: a sample is a row, as a dict, and its key is its number, from 0.
 
-    The items of rows are told by a `RowDecoder`.  A dataset whose reader takes no options may name the format, as `"csv"`, as
-    its reader.  Each file is read by itself: where types or labels are told by what a file holds, `features=` makes them alike.
+    `RowDecoder` makes the items of rows.  A dataset whose reader takes no options may name the format, as `"csv"`, as
+    its reader.  Each file is read separately: if types or labels are inferred from the content, `features=` makes them equal.
 
     Args:
         format: `"csv"`, `"json"`, `"parquet"`, `"text"`, or any other format of a builder.
-        options: of the builder, as `load_dataset` takes them.
+        options: of the builder, as for `load_dataset`.
 
     Raises:
-        ConfigurationError: there is no such format.
+        ConfigurationError: an unknown format.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -102,16 +102,16 @@ class BuilderReader(SampleReader):
 
 
 def get_data_files(data_sources: Any) -> list[Any]:
-    """The files of data sources, in the order in which they are read without shuffling.
+    """Return the files of data sources, in the order of reading without shuffling.
 
-    A path or URL is one file, whether it is there or not; a pattern with `*`, `?` or `[` is the files that fit it, sorted; a
-    list is what is in it, one after the other.  A path is given as it stands, which is how keys of samples name it.
+    A path or URL is one file, even if it does not exist; a pattern with `*`, `?` or `[` means the matching files, sorted; a
+    list means its elements, in order.  A path is returned unchanged, and keys of samples contain it so.
 
     Args:
         data_sources: a path or URL, a pattern, or a list or tuple of such, also nested.
 
     Raises:
-        NoDataFilesError: a pattern that nothing fits, or an empty list.
+        NoDataFilesError: a pattern without matches, or an empty list.
         ArgumentTypeError: anything else.
 
     >>> get_data_files(["b.tfrecord", ["a.tfrecord"]])
@@ -139,7 +139,7 @@ def get_data_files(data_sources: Any) -> list[Any]:
 def _files_of(source: str) -> list[str]:
     if not source:
         return []
-    if not data_files.is_pattern(source) or files.is_http(source):  # the `?` of an address begins what is asked there
+    if not data_files.is_pattern(source) or files.is_http(source):  # the `?` of a URL begins its query
         return [source]
     if files.is_url(source) and not source.startswith("file://"):
         try:
@@ -166,16 +166,16 @@ _OTHERS = ("tensorflow", "datasets_core.records")
 
 
 def reader_maker(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) -> Callable[[], SampleReader]:
-    """What makes a reader for each thread.
+    """Return a function that makes a reader for each thread.
 
     Args:
-        reader: a class derived from `SampleReader`, or anything else that makes readers when it is called; a reader, which
-            all threads share; the name of a format, as "csv"; or a reader class of TensorFlow, which stands for the one of
+        reader: a class derived from `SampleReader`, or another factory of readers; a reader, which
+            all threads share; the name of a format, as "csv"; or a reader class of TensorFlow, replaced by the one of
             the same name here.
-        reader_kwargs: what it is called with.
+        reader_kwargs: arguments of the factory.
 
     Raises:
-        ArgumentTypeError: arguments that it does not take, or nothing that reads.
+        ArgumentTypeError: arguments that it does not accept, or not a reader.
 
     >>> from datasets_core import slim
     >>> make = reader_maker(slim.TextLineReader, {"skip_header_lines": 1})
@@ -249,7 +249,7 @@ def named(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) -> list[A
     return [name, *([key, value if isinstance(value, plain) else type(value).__name__] for key, value in kwargs)]
 
 
-# `Dataset`: what a dataset is made of, in TF-Slim's way: its files, and who reads and decodes them.
+# `Dataset`: specification of a dataset, as in TF-Slim: its files, reader and decoder.
 
 
 class Dataset:
@@ -300,7 +300,7 @@ class Dataset:
             items_to_descriptions=items_to_descriptions,
         )
 
-    def __getattr__(self, name: str) -> Any:  # a field of the caller's; Python asks here for what is not there
+    def __getattr__(self, name: str) -> Any:  # a field of the user; called by Python for missing attributes
         raise AttributeError(f"This dataset has no field {name!r}. Fields: {', '.join(map(repr, self.__dict__))}.")
 
     def list_items(self) -> list[str]:
@@ -313,11 +313,11 @@ class Dataset:
         return list(method_of(self.decoder, "list_items", "ListItems")())
 
     def decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:
-        """The items of one sample, in the order asked for: what the decoder's `decode` gives.
+        """Return the items of one sample, in the order of `items`: the result of the decoder's `decode`.
 
         Args:
-            data: what the reader gives for one sample.
-            items: which items; all of them by default.
+            data: the reader's data of one sample.
+            items: names of items; default all.
 
         >>> from datasets_core import slim
         >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 1, {}).decode({"line": "a wren"}, ["text"])

@@ -1,4 +1,4 @@
-"""`DatasetDataProvider`: the samples of a dataset, read by threads, shuffled as they pass, decoded when they are asked for."""
+"""`DatasetDataProvider`: samples of a dataset, read by threads, shuffled by a queue, decoded on use; as a torch dataset."""
 
 from __future__ import annotations
 
@@ -89,35 +89,35 @@ Format = Literal["numpy", "torch"]
 
 
 class DatasetDataProvider(DataProvider):
-    """Provides the samples of a dataset, one after the other.
+    """Provider of the samples of a dataset, one by one.
 
-    `get` takes a sample and gives some of its items; a loop over the provider takes one after the other, as dicts of all items,
-    and ends with the last epoch; `batch` gives several at a time.  All of them go on where the provider stands.
+    `get` takes a sample and returns some of its items; iteration yields samples as dicts of all items,
+    and ends with the last epoch; `batch` yields several at a time.  All of them continue at the provider's position.
 
-    Without shuffling and with one reader the samples come in the order of the files.  More readers take a file each, and give a
+    Without shuffling and with one reader the samples come in the order of the files.  More readers read a file each, and give a
     sample each in turn.  With shuffling the files come in another order in each epoch, and the samples pass a queue from which
-    one is given by chance while more than `common_queue_min` are in it.  The order follows from the files, the arguments and
-    the seed, not from how fast anything is.
+    one is drawn at random while more than `common_queue_min` are in it.  The order depends on the files, the arguments and
+    the seed, not on timing.
 
-    Threads begin with the first sample; `close`, or the end of a `with` block, ends them.  A provider that was interrupted, as
-    by Ctrl-C, can go on: no more is lost than the sample, or the batch, that was just being handed over.
+    Threads start with the first sample; `close`, or the end of a `with` block, ends them.  A provider that was interrupted, as
+    by Ctrl-C, can continue: no more is lost than the sample, or the batch, that was being returned.
 
     Args:
         dataset: a `slim.Dataset`, or anything that has its attributes.
-        num_readers: how many files are read at a time.
-        reader_kwargs: what the dataset's reader is made with.
-        shuffle: whether files and samples are shuffled.
-        num_epochs: how often each file is read; None for ever.
-        common_queue_capacity: samples that wait to be shuffled, at most.
-        common_queue_min: samples that still wait when one is given, at least, while more come.
-        record_key: the name of the item that says where a sample is from: `file:place`; None for no such item.
-        seed: of the order; None draws one, which states keep.
+        num_readers: number of files read at a time.
+        reader_kwargs: arguments of the dataset's reader.
+        shuffle: True to shuffle files and samples.
+        num_epochs: number of times each file is read; None for endless.
+        common_queue_capacity: maximum number of samples in the shuffling queue.
+        common_queue_min: minimum number of samples that stay in it, while more come.
+        record_key: name of the item with the origin of a sample: `file:place`; None for no such item.
+        seed: of the order; None draws one, which states contain.
         scope: has no effect.
-        format: what items are: `"numpy"` arrays, or `"torch"` tensors.
+        format: of items: `"numpy"` arrays, or `"torch"` tensors.
 
     Raises:
-        NoDataFilesError: the data sources name no file.
-        ConfigurationError: `record_key` is an item of the dataset, or a number has no meaning.
+        NoDataFilesError: the data sources contain no file.
+        ConfigurationError: `record_key` is an item of the dataset, or an invalid number.
 
     >>> import tempfile
     >>> from datasets_core import records, slim
@@ -223,7 +223,7 @@ class DatasetDataProvider(DataProvider):
             raise
 
     def _ask(self, items: tuple[str, ...]) -> None:
-        """Be asked for other items than before."""
+        """Switch to other items."""
         self._asked = None  # should an interrupt come
         self._has_key = self._record_key is not None and self._record_key in items
         self._names = [item for item in items if item != self._record_key]
@@ -282,23 +282,23 @@ class DatasetDataProvider(DataProvider):
         ragged: Ragged = "error",
         padding: Any = 0,
     ) -> Iterator[Sample]:
-        """The samples in batches: of each item one array with one dimension more.
+        """Yield the samples in batches: for each item one array with one dimension more.
 
-        Arrays of different shapes make no array: they are an error; or they are padded at their ends, up to the largest of the
-        batch; or they are given as a list.  Texts, keys and whatever else is no array are lists anyway; sparse values become
-        one of one dimension more.  Samples before an error are given as a smaller batch, then the error comes.
-        Samples that make no batch are given again, by whatever is asked next.
+        Arrays of different shapes cannot be stacked: an error; or they are padded at their ends, up to the largest of the
+        batch; or they are returned as a list.  Texts, keys and other values are always lists; sparse values become
+        one of one dimension more.  Samples before an error are yielded as a smaller batch, then the error is raised.
+        Samples that cannot be stacked are given again by the next call.
 
         Args:
             size: samples in each batch; the last one may have fewer.
-            items: which items; all by default.
-            drop_remainder: leave out what is no whole batch.
-            ragged: what becomes of arrays of different shapes: `"error"`, `"pad"` or `"list"`.
-            padding: what numbers are padded with; texts are padded with empty ones. A dict: for each item.
+            items: names of items; default all.
+            drop_remainder: True to drop a last batch that is not full.
+            ragged: action for arrays of different shapes: `"error"`, `"pad"` or `"list"`.
+            padding: value to pad numbers with; texts are padded with empty ones. A dict: for each item.
 
         Raises:
-            ConfigurationError: a size below 1, or another word for `ragged`.
-            UnknownItemError: an item that there is none of.
+            ConfigurationError: a size below 1, or an unknown value of `ragged`.
+            UnknownItemError: an unknown item.
 
         >>> import pathlib, tempfile
         >>> from datasets_core import slim
@@ -325,10 +325,10 @@ class DatasetDataProvider(DataProvider):
     # -- states and its end --------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the provider stands, behind the sample that it gave last: plain JSON.
+        """Return the position of the provider, after the last sample it gave: plain JSON.
 
-        It holds places in the files, and no samples: those of the queue are named.  With it a provider that is made in the same
-        way, in whatever process, gives the same samples as this one does from here on.
+        It contains positions in the files, also of the samples in the queue, but no samples.  A provider made in the same
+        way, in any process, gives with it the same samples as this one from here on.
 
         >>> import pathlib, tempfile
         >>> from datasets_core import slim
@@ -360,7 +360,7 @@ class DatasetDataProvider(DataProvider):
             self._forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process a provider goes on where it stood when it was sent there; it reads with its own threads."""
+        """Pickle with the position: in another process a provider continues there, with threads of its own."""
         return _remade, (type(self), self._arguments, self._format, self.state_dict())
 
     def close(self) -> None:
@@ -381,7 +381,7 @@ def _remade(kind: Any, arguments: tuple[Any, ...], format: Format, state: dict[s
 
 
 def _payloads(entries: Sequence[Entry], name: str = "records", first: int = 0) -> Any:
-    """What is to be decoded of some samples: records as a block of them."""
+    """Return the data of some samples to decode: records as a block."""
     payloads = [entry.payload for entry in entries]
     if all(type(payload) is bytes for payload in payloads):
         return RecordBlock.of(payloads, name=name, first=first)
@@ -400,7 +400,7 @@ def _decoded(decode_block: BlockDecoder, entries: Sequence[Entry], names: list[s
 
 
 def _block_decoder(decoder: Any) -> BlockDecoder:
-    """What decodes blocks, of whatever has the methods of a decoder."""
+    """Return the block decoding of any object with the methods of a decoder."""
     own: BlockDecoder | None = getattr(decoder, "decode_block", None)
     if own is not None:
         return own

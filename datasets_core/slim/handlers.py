@@ -1,4 +1,4 @@
-"""Item handlers: what makes an item of the values of one or more keys, and the handlers of tensors."""
+"""Item handlers: items from the values of one or more keys: tensors, lookups, shapes, sparse values."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy.typing as npt
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ItemError
 from datasets_core.records.specs.values import RaggedValue, SparseValue
 
-# `LookupTable`: numbers for the names of a vocabulary, or whatever else stands for values.
+# `LookupTable`: numbers for the names of a vocabulary, or other values for values.
 
 
 class LookupTable:
-    """A table of values and what stands for them, as `LookupTensor` asks it.
+    """A table from values to values, for `LookupTensor`.
 
     Args:
-        vocabulary: value → what stands for it; or a list of values, for which their places stand. Texts are their bytes.
-        default_value: what stands for all other values; None makes them an error.
+        vocabulary: a dict of values; or a list of values, mapped to their indices. Texts are their bytes.
+        default_value: result for all other values; None makes them an error.
 
     >>> table = LookupTable(["wren", "owl"])
     >>> table.lookup(np.array([b"owl", b"rook"], dtype=object)).tolist()
@@ -43,12 +43,12 @@ class LookupTable:
 
     @classmethod
     def of(cls, table: Any) -> Any:
-        """What users give as a table: one of these, anything that has `lookup`, or a dict, whose other values are an error.
+        """Return a user's table: one of these, any object with `lookup`, or a dict, whose missing values are an error.
 
-        A static hash table of TensorFlow, which takes tensors alone, is copied.
+        A static hash table of TensorFlow, which accepts only tensors, is copied.
 
         Raises:
-            ArgumentTypeError: none of them, or another table of TensorFlow.
+            ArgumentTypeError: another value, or another table of TensorFlow.
         """
         if hasattr(getattr(table, "key_dtype", None), "base_dtype"):
             return cls._copied(table)
@@ -76,13 +76,13 @@ class LookupTable:
         return len(self._known)
 
     def lookup(self, values: Any) -> npt.NDArray[Any]:
-        """What stands for each value, in an array of the same shape.
+        """Return the table's value for each value, in an array of the same shape.
 
         Args:
             values: an array.
 
         Raises:
-            ItemError: a value that the table does not have, and no default.
+            ItemError: a value missing in a table without default.
         """
         values = np.asarray(values)
         found = np.empty(values.shape, self._dtype)
@@ -112,18 +112,18 @@ def _plain(value: Any) -> Any:
 
 
 MOST_ELEMENTS = 1 << 30
-"""Of a dense array that is made of a sparse one: a few bytes of a record could ask for any size."""
+"""Limit of a dense array made from a sparse one: a few bytes of a record could request any size."""
 
 
 def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
-    """A shape as whole numbers, at most one of which is -1.
+    """Return a shape as integers, at most one of them -1.
 
     Args:
         shape: the sizes.
-        what: how messages name it.
+        what: its name in messages.
 
     Raises:
-        ConfigurationError: it is no shape.
+        ConfigurationError: not a shape.
 
     >>> sizes_of([2, np.int64(-1)])
     (2, -1)
@@ -189,14 +189,14 @@ def sparse_reshaped(value: SparseValue, shape: tuple[int, ...]) -> SparseValue:
 
 
 def dense(value: SparseValue, default_value: Any) -> npt.NDArray[Any]:
-    """A sparse array as a dense one: one whose values fill it from the first place to the last costs nothing.
+    """Return a sparse array as a dense one; without a copy if its values fill it completely.
 
     Args:
         value: the sparse array.
-        default_value: what stands where no value does; 0 is no bytes where the values are bytes.
+        default_value: value of empty places; 0 means no bytes where the values are bytes.
 
     Raises:
-        ItemError: places outside of the array, not in order or twice; an array too large; a default that does not fit.
+        ItemError: places outside of the array, unordered or duplicate; an array too large; an unsuitable default.
 
     >>> dense(SparseValue.of([[0], [2]], [5, 6], [3]), -1)
     array([ 5, -1,  6])
@@ -255,14 +255,14 @@ def as_sparse(array: npt.NDArray[Any]) -> SparseValue:
 
 
 def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
-    """What fills an array of a dtype: 0, None and no text are what stands for nothing in each.
+    """Return the fill value of an array of a dtype; 0, None and the empty text mean its empty value.
 
     Args:
-        default_value: what was asked for.
+        default_value: the requested value.
         dtype: of the array; objects are bytes.
 
     Raises:
-        ItemError: the array cannot hold it.
+        ItemError: the array cannot contain it.
 
     >>> fill_of("-", np.dtype(object)), fill_of(0, np.dtype(object)), fill_of("", np.dtype("int64"))
     (b'-', b'', 0)
@@ -283,10 +283,10 @@ def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 class ItemHandler(ABC):
-    """What makes one item of the parsed values of its keys: derive a class that has `tensors_to_item`.
+    """Base of item handlers, from parsed values of keys to one item: subclasses implement `tensors_to_item`.
 
     Args:
-        keys: the key, or a list of keys, whose values the handler is given.
+        keys: the key, or a list of keys, whose values are passed to the handler.
 
     >>> class Area(ItemHandler):
     ...     def tensors_to_item(self, keys_to_tensors):
@@ -343,17 +343,17 @@ class ItemHandlerCallback(ItemHandler):
 
 
 class Tensor(ItemHandler):
-    """The value of a key as an array, in another shape where one is given.
+    """The value of a key as an array, reshaped if a shape is given.
 
     Args:
         tensor_key: the key.
-        shape_keys: the key that holds the shape, or a list of keys, one for each dimension.
-        shape: the shape; -1 is a dimension that follows from the number of values.
-        default_value: what stands in a dense array where a value of the `VarLenFeature` of a sequence, or of a
-            `SparseFeature`, has nothing. For a missing key the spec of the key has a default of its own.
+        shape_keys: the key of the shape, or a list of keys, one for each dimension.
+        shape: the shape; -1 is a dimension computed from the number of values.
+        default_value: value of empty places in a dense array made from the `VarLenFeature` of a sequence, or from a
+            `SparseFeature`. For a missing key its spec has a default of its own.
 
     Raises:
-        ConfigurationError: `shape_keys` and `shape` together, or a shape that is none.
+        ConfigurationError: both `shape_keys` and `shape`, or an invalid shape.
 
     >>> Tensor("flat", shape=[2, -1]).tensors_to_item({"flat": np.arange(6)})
     array([[0, 1, 2],
@@ -379,7 +379,7 @@ class Tensor(ItemHandler):
 
     @property
     def plain_key(self) -> str | None:
-        """The key whose values the item is as they are, so that nobody needs to ask the handler; else None."""
+        """Key whose values are the item unchanged, so that the handler need not be called; else None."""
         is_plain = type(self) is Tensor and not self._shape_keys and self._shape is None
         return self._tensor_key if is_plain else None
 
@@ -396,16 +396,16 @@ class Tensor(ItemHandler):
 
 
 class LookupTensor(Tensor):
-    """What a table has for the values of a key, as the numbers of labels.
+    """The values of a table for the values of a key, such as the numbers of labels.
 
     Args:
         tensor_key: the key.
-        table: a `slim.LookupTable`, a dict, or anything whose `lookup` takes an array and gives one of the same shape; a
+        table: a `slim.LookupTable`, a dict, or an object whose `lookup` maps an array to one of the same shape; a
             `StaticHashTable` of TensorFlow is copied, outside of graphs.
         shape_keys, shape, default_value: as for `Tensor`.
 
     Raises:
-        ConfigurationError: as for `Tensor`; or a table that is none.
+        ConfigurationError: as for `Tensor`; or an invalid table.
 
     >>> LookupTensor("name", LookupTable({"wren": 0, "owl": 1})).tensors_to_item({"name": bytes_array(["owl", "rook"])})
     array([ 1, -1])
@@ -429,14 +429,14 @@ class LookupTensor(Tensor):
 
 
 class BackupHandler(ItemHandler):
-    """The item of one handler, or of another where the first gives one without elements.
+    """The item of one handler, or of another if the first returns one without elements.
 
     Args:
-        handler: the handler that is asked first.
-        backup: the handler that is asked then.
+        handler: the first handler.
+        backup: the second handler.
 
     Raises:
-        ArgumentTypeError: one of them is no `ItemHandler`.
+        ArgumentTypeError: not an `ItemHandler`.
 
     >>> either = BackupHandler(Tensor("boxes"), Tensor("points"))
     >>> either.tensors_to_item({"boxes": np.empty(0), "points": np.array([1, 2])})

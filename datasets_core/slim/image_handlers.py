@@ -1,4 +1,4 @@
-"""Item handlers of boxes and points: the keys that hold one coordinate each, put together."""
+"""Item handlers of images, boxes, key points and sparse tensors."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class BoundingBox(ItemHandler):
     """Boxes, a row for each, in the order ymin, xmin, ymax, xmax.
 
     Args:
-        keys: the four keys; `["ymin", "xmin", "ymax", "xmax"]` by default.
-        prefix: what stands before each key, as `"image/object/bbox/"`.
+        keys: the four keys; default `["ymin", "xmin", "ymax", "xmax"]`.
+        prefix: prefix of each key, as `"image/object/bbox/"`.
 
     Raises:
         ConfigurationError: not four keys.
@@ -73,7 +73,7 @@ def _values(value: Any) -> npt.NDArray[Any]:
 
 
 class _CoordinatesSequence(ItemHandler):
-    """What boxes and points of a sequence have in common."""
+    """Base of boxes and points of a sequence."""
 
     def __init__(self, keys: list[str], return_dense: bool, default_value: float) -> None:
         super().__init__(keys)
@@ -106,10 +106,10 @@ class BoundingBoxSequence(_CoordinatesSequence):
     """Boxes in each step of a sequence: `[time, boxes, 4]`, in the order ymin, xmin, ymax, xmax.
 
     Args:
-        keys: the four keys; `["ymin", "xmin", "ymax", "xmax"]` by default.
-        prefix: what stands before each key.
-        return_dense: an array; False gives a `SparseValue`.
-        default_value: what stands in the array in steps with fewer boxes than another has.
+        keys: the four keys; default `["ymin", "xmin", "ymax", "xmax"]`.
+        prefix: prefix of each key.
+        return_dense: True for an array; False for a `SparseValue`.
+        default_value: value of missing boxes in the array.
 
     Raises:
         ConfigurationError: not four keys.
@@ -134,10 +134,10 @@ class KeypointsSequence(_CoordinatesSequence):
     """Points in each step of a sequence: `[time, points, 2]`, in the order y, x.
 
     Args:
-        keys: the two keys; `["y", "x"]` by default.
-        prefix: what stands before each key.
-        return_dense: an array; False gives a `SparseValue`.
-        default_value: what stands in the array in steps with fewer points than another has.
+        keys: the two keys; default `["y", "x"]`.
+        prefix: prefix of each key.
+        return_dense: True for an array; False for a `SparseValue`.
+        default_value: value of missing points in the array.
 
     Raises:
         ConfigurationError: not two keys.
@@ -158,11 +158,11 @@ class KeypointsSequence(_CoordinatesSequence):
 
 
 class NumBoxesSequence(ItemHandler):
-    """How many boxes each step of a sequence has.
+    """Number of boxes in each step of a sequence.
 
     Args:
-        keys: the keys of the coordinates, of which the first is counted.
-        check_consistency: it is an error if another of them has other counts.
+        keys: the keys of the coordinates; the first one is counted.
+        check_consistency: True to raise an error if the counts of another key differ.
 
     Raises:
         ConfigurationError: no keys.
@@ -209,7 +209,7 @@ def _told(counts: npt.NDArray[np.int64]) -> str:
 
 
 CHANNELS = (0, 1, 3, 4)
-"""How many channels can be asked for; 0 for those that the picture has."""
+"""Supported numbers of channels; 0 for that of the picture."""
 _GRAY = (9797, 19234, 3737)  # of red, green and blue, in 1/32768: libpng's, which rounds down
 _FORMATS = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),
@@ -225,15 +225,15 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = None) -> Pixels:
-    """The pixels of a picture: `[height, width, channels]`; of formats of animations `[frames, height, width, channels]`.
+    """Return the pixels of a picture: `[height, width, channels]`; for animations `[frames, height, width, channels]`.
 
     Args:
         data: the bytes of its file.
         channels: one of `CHANNELS`.
-        shape: what the pixels are to be brought into; a picture that has not so many is refused before it is decoded.
+        shape: the target shape; a picture with another number of pixels is refused before it is decoded.
 
     Raises:
-        ItemError: it is no picture, a damaged or a huge one, or not of the shape or the channels.
+        ItemError: not a picture, a damaged or a huge one, or not of the shape or the channels.
         MissingDependencyError: Pillow is not installed.
 
     >>> try:
@@ -297,7 +297,7 @@ def _single(image: Any, data: bytes, channels: int) -> Pixels:
     if image.format in ("JPEG", "MPO") and channels == 1:
         image.draft("L", image.size)  # the brightness that the file itself holds
     image.load()
-    if image.mode.startswith("I"):  # 16 bits, of which the upper ones are kept
+    if image.mode.startswith("I"):  # 16 bits: the upper ones are kept
         image_array = (np.asarray(image) >> 8).astype(np.uint8)
         return _with_channels(image_array[..., None], channels)
     if channels in (0, 4) and image.format == "BMP" and (pixels := _four_bytes(data)) is not None:
@@ -377,22 +377,22 @@ _METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 class Image(ItemHandler):
     """A picture as an array `[height, width, channels]`; of a GIF and a WebP `[frames, height, width, channels]`.
 
-    What a picture is is told by its bytes: PNG, JPEG, GIF, BMP or WebP. Where the format is `raw` or `RAW` the bytes are
-    those of the array itself, little-endian. Pictures have 8 bits a channel, whatever `dtype` they are then converted to,
-    and are not turned as their Exif block says.
+    The format is detected by the first bytes: PNG, JPEG, GIF, BMP or WebP. For the format `raw` or `RAW` the bytes are
+    those of the array itself, little-endian. Pictures have 8 bits per channel, whatever `dtype` they are then converted to,
+    and are not rotated by their Exif data.
 
     Args:
-        image_key: the key of the bytes; `"image/encoded"` by default.
-        format_key: the key of the format; `"image/format"` by default.
-        shape: the shape of the array, which it must fit; raw bytes without one are an array of one dimension.
-        channels: 1 for gray, 3 for colours, 4 for colours and opacity; 0 for those that the picture has.
+        image_key: the key of the bytes; default `"image/encoded"`.
+        format_key: the key of the format; default `"image/format"`.
+        shape: the shape of the array, which it must fit; raw bytes without a shape are an array of one dimension.
+        channels: 1 for gray, 3 for RGB, 4 for RGBA; 0 for those of the picture.
         dtype: of the array: of numpy, its name, or TensorFlow's.
-        repeated: the key holds any number of pictures, all of one size: the array has one more dimension.
-        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`, a hint that is not followed: Pillow is accurate. So the pixels
+        repeated: True for any number of pictures of one size: the array has one more dimension.
+        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`; has no effect: Pillow is accurate. So the pixels
             of a JPEG differ by a few levels from those of TensorFlow, which is fast by default.
 
     Raises:
-        ConfigurationError: an argument that has no meaning.
+        ConfigurationError: an invalid argument.
 
     >>> from datasets_core import records, slim
     >>> keys = dict.fromkeys(["image/encoded", "image/format"], slim.FixedLenFeature([], "string"))
@@ -482,18 +482,18 @@ def _strings(key: str, value: Any) -> list[bytes]:
 
 
 class SparseTensor(ItemHandler):
-    """A sparse array: one key holds the places of its values, another the values.
+    """A sparse array: one key has the places of its values, another the values.
 
     Args:
-        indices_key: the key of the places; `"indices"` by default.
-        values_key: the key of the values; `"values"` by default.
-        shape_key: the key that holds the shape; it goes before `shape`.
-        shape: the shape; by default that of the places themselves, which is seldom what is meant.
-        densify: the item is a dense array, whose places must be in order, each once, and inside of the shape.
-        default_value: what stands in the dense array where no value does.
+        indices_key: the key of the places; default `"indices"`.
+        values_key: the key of the values; default `"values"`.
+        shape_key: the key of the shape; it takes precedence over `shape`.
+        shape: the shape; default: that of the places themselves, which is seldom intended.
+        densify: True for a dense array, whose places must be ordered, unique, and inside of the shape.
+        default_value: value of empty places in the dense array.
 
     Raises:
-        ConfigurationError: a shape that is none.
+        ConfigurationError: an invalid shape.
 
     >>> handler = SparseTensor("place", "weight", shape=[4], densify=True)
     >>> handler.tensors_to_item({"place": np.array([0, 3]), "weight": np.array([0.5, 2.0])})

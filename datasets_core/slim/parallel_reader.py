@@ -35,15 +35,15 @@ class FIFOQueue:
 
 
 class RandomShuffleQueue:
-    """A common queue that gives samples by chance.
+    """A shuffling queue.
 
     Args:
-        capacity: samples that it holds at most.
-        min_after_dequeue: samples that are left in it when one is given, at least, while more come.
+        capacity: maximum number of samples.
+        min_after_dequeue: minimum number of samples that stay in it, while more come.
         seed: of the order; None draws one.
 
     Raises:
-        ConfigurationError: sizes that have no meaning.
+        ConfigurationError: invalid sizes.
 
     >>> RandomShuffleQueue(8, 4, seed=1).min_after_dequeue
     4
@@ -62,9 +62,9 @@ class Keyed(NamedTuple):
 
 
 class KeyedSamples:
-    """Samples with their keys, one after the other, until there are no more.
+    """Samples with their keys, one by one.
 
-    It is its own iterator; `read` says at the end that it is the end.  `state_dict` and `load_state_dict` are as those of
+    It is its own iterator; `read` raises an error at the end.  `state_dict` and `load_state_dict` are as those of
     `DatasetDataProvider`.
 
     >>> import pathlib, tempfile
@@ -82,23 +82,23 @@ class KeyedSamples:
         register(self)
 
     def read(self) -> Keyed:
-        """The next key and value.
+        """Return the next key and value.
 
         Raises:
-            OutOfRangeError: there are no more.
-            Exception: whatever came up in a reader, behind the samples before it.
+            OutOfRangeError: there are no more samples.
+            Exception: any error of a reader, after the samples before it.
         """
         return self._next(is_passed=True)
 
     def read_up_to(self, num_records: int) -> list[Keyed]:
-        """The next keys and values, at most so many; fewer are the last ones, or those before an error.
+        """Return at most `num_records` next keys and values; fewer at the end, or before an error.
 
         Args:
-            num_records: how many at most; 1 or more.
+            num_records: maximum number; 1 or more.
 
         Raises:
-            OutOfRangeError: there are no more.
-            ConfigurationError: no such number.
+            OutOfRangeError: there are no more samples.
+            ConfigurationError: an invalid number.
         """
         most = whole_number("num_records", num_records, 1)
         found: list[Keyed] = []
@@ -114,7 +114,7 @@ class KeyedSamples:
         return found
 
     def _next(self, *, is_passed: bool) -> Keyed:
-        """The next sample; one of which its reader makes no key is passed, or comes again."""
+        """Return the next sample; one whose reader fails to make a key is skipped, or comes again."""
         stream = self._stream
         with stream.lock:
             if stream.is_due:
@@ -206,7 +206,7 @@ class ParallelReader:
 
     @property
     def num_readers(self) -> int:
-        """How many files are read at a time."""
+        """Number of files read at a time."""
         return self._num_readers
 
     @property
@@ -215,28 +215,28 @@ class ParallelReader:
         return self._common_queue
 
     def read(self, queue: Any, name: str | None = None) -> Keyed:
-        """The next key and value.
+        """Return the next key and value.
 
         Args:
             queue: the files, in their order: a `WorkUnits`, or a list of paths; the same one in each call.
             name: has no effect.
 
         Raises:
-            OutOfRangeError: there are no more.
+            OutOfRangeError: there are no more samples.
             ConfigurationError: another queue than before.
         """
         return self._of(queue).read()
 
     def read_up_to(self, queue: Any, num_records: int, name: str | None = None) -> tuple[list[str], list[Any]]:
-        """The next keys and values, at most so many; fewer are the last ones, or those before an error.
+        """Return at most `num_records` next keys and values; fewer at the end, or before an error.
 
         Args:
             queue, name: see `read`.
-            num_records: how many at most; 1 or more.
+            num_records: maximum number; 1 or more.
 
         Raises:
-            OutOfRangeError: there are no more.
-            ConfigurationError: another queue than before, or no such number.
+            OutOfRangeError: there are no more samples.
+            ConfigurationError: another queue than before, or an invalid number.
         """
         found = self._of(queue).read_up_to(num_records)
         return [sample.key for sample in found], [sample.value for sample in found]
@@ -252,7 +252,7 @@ class ParallelReader:
         return self._samples
 
     def num_records_produced(self, name: str | None = None) -> int:
-        """Samples that came from the files, with those that wait in the queue.
+        """Return the number of samples read from the files, including those in the queue.
 
         Args:
             name: has no effect.
@@ -260,7 +260,7 @@ class ParallelReader:
         return 0 if self._samples is None else self._samples.num_records_produced()
 
     def num_work_units_completed(self, name: str | None = None) -> int:
-        """Files that were read to their end.
+        """Return the number of files read to their end.
 
         Args:
             name: has no effect.
@@ -316,23 +316,23 @@ def parallel_read(
     seed: int | None = None,
     scope: str | None = None,
 ) -> KeyedSamples:
-    """Read several files at a time.
+    """Read several files at a time; return their samples.
 
     Args:
         data_sources: see `get_data_files`.
-        reader_class: see `Dataset`'s reader.
-        num_epochs: how often each file is read; None for ever.
-        num_readers: how many files are read at a time.
-        reader_kwargs: what the readers are made with.
-        shuffle: whether files and samples are shuffled.
+        reader_class: see the reader of `Dataset`.
+        num_epochs: number of times each file is read; None for endless.
+        num_readers: number of files read at a time.
+        reader_kwargs: arguments of the readers.
+        shuffle: True to shuffle files and samples.
         dtypes, scope: have no effect.
         capacity: of the common queue.
-        min_after_dequeue: samples that are left in it when one is given, at least, while more come.
+        min_after_dequeue: minimum number of samples that stay in the queue, while more come.
         seed: of the order; None draws one.
 
     Raises:
-        NoDataFilesError: the data sources name no file.
-        ConfigurationError: a number that has no meaning.
+        NoDataFilesError: the data sources contain no file.
+        ConfigurationError: an invalid number.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim

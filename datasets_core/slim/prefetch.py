@@ -1,4 +1,4 @@
-"""`prefetch_queue` and `PrefetchQueue`: what is made ahead by threads while something else works."""
+"""`prefetch_queue`, `PrefetchQueue`: elements made ahead by threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _JOIN_SECONDS = 1.0
 
 
 class _Ahead:
-    """What threads and the queue share; it outlives neither."""
+    """State shared by threads and queue; it outlives neither."""
 
     def __init__(self, take: Callable[[], Any], capacity: int, num_threads: int, *, is_iterated: bool) -> None:
         self.take, self.capacity, self.num_threads = take, capacity, num_threads
@@ -97,17 +97,17 @@ class _Ahead:
 
 
 class PrefetchQueue:
-    """Elements that threads make ahead, in the order in which they were begun.
+    """Elements made ahead by threads, in the order in which they were begun.
 
     Args:
-        tensors: where they come from: a function that makes one each time it is called, in several threads at a time; or
-            anything that can be iterated, as a provider or its batches.
-        capacity: how many wait at most.
-        num_threads: how many threads make them.
-        dynamic_pad: whether arrays of different shapes may follow each other; `dequeue_many` pads them at their ends.
+        tensors: their source: a function that makes one at each call, from several threads at a time; or
+            an iterable, such as a provider or its batches.
+        capacity: maximum number of waiting elements.
+        num_threads: number of threads.
+        dynamic_pad: True to allow arrays of different shapes; `dequeue_many` pads them at their ends.
 
     Raises:
-        ConfigurationError: numbers that have no meaning.
+        ConfigurationError: invalid numbers.
 
     >>> with PrefetchQueue([{"b": 1, "a": 2}, {"b": 3, "a": 4}], capacity=4) as queue:
     ...     queue.dequeue(), list(queue)
@@ -136,18 +136,18 @@ class PrefetchQueue:
         return self._ahead.is_closed
 
     def size(self) -> int:
-        """How many elements wait."""
+        """Return the number of waiting elements."""
         with self._ahead.changed:
             return len(self._ahead.made) + len(self._kept)
 
     def dequeue(self) -> Any:
-        """The next element: a dict by its keys, sorted; a list or tuple as a list; anything else as it is.
+        """Return the next element: a dict sorted by key; a list or tuple as a list; other values unchanged.
 
         Raises:
-            OutOfRangeError: there are no more.
+            OutOfRangeError: there are no more elements.
             ConfigurationError: it is closed; or an array has another shape than the first one, without `dynamic_pad`: the
-                element waits.
-            Exception: whatever came up where it would have been made.
+                element stays in the queue.
+            Exception: the error raised while it was made.
         """
         ahead = self._ahead
         if self._kept and not ahead.is_closed:
@@ -296,7 +296,7 @@ def prefetch_queue(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> PrefetchQueue:
-    """A queue of what is made ahead.
+    """Return a queue of elements made ahead.
 
     Args:
         tensors, capacity, num_threads, dynamic_pad: see `PrefetchQueue`.

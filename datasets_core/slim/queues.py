@@ -1,4 +1,4 @@
-"""`RandomQueue`: samples shuffled as they pass a bounded queue, in an order that follows from a seed, and not from time."""
+"""`RandomQueue`: shuffling by a bounded queue, in an order that depends on a seed, not on time; batches; thread runners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from datasets_core.records.specs.values import SparseValue
 
 
 class Runner(Protocol):
-    """What has threads, and can be closed."""
+    """Interface of objects with threads that can be closed."""
 
     def close(self) -> None:
         """End them."""
@@ -30,16 +30,16 @@ class Runner(Protocol):
 
 
 class QueueRunners:
-    """Ends the threads of all providers, parallel readers and prefetch queues that are made in its block, by the thread
+    """Ends the threads of all providers, parallel readers and prefetch queues made in its block, by the thread
     that entered it; other threads have blocks of their own.
 
-    Their threads begin when something is asked for, so that nothing has to be started.
+    Their threads start on first use, so nothing has to be started.
 
     Args:
-        runners: others that are to be closed at the end; a session of TensorFlow, which older code gives, has no effect.
+        runners: further ones to close at the end; a session of TensorFlow, passed by older code, has no effect.
 
     Raises:
-        NestedQueueRunnerError: (when entered) another one is open.
+        NestedQueueRunnerError: (on entry) another one is open.
 
     >>> from datasets_core import slim
     >>> with slim.QueueRunners():
@@ -138,7 +138,7 @@ def is_whole(value: Any, least: int | None = None) -> bool:
     return least is None or number >= least
 
 
-# `batches`: samples put together, item by item; arrays of different shapes are refused, padded, or listed, as asked
+# `batches`: samples stacked item by item; arrays of different shapes are refused, padded, or listed
 # for.
 
 
@@ -155,16 +155,16 @@ def batches(
     shown: Callable[[Any], Any] | None = None,
     as_a_whole: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Iterator[dict[str, Any]]:
-    """Samples in batches, until there are no more.
+    """Yield samples in batches.
 
     Args:
-        take: gives the next sample; its end is an `EOFError`.
+        take: returns the next sample; raises `EOFError` at the end.
         size, drop_remainder, ragged, padding: see `DatasetDataProvider.batch`.
-        shown: makes of each item of a batch what is given.
-        as_a_whole: begins a block that gives back what was taken in it if something is raised in it.
+        shown: converts each item of a batch.
+        as_a_whole: context manager that returns the samples taken in it if an error is raised in it.
 
     Raises:
-        ConfigurationError: arguments that have no meaning.
+        ConfigurationError: invalid arguments.
 
     >>> samples = iter([{"a": np.array(1)}, {"a": np.array(2)}, {"a": np.array(3)}])
     >>> def take():
@@ -299,11 +299,11 @@ Words64 = npt.NDArray[np.uint64]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
-DRAWS, FILES = 1, 2  # what numbers are drawn for: those of one kind tell nothing of the others
+DRAWS, FILES = 1, 2  # uses of random numbers: those of one use are independent of the other
 
 
 class Arrivals(Protocol[T]):
-    """Where a queue gets its samples from."""
+    """Source of the samples of a queue."""
 
     def take(self, least: int, most: int) -> list[T]:
         """The next samples: those that are there, at most `most`; `least` are waited for.
@@ -314,13 +314,13 @@ class Arrivals(Protocol[T]):
 
 
 def numbers_of(seed: int, kind: int, first: int, count: int) -> Words64:
-    """Random numbers of 64 bits, each of which depends on the seed, on what it is for, and on its place: splitmix64.
+    """Return random 64-bit numbers that depend on the seed, on their use, and on their index: splitmix64.
 
     Args:
-        seed: any whole number.
-        kind: what they are for.
-        first: the place of the first.
-        count: how many.
+        seed: any integer.
+        kind: their use.
+        first: index of the first.
+        count: number of numbers.
 
     >>> bool((numbers_of(7, DRAWS, 0, 5)[3:] == numbers_of(7, DRAWS, 3, 2)).all())
     True
@@ -337,7 +337,7 @@ def _mixed(words: Words64) -> Words64:
 
 
 def shuffled_places(seed: int, epoch: int, count: int) -> list[int]:
-    """The numbers below `count` in an order that a seed and an epoch tell.
+    """Return the numbers below `count` in an order determined by a seed and an epoch.
 
     >>> sorted(shuffled_places(1, 0, 5)), shuffled_places(1, 0, 5) == shuffled_places(1, 1, 5)
     ([0, 1, 2, 3, 4], False)
@@ -369,19 +369,19 @@ class FirstInFirstOut(Generic[T]):
 
 
 class RandomQueue(Generic[T]):
-    """A queue that gives a sample by chance, and only while more than `minimum` are in it, or no more come.
+    """A queue that draws samples at random, only while more than `minimum` are in it, or no more come.
 
-    The first sample is given when `minimum + 1` are there; from then on two arrive for each one that is given until the
-    queue is full, then one.  So which sample is given when follows from the samples, the seed and the sizes alone, however
-    many are asked for at a time, and however fast they come.
+    The first sample is drawn when `minimum + 1` are there; from then on two arrive for each one drawn until the
+    queue is full, then one.  So the order depends only on the samples, the seed and the sizes, and not on how
+    many are taken at a time, or on their speed.
 
     Args:
-        capacity: samples that it holds at most.
-        minimum: samples that stay in it while more may come; below the capacity.
+        capacity: maximum number of samples.
+        minimum: number of samples that stay in it while more may come; below the capacity.
         seed: of the order.
 
     Raises:
-        ConfigurationError: sizes that have no meaning.
+        ConfigurationError: invalid sizes.
 
     >>> class Letters:
     ...     rest = list("abcdefgh")
@@ -417,11 +417,11 @@ class RandomQueue(Generic[T]):
         self.entries, self.drawn = list(entries), drawn
 
     def deliver(self, arrivals: Arrivals[T], most: int) -> list[T]:
-        """The next samples: at least one, unless there are no more.
+        """Return the next samples: at least one, unless there are no more.
 
         Args:
-            arrivals: where samples come from; waited for where the next one could not be told without.
-            most: how many are given at most.
+            arrivals: source of samples; waits for it only if the next draw depends on it.
+            most: maximum number.
         """
         entries, given = self.entries, []
         held = np.minimum(self.capacity, self.minimum + 1 + self.drawn + np.arange(most, dtype=np.int64))
@@ -495,16 +495,16 @@ def checked_capacity(capacity: Any) -> int:
         ConfigurationError: it cannot.
     """
     most = whole_number("The capacity of a queue", capacity, 1)
-    if most >= 1 << 32:  # of which a draw could not reach them all
+    if most >= 1 << 32:  # a draw could not reach all of them
         raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Give one below {1 << 32:,}.")
     return most
 
 
 def checked_seed(seed: Any) -> int:
-    """The seed, or one that is drawn where there is none.
+    """Return the seed, or a random one if it is None.
 
     Raises:
-        ConfigurationError: it is no whole number.
+        ConfigurationError: not an integer.
 
     >>> checked_seed(7)
     7

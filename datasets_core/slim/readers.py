@@ -1,4 +1,4 @@
-"""The readers of files of bytes: `TFRecordReader`, `TextLineReader`, `FixedLengthRecordReader`, `WholeFileReader`."""
+"""Readers of sample files: `TFRecordReader`, `TextLineReader`, `FixedLengthRecordReader`, `WholeFileReader`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from datasets_core.records.reader import record_file
 from datasets_core.records.wire.values import Ints, RecordBlock
 from datasets_core.slim.queues import whole_number
 
-# `SampleReader`: what reads the samples of one file, and knows where in it each of them stands; the base for one's own.
+# `SampleReader`: base of readers of the samples of one file, with their positions.
 
 
 T = TypeVar("T")
 Position: TypeAlias = Any
-"""Where a sample stands in its file: a whole number, a text, or a list of them that begins with what its key says."""
+"""Position of a sample in its file: an integer, a text, or a list of them that begins with the part in its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class SampleBlock:
     """Consecutive samples of one file.
 
     Attributes:
-        payloads: what is to be decoded of each: a list, or a `RecordBlock`.
-        positions: where each stands: a list, or an array of whole numbers with a row for each.
-        first: the number of the first of them in the file.
-        num_bytes: about how much memory they take.
+        payloads: data to decode: a list, or a `RecordBlock`.
+        positions: of the samples: a list, or an array of integers with a row for each.
+        first: number of the first sample in the file.
+        num_bytes: approximate bytes in memory.
 
     >>> len(SampleBlock([b"a", b"b"], [0, 1]))
     2
@@ -54,10 +54,10 @@ class SampleBlock:
 
 
 class SampleReader(ABC):
-    """The base of readers: derive a class that has `samples`.
+    """Base of readers: subclasses implement `samples`.
 
-    A provider makes one reader for each of its threads, as `reader_class(**reader_kwargs)`; a reader is asked for one file at
-    a time, keeps nothing between files, and gives the same samples each time.
+    A provider makes one reader for each of its threads, as `reader_class(**reader_kwargs)`; a reader reads one file at
+    a time, keeps no state between files, and yields the same samples each time.
 
     >>> class Words(SampleReader):
     ...     def samples(self, path):
@@ -73,29 +73,29 @@ class SampleReader(ABC):
 
     @property
     def reads_one_by_one(self) -> bool:
-        """True if a sample is read when it is asked for, and not before, in a block: then few are asked for ahead."""
+        """True if a sample is read on use, and not ahead, in a block: then few are requested ahead."""
         return type(self).blocks is SampleReader.blocks
 
     @abstractmethod
     def samples(self, path: str) -> Iterator[tuple[Position, Any]]:
-        """The samples of a file, each as where it stands, and what is to be decoded.
+        """Yield the samples of a file, each as position and data to decode.
 
         Args:
-            path: the file or URL, as `data_sources` names it.
+            path: the file or URL, as in `data_sources`.
         """
 
     def blocks(self, path: str, start: Position | None = None) -> Iterator[SampleBlock]:
-        """The samples of a file in blocks: what a provider asks for.
+        """Yield the samples of a file in blocks; called by providers.
 
-        This one makes a block of each sample, and reads the samples before `start` again; a reader that can do with less
-        work overrides it.
+        This one makes a block of each sample, and reads the samples before `start` again; a faster reader
+        overrides it.
 
         Args:
             path: the file or URL.
-            start: where the first sample to give stands; by default at the beginning.
+            start: position of the first sample; default: the beginning.
 
         Raises:
-            FileFormatError: no sample stands there.
+            FileFormatError: no sample at that position.
         """
         found, wanted = self.samples(path), None if start is None else plain(start)
         with ended(found):
@@ -108,11 +108,11 @@ class SampleReader(ABC):
             raise no_sample(path, start)
 
     def key(self, path: str, position: Position) -> str:
-        """The key of a sample: `path:position`; of a list its first entry.
+        """Return the key of a sample: `path:position`; of a list its first entry.
 
         Args:
             path: the file or URL.
-            position: where the sample stands.
+            position: of the sample.
         """
         return f"{path}:{position[0] if isinstance(position, list | tuple | np.ndarray) else position}"
 
@@ -170,11 +170,11 @@ def plain(position: Position) -> Any:
 
 
 def no_sample(path: str, position: Position) -> FileFormatError:
-    """The error of a file that has changed: where a sample stood is none.
+    """Return the error for a file that has changed: no sample at a former position.
 
     Args:
         path: the file or URL.
-        position: where it stood.
+        position: the former position.
     """
     advice = "Load the state with the files that it was saved with"
     return FileFormatError(redact(str(path)), f"no sample begins at {position}, where a saved state has one", advice=advice)
@@ -184,17 +184,17 @@ Picked: TypeAlias = dict[str, tuple[Any, SampleBlock, int]]
 
 
 def picked(reader: SampleReader, path: str, positions: Sequence[Position]) -> Picked:
-    """Some samples of a file, read again: for the `repr` of each position what is to be decoded, its block, its place there.
+    """Return some samples of a file, read again: by the `repr` of each position, its data, its block, its index there.
 
     The file is read once, from the first of them to the last.
 
     Args:
         reader: the reader of the file.
         path: the file or URL.
-        positions: where the samples stand, as JSON has it, in any order.
+        positions: of the samples, as in JSON, in any order.
 
     Raises:
-        FileFormatError: one is not there.
+        FileFormatError: a sample is missing.
     """
     wanted = {repr(position): position for position in positions}
     found: Picked = {}
@@ -220,7 +220,7 @@ def _pick(reader: SampleReader, path: str, start: Position | None, wanted: dict[
 
 
 def _candidates(positions: Any, heads: set[Any]) -> Iterable[int]:
-    """The places in a block at which one of the positions could stand."""
+    """Return the indices in a block that one of the positions could have."""
     if isinstance(positions, np.ndarray):
         first = positions if positions.ndim == 1 else positions[:, 0]
         there: list[int] = np.flatnonzero(np.isin(first, list(heads))).tolist()
@@ -235,7 +235,7 @@ def _head(position: Position) -> Any:
 
 
 def payload_at(block: SampleBlock, place: int) -> Any:
-    """What is to be decoded of one sample of a block."""
+    """Return the data to decode of one sample of a block."""
     return next(iter(block.payloads[place : place + 1]))
 
 
@@ -252,17 +252,17 @@ class _BlockReader(SampleReader):
 
 
 class TFRecordReader(_BlockReader):
-    """Reads TFRecord files: a sample is a record, and its key says the byte at which its frame begins.
+    """Reads TFRecord files: a sample is a record, and its key has the byte at which its frame begins.
 
-    A record that is damaged is an error behind the good ones before it.
+    A damaged record is an error after the good ones before it.
 
     Args:
-        compression: "GZIP" or "ZLIB" for the files as a whole, "" for none; None: their first bytes tell.
-        verify: compare the CRCs.
-        options: as TensorFlow has them: a `TFRecordOptions`, or the name of a compression.
+        compression: "GZIP" or "ZLIB" for the files as a whole, "" for none; None: detected by their first bytes.
+        verify: True to compare the CRCs.
+        options: as in TensorFlow: a `TFRecordOptions`, or the name of a compression.
 
     Raises:
-        ConfigurationError: no such compression.
+        ConfigurationError: unknown compression.
 
     >>> import tempfile
     >>> from datasets_core import records, slim
@@ -402,19 +402,19 @@ def _line_block(data: bytes, begin: int, line: int, name: str) -> SampleBlock:
 
 
 class FixedLengthRecordReader(_BlockReader):
-    """Reads files of records of one length, compressed ones too: the key of a sample says the number of its record, from 0.
+    """Reads files of records of one length, also compressed: the key of a sample has the number of its record, from 0.
 
-    Bytes behind the last whole record, which are neither a record nor the footer, are an error behind the good records.
+    Bytes after the last whole record, which are neither a record nor the footer, are an error after the good records.
 
     Args:
         record_bytes: of each record.
-        header_bytes: at the beginning of each file, before the first record.
-        footer_bytes: at its end, behind the last one.
-        hop_bytes: from the beginning of a record to that of the next; by default as many as it has.
-        encoding: "GZIP" or "ZLIB" for the files as a whole, "" for none; None: gzip is told by the first bytes.
+        header_bytes: size of the header of each file.
+        footer_bytes: size of its footer.
+        hop_bytes: distance of the begins of two records; default: their length.
+        encoding: "GZIP" or "ZLIB" for the files as a whole, "" for none; None: gzip is detected by the first bytes.
 
     Raises:
-        ConfigurationError: lengths that have no meaning, or no such encoding.
+        ConfigurationError: invalid lengths, or unknown encoding.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -470,7 +470,7 @@ class FixedLengthRecordReader(_BlockReader):
             raise FileFormatError(name, f"ends within its header: {begin - left:,} of {begin:,} bytes are there")
 
     def _blocks(self, plain: Any, number: int, begin: int, name: str) -> Iterator[SampleBlock]:
-        """The records of a stream that stands at the beginning of one."""
+        """Yield the records of a stream positioned at the beginning of one."""
         data, wanted = b"", max(_BLOCK_BYTES, self._length + self._footer)
         while part := plain.read(wanted):
             data += part
@@ -494,7 +494,7 @@ class FixedLengthRecordReader(_BlockReader):
 
 
 def _without(plain: Any, data: bytes, count: int) -> bytes:
-    """The bytes behind the first ones, some of which may not have been read yet."""
+    """Return the bytes after the first ones, some of which may not have been read yet."""
     if count > len(data):
         missing = count - len(data)
         while missing and (part := plain.read(min(missing, _BLOCK_BYTES))):

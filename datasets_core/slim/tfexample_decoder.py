@@ -1,4 +1,4 @@
-"""The decoders and the item handlers under the name that TF-Slim has for their module: `slim.tfexample_decoder`."""
+"""Decoders of messages and rows, and the item handlers, by the module name of TF-Slim: `slim.tfexample_decoder`."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ Columns = dict[str, list[Any]]
 
 
 class MessageDecoder(DataDecoder):
-    """The base of the decoders of messages with keys, each of which a spec tells of.
+    """Base of the decoders of messages with keys, each with a spec.
 
     Args:
-        items_to_handlers: item → the `ItemHandler` that makes it.
+        items_to_handlers: item → its `ItemHandler`.
 
     Raises:
-        ConfigurationError: no dict of handlers.
+        ConfigurationError: not a dict of handlers.
     """
 
     _message: ClassVar[str]  # what one message is called
@@ -68,10 +68,10 @@ class MessageDecoder(DataDecoder):
         """The keys that have specs."""
 
     def _keys_of(self, items: Iterable[str]) -> list[str]:
-        """The keys of these items, each once.
+        """Return the keys of these items, each once.
 
         Raises:
-            UnknownFeatureError: one has no spec.
+            UnknownFeatureError: a key has no spec.
         """
         known = self._known_keys()
         found: dict[str, None] = {}
@@ -83,16 +83,16 @@ class MessageDecoder(DataDecoder):
         return list(found)
 
     def decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:
-        """The items of one message, in the order asked for. Only the keys that they are made of are parsed.
+        """Return the items of one message, in the order of `items`. Only the keys they need are parsed.
 
         Args:
             data: the bytes of the message.
-            items: which items; all of them by default.
+            items: names of items; default all.
 
         Raises:
-            UnknownItemError: an item that there is none of.
-            UnknownFeatureError: an item is made of a key that has no spec.
-            ExampleError: the message is damaged, breaks the rules of a spec, or does not make an item.
+            UnknownItemError: an unknown item.
+            UnknownFeatureError: an item needs a key without a spec.
+            ExampleError: the message is damaged, violates a spec, or does not make an item.
         """
         names = chosen_items(items, self.list_items())
         keys = self._keys_of(names)
@@ -116,12 +116,12 @@ class MessageDecoder(DataDecoder):
             raise
 
     def decode_block(self, block: Iterable[Any], items: Sequence[str] | None = None) -> Iterator[Row]:
-        """See `DataDecoder.decode_block`: the records are parsed at once, and handlers asked one sample after the other.
+        """See `DataDecoder.decode_block`: the records are parsed at once, and handlers called sample by sample.
 
         Raises:
-            UnknownItemError: an item that there is none of.
-            UnknownFeatureError: an item is made of a key that has no spec.
-            ExampleError: a record as in `decode`, once the samples before it are given.
+            UnknownItemError: an unknown item.
+            UnknownFeatureError: an item needs a key without a spec.
+            ExampleError: a record as in `decode`, after the samples before it.
         """
         names = chosen_items(items, self.list_items())
         self._keys_of(names)
@@ -158,7 +158,7 @@ class MessageDecoder(DataDecoder):
         """
 
     def _direct_keys(self, items: list[str]) -> list[str | None]:
-        """For each item the key whose values it is as they are, or None where its handler is to be asked."""
+        """Return for each item the key whose values it is unchanged, or None if its handler is needed."""
         return [None] * len(items)
 
     def _made(self, item: str, columns: Columns, block: RecordBlock) -> Iterator[Any]:
@@ -178,14 +178,14 @@ _ON_ARRAYS = (Tensor, LookupTensor, BoundingBox, Image)
 
 
 class TFExampleDecoder(MessageDecoder):
-    """The decoder of `tf.train.Example`: specs tell how keys are parsed, handlers make items of what they give.
+    """The decoder of `tf.train.Example`: specs define how keys are parsed, handlers make items from the values.
 
     Args:
         keys_to_features: key → `FixedLenFeature`, `VarLenFeature` or another spec, of this library or of TensorFlow.
-        items_to_handlers: item → the `ItemHandler` that makes it.
+        items_to_handlers: item → its `ItemHandler`.
 
     Raises:
-        ConfigurationError: a spec that has no meaning, or no handler.
+        ConfigurationError: an invalid spec, or not a handler.
 
     >>> from datasets_core import records, slim
     >>> decoder = slim.TFExampleDecoder(
@@ -220,9 +220,9 @@ class TFExampleDecoder(MessageDecoder):
         return self._block_parser(tuple(items))[1]
 
     def _block_parser(self, items: tuple[str, ...]) -> tuple[ExampleParser, list[str | None]]:
-        """The parser of a block for these items, and for each item the key whose values it is, if it is no more than that.
+        """Return the parser of a block for these items, and for each item the key whose values it is unchanged, if any.
 
-        A `VarLenFeature` whose handlers do as well with arrays is read as arrays.
+        A `VarLenFeature` whose handlers also accept arrays is read as arrays.
         """
         kept = self._block_parsers.get(items)
         if kept is None:
@@ -297,10 +297,10 @@ def _cell(row: Mapping[str, Any], column: str) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """A value of a row as a numpy array, where it is made of numbers or is a picture; else the value.
+    """Return a value of a row as a numpy array, if it is made of numbers or is a picture; else unchanged.
 
     Args:
-        value: what stands in the row.
+        value: the value in the row.
 
     >>> as_array([1, 2]), as_array(["a"]), as_array([[1], [2, 3]])
     (array([1, 2]), ['a'], [[1], [2, 3]])
@@ -313,7 +313,7 @@ def as_array(value: Any) -> Any:
 
 
 def _numbers_shape(value: Any) -> tuple[int, ...] | None:
-    """The shape of a number or of lists of them; None for what is no array of numbers."""
+    """Return the shape of a number or of nested lists of numbers; None for other values."""
     if isinstance(value, bool | int | float | np.number | np.bool_):
         return ()
     if isinstance(value, np.ndarray):
@@ -340,15 +340,15 @@ def _as_parsed(value: Any) -> Any:
 
 
 class TFSequenceExampleDecoder(MessageDecoder):
-    """The decoder of `tf.train.SequenceExample`: specs tell how keys are parsed, handlers make items of what they give.
+    """The decoder of `tf.train.SequenceExample`: specs define how keys are parsed, handlers make items from the values.
 
     Args:
-        keys_to_context_features: key → spec, of what a record has once.
-        keys_to_sequence_features: key → spec, of what each of its steps has: `FixedLenSequenceFeature`, `VarLenFeature`.
-        items_to_handlers: item → the `ItemHandler` that makes it.
+        keys_to_context_features: key → spec, for features of a record.
+        keys_to_sequence_features: key → spec, for features of its steps: `FixedLenSequenceFeature`, `VarLenFeature`.
+        items_to_handlers: item → its `ItemHandler`.
 
     Raises:
-        ConfigurationError: a key in both, a spec that has no meaning, or no handler.
+        ConfigurationError: a key in both, an invalid spec, or not a handler.
 
     >>> from datasets_core import records, slim
     >>> decoder = slim.TFSequenceExampleDecoder(

@@ -1,4 +1,4 @@
-"""`MergedUnits`: the samples of several work units at a time, one of each in turn, whatever the threads do that read them."""
+"""`MergedUnits`: samples of several work units in turn, read by threads, in an order independent of timing."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from datasets_core.slim.readers import Position, SampleBlock, SampleReader, ende
 
 
 class WorkUnits:
-    """Files in the order in which readers take them: a unit is one file of one epoch.
+    """Files in reading order: a unit is one file of one epoch.
 
     Args:
         files: the paths.
-        num_epochs: how often all of them are read; None for ever.
-        seed: of the order, which is another one in each epoch; None for the given order.
+        num_epochs: number of times all of them are read; None for endless.
+        seed: of the order, another one in each epoch; None for the given order.
 
     Raises:
-        ConfigurationError: a number of epochs that has no meaning.
+        ConfigurationError: an invalid number of epochs.
 
     >>> units = WorkUnits(["a", "b"], num_epochs=2)
     >>> len(units), [units.path(unit) for unit in range(4)]
@@ -43,11 +43,11 @@ class WorkUnits:
         self._orders: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
-        """How many there are; of those without end a number that nobody reaches."""
+        """Return the number of units; a huge number if endless."""
         return len(self.files) * self.num_epochs if self.num_epochs is not None else (1 << 62)
 
     def place(self, unit: int) -> int:
-        """Which of the files a unit reads."""
+        """Return the index of the file of a unit."""
         epoch, place = divmod(unit, len(self.files))
         if self.seed is None:
             return place
@@ -63,7 +63,7 @@ class WorkUnits:
         return self.files[self.place(unit)]
 
 
-# `UnitThreads`: threads that read work units one after the other, a bounded way ahead of whom they read for.
+# `UnitThreads`: threads that read work units, a bounded number of samples ahead.
 
 
 _AHEAD_BYTES = 4 << 20  # for each thread; a block may be larger, and then it is one
@@ -71,7 +71,7 @@ _JOIN_SECONDS = 1.0  # for all threads together: one that a reader of the user's
 
 
 class _Buffer:
-    """What was read of a unit, and was not taken yet."""
+    """Data of a unit that was read, and not taken yet."""
 
     __slots__ = ("blocks", "error", "is_whole", "weight")
 
@@ -83,22 +83,22 @@ class _Buffer:
 
 
 class ThreadsClosedError(Exception):
-    """Something was asked for of threads that were closed."""
+    """Use of threads that were closed."""
 
 
 class UnitThreads:
-    """Reads work units: the first ones at once, by a thread each, and each thread that is done takes the next one.
+    """Reads work units: the first ones at once, by a thread each; each thread that is done takes the next one.
 
-    Nothing is begun before something is asked for.  The threads are daemons and belong to one process: in a forked one
-    `is_lost` is true, and nothing is read any more.
+    Threads start on first use.  They are daemons and belong to one process: in a forked one
+    `is_lost` is true, and nothing is read.
 
     Args:
         units: the files.
         readers: one for each thread.
-        starts: units that were begun before, in their order, each with the position behind which to go on; None for those
-            that are read from their beginning.
-        next_unit: the first unit that nobody has begun.
-        samples_ahead: how many samples may wait in all, of which nobody says how large they are, and one for each thread.
+        starts: units begun before, in their order, each with the position after which to resume; None for those
+            read from their beginning.
+        next_unit: the first unit that was not begun.
+        samples_ahead: maximum number of waiting samples of unknown size, in all, besides one for each thread.
     """
 
     def __init__(
@@ -127,14 +127,14 @@ class UnitThreads:
     # -- for whom it reads ---------------------------------------------------------------------------------------------
 
     def take(self, unit: int, *, waits: bool) -> tuple[list[SampleBlock], bool, BaseException | None]:
-        """What was read of a unit since it was asked for last, whether there may be more, and why there is not.
+        """Return the blocks of a unit read since the last call, True if there may be more, and the error that ended it.
 
         Args:
-            unit: which; those that are asked for are at most as many as there are threads.
-            waits: until there is something.
+            unit: the unit; at most as many units as threads are read at a time.
+            waits: True to wait for a block.
 
         Raises:
-            ThreadsClosedError: they were closed, also while they were waited for.
+            ThreadsClosedError: they are closed, or were closed while waiting.
         """
         with self._lock:
             self._begin()
@@ -199,7 +199,7 @@ class UnitThreads:
             del error
 
     def _failure(self, reader: SampleReader, unit: int) -> BaseException | None:
-        """Read a unit; why that failed, whatever it is, or None: whoever waits for the unit is told by the caller."""
+        """Read a unit; return the error, of any kind, or None: the reading thread raises it."""
         last: list[Position] = []
         try:
             try:
@@ -214,7 +214,7 @@ class UnitThreads:
 
     @staticmethod
     def _told(reader: SampleReader, path: str, last: list[Position], found: BaseException) -> FileFormatError:
-        """The error of somebody else's reader, with the file."""
+        """Return the error of a user's reader, with the file."""
         where = f" behind {shown_key(reader, path, last[0])}" if last else ""
         reason = f"its reader, {type(reader).__name__}, failed{where}: {in_words(found)}"
         error = FileFormatError(path, reason, advice="Mend the reader, or the file")
@@ -236,7 +236,7 @@ class UnitThreads:
             return None
 
     def _read(self, reader: SampleReader, unit: int, last: list[Position]) -> None:
-        """Read a unit, as long as somebody wants it."""
+        """Read a unit, as long as it is needed."""
         start = self._starts.get(unit)
         with ended(reader.blocks(self._units.path(unit), start)) as blocks:
             for block in blocks:
@@ -277,13 +277,13 @@ def _conditions() -> tuple[Any, threading.Condition, threading.Condition]:
 
 
 class Origin:
-    """Where the samples of a block are from, without what they hold.
+    """Origins of the samples of a block, without their data.
 
     Attributes:
         unit: the work unit.
         path: its file.
-        positions: where each stands in it.
-        first: the number of the first in it.
+        positions: of the samples in the file.
+        first: number of the first sample in the file.
     """
 
     __slots__ = ("_heads", "first", "path", "positions", "unit")
@@ -294,14 +294,14 @@ class Origin:
 
     @property
     def heads(self) -> list[Any]:
-        """What the key of each says."""
+        """Parts of the keys of the samples."""
         if self._heads is None:  # for all at once: a look into an array takes long
             self._heads = heads_of(self.positions)
         return self._heads
 
 
 def heads_of(positions: Any) -> list[Any]:
-    """What keys say of the positions of a block.
+    """Return the parts of keys for the positions of a block.
 
     >>> heads_of(np.array([[19, 1], [38, 2]])), heads_of([3, "a", [5, 6]])
     ([19, 38], [3, 'a', 5])
@@ -321,7 +321,7 @@ class Entry(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Where it stands in its file, as JSON has it."""
+        """Position in its file, as JSON."""
         return plain(self.origin.positions[self.place])
 
     def key(self, reader: SampleReader) -> str:
@@ -366,20 +366,20 @@ class _Lane:
         self.at = 0
 
     def state(self) -> list[Any]:
-        """The unit, and where the sample stands that was taken last."""
+        """Return the unit, and the position of the last sample taken."""
         return [self.unit, self.ready[self.at - 1].position if self.at else self.last]
 
 
 @dataclass
 class MergeState:
-    """Where a merge stands.
+    """State of a merge.
 
     Attributes:
-        lanes: the units that are being read, each with where its last sample stands that was taken.
-        turn: the lane whose turn it is.
-        next_unit: the first unit that no lane has.
-        num_taken: samples that were taken.
-        num_units: units that were read to their end.
+        lanes: the open units, each with the position of the last sample taken.
+        turn: index of the next lane.
+        next_unit: the first unit in no lane.
+        num_taken: number of samples taken.
+        num_units: number of units read to their end.
     """
 
     lanes: list[list[Any]] = field(default_factory=list)
@@ -390,16 +390,16 @@ class MergeState:
 
 
 class MergedUnits:
-    """Samples of as many work units as there are readers, one of each in turn; where one ends, the next unit takes its place.
+    """Samples of as many work units as there are readers, one of each in turn; a unit that ends is replaced by the next one.
 
-    So the order follows from the files alone, and a state of it is a few numbers.
+    So the order depends on the files alone, and its state is a few numbers.
 
     Args:
         units: the files.
-        make_reader: makes a reader; asked once for each thread.
-        num_readers: how many threads there are.
+        make_reader: makes a reader; called once for each thread.
+        num_readers: number of threads.
         samples_ahead: see `UnitThreads`.
-        state: where to go on.
+        state: the start.
     """
 
     def __init__(
@@ -428,12 +428,12 @@ class MergedUnits:
         return UnitThreads(self.units, self.readers, starts, self._next, self._samples_ahead)
 
     def state(self) -> MergeState:
-        """Where it stands, behind the samples that were taken."""
+        """Return the state, after the samples taken."""
         lanes = [lane.state() for lane in self._lanes]
         return MergeState(lanes, self._turn, self._next, self.num_taken, self.num_units)
 
     def renew(self) -> UnitThreads:
-        """Go on in a forked process, where the threads are not: by new ones, from where it stands."""
+        """Resume with new threads in a forked process, which does not have the old ones."""
         for lane in self._lanes:
             lane.last, lane.ready, lane.at = lane.state()[1], [], 0
         self.threads = self._new_threads()
@@ -463,7 +463,7 @@ class MergedUnits:
                 return
 
     def _take_rounds(self, taken: list[Entry], rounds: int) -> None:
-        """Take so many samples of each lane."""
+        """Take `rounds` samples of each lane."""
         lanes = self._lanes
         if len(lanes) == 1:
             taken += lanes[0].ready[lanes[0].at : lanes[0].at + rounds]

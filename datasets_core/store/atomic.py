@@ -29,7 +29,7 @@ _LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
 
 
 class StagedFolder:
-    """Context manager: a new folder for `target` that is removed at the end of the block, whatever became of it.
+    """Context manager: a new folder for `target` that is removed at the end of the block, unless it was put in place.
 
     Args:
         target: a local folder, which need not exist.

@@ -1,4 +1,4 @@
-"""The user's files that an import in a function reads, those that they import in turn too, loaded or not."""
+"""Names and modules that code depends on: globals, imports, source files of the user's modules, changes since import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of structs as columns, and columns that are missing: put together batch by batch, when they are read."""
+"""`FieldsShard`, `FilledShard`: shards with struct fields as columns, or with missing columns filled, made on use."""
 
 from __future__ import annotations
 

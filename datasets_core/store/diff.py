@@ -1,4 +1,4 @@
-"""Two prepared versions of a dataset compared, row by row: what the change is called, and where it begins.
+"""`compare`: two versions of a dataset compared row by row: level of the change, summary, first differences.
 
 The same rows in the same order with the same columns are a PATCH, whatever the files look like; the same with more columns, or
 more fields in them, a MINOR change; everything else is MAJOR.

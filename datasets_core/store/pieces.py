@@ -1,4 +1,4 @@
-"""Pieces: runs of rows of the record batches of shards, as arrays, and how row ranges become pieces."""
+"""Pieces: runs of rows of the record batches of shards, as arrays; source file ranges; locations of rows for ids."""
 
 from __future__ import annotations
 

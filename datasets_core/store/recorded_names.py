@@ -1,4 +1,4 @@
-"""The names by which fingerprints know classes and functions of this library, wherever in it they are defined now.
+"""Recorded names of classes and functions in fingerprints, wherever they are defined now.
 
 A fingerprint holds the full name of a class, and is the key of results on disk.  So that moving a class to another module, or
 giving it another name, loses no result, fingerprints hold the name of the module in which it was when it was recorded here.

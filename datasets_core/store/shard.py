@@ -283,7 +283,7 @@ class MemoryShard:
     Args:
         batches: the batches.
         schema: of each.
-        standing: their locations before they were read, if known.
+        locations: their locations before they were read, if known.
     """
 
     path = None

@@ -1,4 +1,4 @@
-"""From a manifest and row ranges to rows: nothing is opened before it is read, but for what looks altered."""
+"""`open_rows`: row ranges of a manifest as a table, opened on use; checks of shards; `verify_folder`."""
 
 from __future__ import annotations
 

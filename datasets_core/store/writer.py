@@ -1,4 +1,4 @@
-"""Rows into shards: record batches in order, files that roll by size, hashed while they are written.
+"""`ShardWriter`: record batches into shards that roll by size, hashed while they are written; Arrow streams.
 
 What a shard holds depends on the batches alone, never on time or on the number of workers.  A shard has a temporary name
 until it is whole and on the disk; one rename gives it its own.

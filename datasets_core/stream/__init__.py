@@ -1,1 +1,1 @@
-"""Rows one after the other: ordered by arithmetic, changed by functions, resumed at every row."""
+"""Streams: rows in a computed order, changed by functions, resumable at every row."""

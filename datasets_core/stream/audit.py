@@ -1,4 +1,4 @@
-"""`audit`: whether the ranks of a training delivered every row exactly once, by their states; else which rows it is about."""
+"""`merge_states`, `audit`: states of all ranks merged, and checked for rows delivered exactly once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Explanation`: what reading a stream takes, before it is read: requests, bytes, memory, time, and what to do about them."""
+"""`Explanation`: cost of reading a stream: requests, bytes, memory, time; `BlockCosts`: its computation from footers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`IterableDataset`: rows one after the other, in an order that is computed, with an exact state behind each."""
+"""`IterableDataset`: rows in a computed order, with an exact state behind each; `IterableColumn`."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ ShownRows: TypeAlias = Callable[[Delivery], tuple[list[Any], Callable[[int], Sta
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How an iteration reads and shows the rows of a node.
+    """Functions with which an iteration reads and shows the rows of a node.
 
     Attributes:
         show: makes the function that shows deliveries; called with the first one.

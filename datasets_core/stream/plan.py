@@ -1,4 +1,4 @@
-"""`Plan`: a stream as a value: where its rows come from, and the steps behind; what runs it is made when it is read."""
+"""`Plan`: a stream as a value: source and steps; nodes are made when it is read. Column projection, ranks, media decoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RowIds`: the identity of rows as columns: an id of 128 bits, the file that a row comes from, and its number there."""
+"""`RowIds`: columns with the identity of rows: a 128-bit id, the file, and the row number; rows by their ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The saved state of a stream: small, plain JSON, and bound to the plan that it belongs to."""
+"""Saved state of a stream: small, plain JSON, with the signature of its plan and the versions of remote files."""
 
 from __future__ import annotations
 

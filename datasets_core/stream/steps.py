@@ -1,4 +1,4 @@
-"""The steps of a stream as values: each says what it makes of the rows before it, by arithmetic where that can be."""
+"""Steps of a stream as values: `Map`, `Filter`, `Batch`, `Shuffle`, ...; each makes the node that runs it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Code written for TensorFlow Datasets runs with one import changed: `import datasets_core.tfds as tfds`.
+"""API of TensorFlow Datasets: its code runs with one import changed: `import datasets_core.tfds as tfds`.
 
-Names, arguments and defaults are those of TFDS; what they do stands in the rooms below, without TensorFlow.
+Names, arguments and defaults are those of TFDS; the implementation is in the modules of this package, without TensorFlow.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`tfds.dataset_builders`: builders of texts whose words stand one a line, with their annotations in columns."""
+"""`tfds.dataset_builders`: builders of texts with one word per line and annotations in columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ConllBuilderConfig(BuilderConfig):
     """A variant whose lines have these columns.
 
     Args:
-        separator: what stands between two columns.
+        separator: separator of columns.
         ordered_features: the features of the columns, in their order.
 
     >>> ConllBuilderConfig(name="a", separator=" ", ordered_features={"tokens": [str]}).features_dict

@@ -66,7 +66,7 @@ def _is_numpy(name: str) -> bool:
 
 
 def is_dtype(given: Any) -> bool:
-    """True if somebody wrote a type where a feature may stand."""
+    """True if a type is given in place of a feature."""
     return isinstance(given, (str, type, np.dtype)) or hasattr(given, "as_numpy_dtype")
 
 
@@ -94,13 +94,13 @@ def feature_of(given: Any) -> FeatureType:
 
 
 def tensor_of(shape: Any, dtype: Any) -> Feature:
-    """The feature of arrays of one shape, of which sizes may be None.
+    """Return the feature of arrays of one shape; sizes may be None.
 
     >>> tensor_of((3,), np.float32), tensor_of((None, 2), "int32"), tensor_of((None, None), "int8")
     (List(Value('float32'), length=3), Array2D(shape=(None, 2), dtype='int32'), List(List(Value('int8'))))
 
     Raises:
-        ConfigurationError: a shape or a dtype that means nothing.
+        ConfigurationError: an invalid shape or dtype.
     """
     name = dtype_name(dtype)
     return array_feature(_sizes(shape), name)
@@ -179,7 +179,7 @@ class TensorInfo(NamedTuple):
 
 
 class Connector:
-    """What each feature of TFDS can say of its values."""
+    """Interface of all features of TFDS."""
 
     __slots__ = ()
 
@@ -240,7 +240,7 @@ class ScalarFeature(Connector, Value):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """None: one value has no sizes."""
+        """None: a single value has no sizes."""
         return ()
 
     encoder = vocab_size = None  # of words, which are stored as they are
@@ -257,7 +257,7 @@ class ScalarFeature(Connector, Value):
 
 
 class ListFeature(Connector, List):
-    """A list in each row; what is asked of its elements may be asked of it."""
+    """A list in each row; attributes of its elements are attributes of the list."""
 
     __slots__ = ()
 
@@ -369,7 +369,7 @@ class ClassLabel(Connector, LibraryClassLabel):
 
     @property
     def num_classes(self) -> int:
-        """How many classes there are; it may be set where there are none."""
+        """Number of classes; may be set if there are none."""
         return len(self.names)
 
     @num_classes.setter
@@ -378,7 +378,7 @@ class ClassLabel(Connector, LibraryClassLabel):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """None: one value has no sizes."""
+        """None: a single value has no sizes."""
         return ()
 
     @property
@@ -461,7 +461,7 @@ class _Columns(Features):
 
 
 class FeaturesDict(_Columns):
-    """The names and the features of the columns; dtypes and dicts may stand for features.
+    """The names and the features of the columns; accepts dtypes and dicts as features.
 
     >>> features = FeaturesDict({"x": np.float32, "nested": {"y": np.int64}})
     >>> features["x"], features.shape
@@ -494,7 +494,7 @@ class ListColumns(_Columns):
 
     @property
     def length(self) -> int | None:
-        """How many dicts there are; None where that varies."""
+        """Number of dicts; None if it varies."""
         lengths = {cast(List, each).length for each in self.values()}
         return lengths.pop() if len(lengths) == 1 and lengths != {-1} else None
 

@@ -1,4 +1,4 @@
-"""`tfds.core`: what code of TFDS names to define a dataset and to say which rows it means."""
+"""`tfds.core`: names for defining datasets and selecting rows."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`tfds.decode`: columns that are not decoded, or not read at all."""
+"""`tfds.decode`: columns that are not decoded, or not read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SkipDecoding:
 
 
 class Decoder:
-    """What code of TFDS derives its own decoders from, which are not run here."""
+    """Base class of custom decoders in code of TFDS; they are not run here."""
 
 
 def make_decoder(**_: Any) -> Any:

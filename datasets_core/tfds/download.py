@@ -1,4 +1,4 @@
-"""`tfds.download`: how TFDS builders say what to fetch, and what they get for it."""
+"""`tfds.download`: download options, resources and manager of TFDS builders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["DownloadConfig", "DownloadError", "DownloadManager", "ExtractMethod"
 
 
 class ExtractMethod(enum.Enum):
-    """How an archive is unpacked; here its first bytes tell."""
+    """Archive formats; here they are detected by the first bytes."""
 
     NO_EXTRACT = 1
     TAR = 2
@@ -41,12 +41,12 @@ class ExtractMethod(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Resource:
-    """Something to fetch or to unpack.
+    """A file to fetch or to extract.
 
     Args:
-        url: where it is fetched.
-        extract_method: has no effect but for `NO_EXTRACT`.
-        path: where it stands already.
+        url: its URL.
+        extract_method: has no effect except for `NO_EXTRACT`.
+        path: its local path, if it exists.
         relative_download_dir: has no effect.
     """
 
@@ -58,24 +58,24 @@ class Resource:
 
 @dataclasses.dataclass
 class DownloadConfig:
-    """How a dataset is downloaded and prepared, by the names of TFDS.
+    """Options of downloads and builds, by the names of TFDS.
 
     Args:
-        extract_dir: has no effect: what is unpacked stands beside the downloads.
-        manual_dir: files that the user fetched by hand; `<data_dir>/downloads/manual` by default.
-        download_mode: what of an earlier run is used again.
+        extract_dir: has no effect: extracted files are beside the downloads.
+        manual_dir: files that the user fetched by hand; default: `<data_dir>/downloads/manual`.
+        download_mode: reuse of earlier runs.
         compute_stats: has no effect.
-        max_examples_per_split: take so many rows of each split.
-        register_checksums: write down what was downloaded, and do not compare it.
-        force_checksums_validation: every URL must be on record.
-        beam_runner, beam_options: how a pipeline of Apache Beam runs.
+        max_examples_per_split: maximum rows of each split.
+        register_checksums: True to record the checksums of downloads instead of comparing them.
+        force_checksums_validation: True to require a recorded checksum of every URL.
+        beam_runner, beam_options: options of a pipeline of Apache Beam.
         try_download_gcs: has no effect.
         verify_ssl: False is refused.
-        override_max_simultaneous_downloads: files that are fetched at the same time.
+        override_max_simultaneous_downloads: number of files fetched at the same time.
         num_shards: of each split.
         min_shard_size: has no effect.
         max_shard_size: bytes of a shard.
-        ignore_duplicates: of rows of a split that share a key, keep the first.
+        ignore_duplicates: True to keep the first of rows of a split that share a key.
         nondeterministic_order: has no effect: the order is always the same.
 
     >>> DownloadConfig(num_shards=4).num_shards
@@ -129,11 +129,11 @@ class DownloadConfig:
 
 
 def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
-    """Pairs of the name and the open file of each member of an archive.
+    """Yield pairs of the name and the open file of each member of an archive.
 
     Args:
         path: the archive, or the open file of one.
-        method: has no effect: the first bytes tell.
+        method: has no effect: the archive format is detected.
     """
     if method in (ExtractMethod.GZIP, ExtractMethod.BZIP2):
         opener: Any = gzip.open if method is ExtractMethod.GZIP else bz2.open
@@ -143,7 +143,7 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Members:
-    """Pairs of the name and the open file of each member of an archive, from the beginning for each who asks.
+    """Pairs of the name and the open file of each member of an archive; each iteration starts at the beginning.
 
     Args:
         source: the archive, or the open file of one.
@@ -157,7 +157,7 @@ class Members:
 
 
 class SeekableMember(io.BufferedIOBase):
-    """A member of a compressed archive, which can only be read onwards: it is read whole when somebody looks into it.
+    """A member of a compressed archive, read whole into memory on the first seek.
 
     >>> file = SeekableMember(io.BytesIO(b"abc"))
     >>> file.read(), file.seek(1), file.read()
@@ -177,7 +177,7 @@ class SeekableMember(io.BufferedIOBase):
 
     @property
     def name(self) -> Any:
-        """That of the member."""
+        """Name of the member."""
         return getattr(self._inner, "name", None)
 
     def readable(self) -> bool:
@@ -225,17 +225,17 @@ _IN_MEMORY = 64 << 20  # bytes of a member; longer ones go to the disk
 
 
 def add_checksums_dir(checksums_dir: str | os.PathLike[str]) -> None:
-    """Nothing: checksums stand in `checksums.tsv` beside the script."""
+    """Do nothing: checksums are in `checksums.tsv` beside the script."""
 
 
 class DownloadManager:
-    """What a TFDS builder gets for its files: the library's own manager, whose results are paths with the verbs of `epath`.
+    """Download manager of a TFDS builder: the library's own manager, with paths as `epath.Path`.
 
     Args:
         manager: the library's.
         manual_dir: the folder of files that the user fetched by hand.
         dataset: for messages.
-        instructions: how to fetch them.
+        instructions: text for users on how to fetch them.
     """
 
     def __init__(self, manager: Any, *, manual_dir: str | None, dataset: str, instructions: str | None) -> None:
@@ -255,10 +255,10 @@ class DownloadManager:
 
     @property
     def manual_dir(self) -> Path:
-        """The folder of files that the user fetched by hand.
+        """Folder of files that the user fetched by hand.
 
         Raises:
-            ManualDownloadError: there is no such folder.
+            ManualDownloadError: the folder does not exist.
         """
         if self._manual_dir is None or not os.path.isdir(self._manual_dir):
             wanted = (
@@ -293,7 +293,7 @@ class DownloadManager:
         return Members(source) if is_here else self._manager.iter_archive(source)
 
     def download_checksums(self, checksums_url: str) -> None:
-        """Nothing: checksums stand in `checksums.tsv` beside the script."""
+        """Do nothing: checksums are in `checksums.tsv` beside the script."""
 
     def download_kaggle_data(self, competition_or_dataset: str) -> Any:
         """Nothing: data of Kaggle is fetched by hand.

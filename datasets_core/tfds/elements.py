@@ -1,4 +1,4 @@
-"""What an element of a split is: a row, a tuple of its supervised columns, what a function made, or a batch of such."""
+"""Elements of a split: rows, tuples of supervised columns, results of functions, or batches of these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datasets_core.features.media.types import Image
 from datasets_core.features.types import FixedShape
 from datasets_core.tfds.connectors import np_dtype_of, shape_of
 
-# Values of rows as `tfds.as_numpy` gives them, made of the plain Python that the library reads.
+# Values of rows as `tfds.as_numpy` returns them, made from the plain Python that the library reads.
 
 
 Convert = Callable[[Any], Any]
@@ -23,7 +23,7 @@ _OBJECT = np.dtype(object)
 
 
 def converter(feature: FeatureType) -> Convert:
-    """What makes arrays, and scalars of numpy, of the values of a feature; texts stay texts (see `as_bytes`).
+    """Return a function from values of a feature to arrays and numpy scalars; texts stay texts (see `as_bytes`).
 
     A list of dicts becomes a dict of lists.  Lists in lists whose lengths differ become an array of arrays.
 
@@ -89,7 +89,7 @@ def _of_list(inner: FeatureType) -> Convert:
 
 
 def _dicts_below(feature: FeatureType) -> tuple[int, Mapping[str, FeatureType] | None]:
-    """How many lists dicts stand in, and the features of these; None where there are no dicts.  Translations are dicts too."""
+    """Return the number of lists around dicts, and their features; None without dicts.  Translations are dicts too."""
     depth = 0
     while isinstance(feature, (List, LargeList)):
         feature, depth = feature.feature, depth + 1
@@ -185,7 +185,7 @@ def _is_objects(value: Any) -> bool:
 
 
 def as_plain(value: Any) -> Any:
-    """What a function made, with scalars of numpy as Python's own.
+    """Return the result of a function with numpy scalars as Python's own.
 
     >>> as_plain({"a": np.int64(1), "b": (np.float32(0.5), "x")})
     {'a': 1, 'b': (0.5, 'x')}
@@ -277,7 +277,7 @@ class Form(Protocol):
 
     @property
     def has_plain_rows(self) -> bool:
-        """True if iteration gives its elements in plain Python, made of rows in plain Python."""
+        """True if elements are plain Python, made from rows in plain Python."""
         ...
 
     def element(self, row: dict[str, Any]) -> Any:
@@ -349,7 +349,7 @@ def _names(keys: Any) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What a function made of an element, whatever that is."""
+    """Result of a function for an element, of any kind."""
 
     has_plain_rows: bool = False
 
@@ -385,11 +385,11 @@ class Batched:
 
 
 def view_of(form: Form, *, is_numpy: bool) -> View:
-    """What makes an element, as iteration gives it, of a row.
+    """Return the function from a row to an element, as iteration yields it.
 
     Args:
         form: makes elements.
-        is_numpy: texts are bytes; else scalars of numpy are plain Python.
+        is_numpy: True for texts as bytes; else numpy scalars become plain Python.
 
     >>> view_of(Whole(), is_numpy=True)({WHOLE: "é"})
     b'\\xc3\\xa9'

@@ -1,7 +1,7 @@
-"""`tfds.features`: the feature classes of TFDS, each of which gives the library's own feature.
+"""`tfds.features`: feature classes of TFDS, which make features of this library.
 
-What the library has no class for becomes the nearest one with an `id` that says what it is, so that a dataset which is read
-without its code still knows it: a box is four numbers, a sound its samples, a film its pictures.
+A feature without a class in the library becomes the nearest one, with an `id` that names its kind, so that a dataset read
+without its code still has it: a box is four numbers, a sound its samples, a film its pictures.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ DocArg = Any
 
 
 class Documentation(NamedTuple):
-    """A description of a feature, which is accepted and has no effect."""
+    """A description of a feature; accepted, and without effect."""
 
     desc: str | None = None
     value_range: str | None = None
 
 
 class Encoding(enum.Enum):
-    """How TFDS compresses tensors in its files; here the file format decides."""
+    """Compression of tensors in files of TFDS; here the file format decides."""
 
     NONE = "none"
     BYTES = "bytes"
@@ -57,7 +57,7 @@ class Encoding(enum.Enum):
 
 
 class BBoxFormat(enum.Enum):
-    """In which order and unit the four numbers of a box stand; edges that are parts of a picture are checked."""
+    """Order and unit of the four numbers of a box; relative edges are checked."""
 
     YXYX = "YXYX"
     REL_YXYX = "REL_YXYX"
@@ -92,7 +92,7 @@ class _Made(type):
 
 
 class FeatureConnector(metaclass=_Made):
-    """What all features are, and dicts of them.
+    """Base of all features, and of dicts of them.
 
     >>> isinstance(Text(), FeatureConnector), isinstance(5, FeatureConnector)
     (True, False)
@@ -147,7 +147,7 @@ class Scalar(metaclass=_Made):
 
 
 class Tensor(metaclass=_Made):
-    """An array of one shape in each row; None stands for sizes that vary.
+    """An array of one shape in each row; None for variable sizes.
 
     >>> Tensor(shape=(2, 3), dtype=np.float32)
     Array2D(shape=(2, 3), dtype='float32')
@@ -180,7 +180,7 @@ class Tensor(metaclass=_Made):
 
 
 class ClassLabel(metaclass=_Made):
-    """Integers that stand for names: the library's own `ClassLabel`, whose names may be set later.
+    """Integers with names: the library's own `ClassLabel`, whose names may be set later.
 
     >>> ClassLabel(names=["a", "b"]).str2int("b"), ClassLabel(num_classes=3).num_classes
     (1, 3)
@@ -208,7 +208,7 @@ class ClassLabel(metaclass=_Made):
 
 
 class LabeledImage(metaclass=_Made):
-    """A picture of which each pixel is a class: an image of one channel.
+    """A picture with a class for each pixel: an image of one channel.
 
     >>> LabeledImage(labels=10).shape
     (None, None, 1)
@@ -368,8 +368,8 @@ class TranslationVariableLanguages(metaclass=_Made):
         return isinstance(feature, LibraryTranslationVariableLanguages)
 
 
-def Optional(feature: Any, *, doc: object = None) -> FeatureType:  # noqa: N802 - it stands where TFDS has a class
-    """The feature, of which a row may lack its value; without it the rows of a builder must have one.
+def Optional(feature: Any, *, doc: object = None) -> FeatureType:  # noqa: N802 - TFDS has a class of this name
+    """Return the feature with None allowed; without it the rows of a builder must have a value.
 
     >>> Optional(np.int32)
     Value('int32')

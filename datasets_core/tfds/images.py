@@ -1,4 +1,4 @@
-"""`ImageArray`: the library's `Image` as users of TFDS see it, decoded to an array of height, width and channels."""
+"""`ImageArray`: the feature `Image` for users of TFDS, decoded to an array (height, width, channels)."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def is_deep(data: bytes) -> bool:
 
 
 def decoded(data: bytes) -> npt.NDArray[np.uint16]:
-    """The picture, as an array of height, width and channels.
+    """Return the picture, as an array of height, width and channels.
 
     Args:
-        data: of which `is_deep` is true.
+        data: bytes with `is_deep(data)` true.
 
     Raises:
-        ValueError: the file is cut or damaged, or interlaced.
+        ValueError: the file is truncated, damaged, or interlaced.
     """
     pixels = bytearray()
     head = b""
@@ -88,7 +88,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _unfiltered(filters: npt.NDArray[np.uint8], rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The bytes of pixels of which each was told by how it differs from its neighbours: whole diagonals at once."""
+    """Return the bytes of pixels from their differences to neighbours, diagonal by diagonal."""
     height, width, step = rows.shape
     if filters.max(initial=0) > 4:
         raise ValueError("a row has a filter that PNG does not know")
@@ -109,13 +109,13 @@ def _unfiltered(filters: npt.NDArray[np.uint8], rows: npt.NDArray[np.uint8]) -> 
 class ImageArray(Image):
     """A picture in each row, stored as a file and seen as an array of shape (height, width, channels).
 
-    What the library's own `Image` has no word for (the shape, a type other than uint8) stands in its `id`, so that it is
-    still known where the dataset is read without the code that built it.
+    Properties that the library's `Image` does not have (the shape, a type other than uint8) are stored in its `id`, so that
+    they are known when the dataset is read without the code that built it.
 
     Args:
-        shape: the sizes, None where they vary; three channels by default.
+        shape: the sizes, None for variable ones; default: three channels.
         dtype: `uint8`, `uint16` or `float32`.
-        encoding_format: `"png"` or `"jpeg"`: how arrays are stored, as PNG by default; files are stored as they are.
+        encoding_format: `"png"` or `"jpeg"`: format of arrays, by default PNG; files are stored unchanged.
         use_colormap: for TFDS's own displays; has no effect.
         doc: a description; has no effect.
 
@@ -204,14 +204,14 @@ class ImageArray(Image):
         return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id, self.encoding_format)
 
     def encode_example(self, value: Any) -> dict[str, Any]:
-        """What is stored: the bytes of the file that a path leads to or that is open, or an array as PNG, or as JPEG.
+        """Return the stored form: the bytes of a file given by path or open, or an array as PNG, or as JPEG.
 
         >>> array = np.zeros((2, 3, 1), np.uint8)
         >>> ImageArray(shape=(2, 3, 1)).encode_example(array)["bytes"][:4]
         b'\\x89PNG'
 
         Raises:
-            CastError: it is no image, or of another shape.
+            CastError: not an image, or one of another shape.
         """
         if isinstance(value, (str, os.PathLike)):
             with open(value, "rb") as file:

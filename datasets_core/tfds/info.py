@@ -1,4 +1,4 @@
-"""`DatasetInfo`: what is recorded of a dataset, by the names that TFDS has for it."""
+"""`DatasetInfo` of TFDS: metadata of a dataset by its names; read instructions; registered builders."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class _IsAnyInstruction(type):
 
 
 class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
-    """Which rows of a split to read: what it makes is a `datasets_core.ReadInstruction`, and every such is an instance of it.
+    """Row selection of a split; it makes a `datasets_core.ReadInstruction`, and `isinstance` accepts any of these.
 
-    Only the order of the arguments is TFDS's: `ReadInstruction("train", None, 20)` is `train[:20]`.
+    Only the order of arguments differs: `ReadInstruction("train", None, 20)` is `train[:20]`.
 
     Args:
         split_name: name of the split; the union of all is the text `all`.
@@ -50,8 +50,8 @@ class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
         rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
 
     Raises:
-        SplitSyntaxError: a name, bound, unit or rounding that means nothing.
-        ConfigurationError: `all`, which is no split.
+        SplitSyntaxError: an invalid name, bound, unit or rounding.
+        ConfigurationError: `all`, which is not a split.
 
     >>> from datasets_core import tfds
     >>> tfds.core.ReadInstruction("train", None, 20), tfds.core.ReadInstruction("train", 10, 20, "%")
@@ -72,7 +72,7 @@ class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
         part = splits.slice_part(split_name, from_=from_, to=to, unit=unit, rounding=rounding)
         return splits.ReadInstruction.from_parts((part,))
 
-    def __init__(  # never called: it tells type checkers the order of the arguments
+    def __init__(  # never called: declares the order of the arguments for type checkers
         self,
         split_name: str,
         from_: float | None = None,
@@ -125,9 +125,9 @@ def name_of(cls: type) -> str:
 
 
 def register(cls: type, name: str) -> bool:
-    """Make a class known by name, unless it is abstract or nobody wants it known.
+    """Register a class by name, unless it is abstract or skips registration.
 
-    A class that is made again (a cell of a notebook, a module that is loaded again) takes the name over.
+    A class that is defined again (in a notebook cell, or a reloaded module) replaces the old one.
 
     Raises:
         ConfigurationError: other code has defined a class of that name.
@@ -146,9 +146,9 @@ def register(cls: type, name: str) -> bool:
 
 
 def _is_same_code(known: type, cls: type) -> bool:
-    """True if a class stands for the other: of the same module or file, or both of scripts, which paths name and not words.
+    """True if a class is a redefinition of the other: same module or file; scripts are compared by path, not by module name.
 
-    A class that `type(…)` makes says only that it is of `abc`: nobody knows whose it is.
+    A class made by `type(…)` has only the module `abc`, so its origin is unknown.
     """
     modules = [each.__module__.replace("__mp_main__", "__main__") for each in (known, cls)]
     if modules[0] == modules[1] or "abc" in modules or all(module.startswith(_SCRIPTS) for module in modules):
@@ -158,7 +158,7 @@ def _is_same_code(known: type, cls: type) -> bool:
 
 
 def is_abstract(cls: type) -> bool:
-    """True if a hook of a builder is still to be written; asked while the class is made, when Python does not know yet."""
+    """True if a hook of a builder is not implemented; called while the class is made, before Python knows."""
     return any(getattr(getattr(cls, name, None), "__isabstractmethod__", False) for name in _HOOKS) or inspect.isabstract(cls)
 
 
@@ -195,7 +195,7 @@ Metadata = BeamMetadataDict = MetadataDict
 
 @dataclasses.dataclass
 class DatasetIdentity:
-    """By which name, config and version a dataset goes, and where it stands.
+    """Name, config and version of a dataset, and its folder.
 
     >>> DatasetIdentity(name="mnist", version="1.0.0").name
     'mnist'
@@ -242,21 +242,21 @@ class Keys(SupervisedKeysData):
 
 
 class DatasetInfo(LibraryInfo):
-    """What is recorded of a dataset: `tfds.core.DatasetInfo`.
+    """Metadata of a dataset: `tfds.core.DatasetInfo`.
 
     Args:
-        builder: whose dataset it is.
-        description: for people.
+        builder: the builder of the dataset.
+        description: text for users.
         features: the columns: a `FeaturesDict`, or a dict of features and dtypes.
         supervised_keys: the columns of a supervised task, as a tuple of names, of tuples or of dicts.
-        disable_shuffling: rows are written by key or as they come, and not by the hash of their keys.
+        disable_shuffling: True to write rows by key or in source order, and not by the hash of their keys.
         nondeterministic_order: has no effect: the order is always the same.
-        homepage: where people find more.
-        citation: how to cite it.
+        homepage: URL of its web page.
+        citation: text of the citation.
         metadata: further values.
         license: of the data.
-        redistribution_info: has no effect but to be kept.
-        split_dict: what is known of the splits already.
+        redistribution_info: stored, and otherwise without effect.
+        split_dict: known splits.
         alternative_file_formats, is_blocked: have no effect.
 
     >>> from datasets_core import tfds
@@ -303,12 +303,12 @@ class DatasetInfo(LibraryInfo):
 
     @classmethod
     def of(cls, info: LibraryInfo, *, known: DatasetInfo | None = None, data_dir: str | None = None) -> DatasetInfo:
-        """Any info of the library, by these names.
+        """Return an info of the library in this form.
 
         Args:
             info: the library's.
-            known: the same dataset's, for what the library does not store.
-            data_dir: where the dataset stands, or will.
+            known: the earlier info of the same dataset, for fields that the library does not store.
+            data_dir: existing or future folder of the dataset.
         """
         made = cls.__new__(cls)
         made.metadata = made.redistribution_info = made.file_format = None
@@ -335,17 +335,17 @@ class DatasetInfo(LibraryInfo):
 
     @property
     def config_description(self) -> str | None:
-        """What TensorFlow Datasets recorded of the config for people."""
+        """Description of the config, as recorded by TensorFlow Datasets."""
         told = self.further.get("config_description") if isinstance(self.further, dict) else None
         return None if told is None else str(told)
 
     @property
     def initialized(self) -> bool:
-        """True if the dataset stands."""
+        """True if the dataset was built."""
         return bool(self.splits)
 
     def to_dict(self) -> dict[str, Any]:
-        """See `DatasetInfo.to_dict`; what only TFDS has stands in `further`, as far as it is JSON."""
+        """See `DatasetInfo.to_dict`; fields of TFDS only are in `further`, if they are JSON."""
         stored, keys = self.copy(), cast(Any, self.supervised_keys)
         told: dict[str, Any] = {"metadata": self.metadata, "redistribution_info": self.redistribution_info}
         if keys is not None and not isinstance(keys, SupervisedKeysData):
@@ -398,7 +398,7 @@ def _plain(text: str | None) -> str:
 
 
 def text_beside(path: str | None, name: str) -> str:
-    """The text of a file beside a script; nothing where there is none."""
+    """Return the text of a file beside a script; empty without one."""
     if path is None:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""`load`, `builder` and their kin: a name, and what is prepared, built and read of it."""
+"""`load`, `builder`, `data_source` and similar functions of TFDS."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from datasets_core.tfds.tfds_builder import DatasetBuilder, default_data_dir
 
 
 class PreparedBuilder(SplitReading, ReadOnlyBuilder):
-    """A dataset that stands prepared in a folder, read without its code."""
+    """A finished dataset in a folder, read without its code."""
 
     @classmethod
     def of(cls, builder: ReadOnlyBuilder) -> PreparedBuilder:
@@ -59,19 +59,19 @@ def load(
     try_gcs: bool = False,
     file_format: Any = None,
 ) -> Any:
-    """Load a dataset, preparing it first where it does not stand yet.
+    """Load a dataset; build it first if it does not exist.
 
     Args:
         name: `"name"`, `"name/config:1.*.*"`, or the path of a script or of a folder with one.
         split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
         data_dir: the folder of all datasets; `TFDS_DATA_DIR`, else `~/tensorflow_datasets` by default.
-        batch_size: put so many rows together; -1 gives all rows as one dict of arrays.
-        shuffle_files: read the files in random order.
-        download: prepare the dataset where it does not stand.
-        as_supervised: give tuples of the columns that `supervised_keys` names.
-        decoders: columns that are not decoded, or not read at all.
-        read_config: in which order files are read.
-        with_info: give a pair of the rows and the info.
+        batch_size: combine so many rows; -1 returns all rows as one dict of arrays.
+        shuffle_files: True to read the files in random order.
+        download: True to build the dataset if it does not exist.
+        as_supervised: True for tuples of the columns in `supervised_keys`.
+        decoders: columns that are not decoded, or not read.
+        read_config: read order of files.
+        with_info: True to return a pair of the rows and the info.
         builder_kwargs: for the builder: `config=`, `version=`.
         download_and_prepare_kwargs: for `download_and_prepare`.
         as_dataset_kwargs: for `as_dataset`.
@@ -79,8 +79,8 @@ def load(
         file_format: see `download_and_prepare`.
 
     Raises:
-        DatasetNotFoundError: no such dataset, or (`download=False`) it does not stand.
-        DatasetsCoreError: of the kind that says what is wrong.
+        DatasetNotFoundError: an unknown dataset, or (`download=False`) one that was not built.
+        DatasetsCoreError: a subclass for the failure.
     """
     made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
     if download:
@@ -127,16 +127,16 @@ def builder(
     try_gcs: bool = False,
     **builder_kwargs: Any,
 ) -> SplitReading:
-    """The builder of a dataset: of code that is imported, of a script, or of what stands prepared in `data_dir`.
+    """Return the builder of a dataset: of imported code, of a script, or of a finished dataset in `data_dir`.
 
     Args:
         name: `"name"`, `"name/config:1.*.*"`, or a path.
         data_dir: the folder of all datasets.
         try_gcs: has no effect.
-        builder_kwargs: `config=`, `version=`, and what the builder takes itself.
+        builder_kwargs: `config=`, `version=`, and arguments of the builder itself.
 
     Raises:
-        DatasetNotFoundError: neither code nor data of that name is known, or it stands in a namespace (`huggingface:name`).
+        DatasetNotFoundError: no code or data of that name, or a name in a namespace (`huggingface:name`).
         UnknownVersionError, UnknownConfigError: it has others.
     """
     if isinstance(name, os.PathLike) or _is_path(name):
@@ -178,7 +178,7 @@ def _in_no_namespace(asked: BuilderName) -> BuilderName:
 
 
 def _prepared_before(cls: Any, name: str, root: str, config: Any, version: Any) -> PreparedBuilder | None:
-    """What older code prepared of a version that the present code does not list, or does not prepare."""
+    """Return the dataset built by older code, of a version that the present code does not list, or cannot build."""
     known = [each.name for each in cls.BUILDER_CONFIGS]
     wanted = getattr(config, "name", config) or cls.DEFAULT_BUILDER_CONFIG_NAME or next(iter(known), None)
     found = find_prepared(root, name, wanted, version, is_blocked=lambda each: cls.blocks(each, wanted)[0])
@@ -269,7 +269,7 @@ def builder_cls(name: str | os.PathLike[str]) -> type[Any]:
 
 
 def list_builders(*, with_community_datasets: bool = True) -> list[str]:
-    """The names of the builders that code has defined.
+    """Return the names of the builders defined by code.
 
     Args:
         with_community_datasets: has no effect.
@@ -281,16 +281,16 @@ def list_builders(*, with_community_datasets: bool = True) -> list[str]:
 
 
 def builder_from_directory(builder_dir: str | os.PathLike[str], file_format: Any = None) -> PreparedBuilder:
-    """The builder of a dataset that stands prepared in a folder, by this library or by TensorFlow's; its code is not needed.
+    """Return the builder of a finished dataset in a folder, of this library or of TensorFlow; its code is not needed.
 
     Args:
         builder_dir: the folder of one version.
-        file_format: of several formats in which TensorFlow Datasets put the rows there, the one to read.
+        file_format: the format to read, if TensorFlow Datasets stored the rows in several.
 
     Raises:
-        DatasetNotFoundError: nothing prepared stands there.
-        ManifestError: what stands there is broken.
-        FileFormatError: its rows stand in files of a format that is not read, such as array_record.
+        DatasetNotFoundError: no finished dataset.
+        ManifestError: a damaged dataset.
+        FileFormatError: rows in files of an unsupported format, such as array_record.
     """
     name = getattr(file_format, "value", file_format)
     return PreparedBuilder.of(opened_directory(builder_dir, file_format=name))
@@ -299,14 +299,14 @@ def builder_from_directory(builder_dir: str | os.PathLike[str], file_format: Any
 def builder_from_directories(
     builder_dirs: Sequence[str | os.PathLike[str]], *, filetype_suffix: str | None = None
 ) -> PreparedBuilder:
-    """One builder over several folders that hold prepared datasets of one kind: a split has the rows of all of them.
+    """Return one builder for several finished datasets of one kind: a split has the rows of all of them.
 
     Args:
         builder_dirs: the folders.
-        filetype_suffix: has no effect: the datasets say it.
+        filetype_suffix: has no effect: the datasets record it.
 
     Raises:
-        DatasetNotFoundError: nothing that this library prepared stands in one of them.
+        DatasetNotFoundError: a folder without a dataset of this library.
         ConfigurationError: they have different features or file formats.
     """
     from datasets_core.building.prepared import builder_from_directories as joined  # for several folders alone
@@ -319,12 +319,12 @@ def builder_from_directories(
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkResult:
-    """What was measured.
+    """Result of a benchmark.
 
     Attributes:
         batch_size: elements of each step.
         start_time, first_batch_time, end_time: readings of a clock, in seconds.
-        num_iter: steps that were made, without the first.
+        num_iter: number of steps, without the first.
     """
 
     batch_size: int

@@ -1,4 +1,4 @@
-"""`SplitReading`: how builders of TFDS's kind give what they prepared: as streams in TFDS's order, and as TFDS shows rows."""
+"""`SplitReading`: splits of TFDS builders as streams in the order of TFDS; `as_numpy`, `as_dataframe`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from datasets_core.tfds.split_stream import SplitStream
 
 
 class SplitReading(RecordReading):
-    """What builders with code, and those that only read, have in common."""
+    """Base of builders with code, and of read-only ones."""
 
     _seen: DatasetInfo | None = None
     _is_hosted: bool = False
 
     @property
     def info(self) -> DatasetInfo:
-        """What is recorded of the dataset."""
+        """Metadata of the dataset."""
         assert self._seen is not None
         return self._seen
 
@@ -82,7 +82,7 @@ class SplitReading(RecordReading):
         return self.builder_config
 
     def is_prepared(self) -> bool:
-        """True if the dataset stands."""
+        """True if the dataset was built."""
         return self._found() is not None
 
     def _found(self) -> Manifest | None:
@@ -112,20 +112,20 @@ class SplitReading(RecordReading):
         as_supervised: bool = False,
         **library: Any,
     ) -> Any:
-        """The rows of splits, as streams.
+        """Return the rows of splits, as streams.
 
         Args:
             split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
-            batch_size: put so many rows together; -1 gives all rows as one dict of arrays.
-            shuffle_files: read the files in random order, another one in each iteration.
-            decoders: columns that are not decoded, or not read at all.
-            read_config: in which order files are read; 16 at a time, 16 rows of each in turn, by default.
-            as_supervised: give tuples of the columns that `supervised_keys` names.
-            library: `in_memory=`, by which the library asks for a `Dataset`.
+            batch_size: combine so many rows; -1 returns all rows as one dict of arrays.
+            shuffle_files: True to read the files in random order, another one in each iteration.
+            decoders: columns that are not decoded, or not read.
+            read_config: read order of files; default: 16 at a time, 16 rows of each in turn.
+            as_supervised: True for tuples of the columns in `supervised_keys`.
+            library: `in_memory=`, with which the library requests a `Dataset`.
 
         Raises:
-            DatasetNotFoundError: nothing is prepared.
-            UnknownSplitError, EmptySplitError: no such split, or one without rows.
+            DatasetNotFoundError: it was not built.
+            UnknownSplitError, EmptySplitError: an unknown split, or one without rows.
             ConfigurationError: arguments that do not fit the dataset.
         """
         if self._is_hosted:
@@ -188,7 +188,7 @@ def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
     return function(nest)
 
 
-# `as_numpy`: streams, and what is made of their rows, as arrays and bytes.
+# `as_numpy`: streams and their rows as arrays and bytes.
 
 
 def as_numpy(dataset: Any) -> Any:

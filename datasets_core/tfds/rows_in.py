@@ -1,4 +1,4 @@
-"""Rows as authors of TFDS builders yield them, made into rows that the library stores: whole, and with files read at once."""
+"""Rows as authors of TFDS builders yield them, converted to stored rows, with files read at once."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FLOATS = frozenset({"float16", "float32", "float64"})
 
 
 def row_change(features: Mapping[str, FeatureType]) -> Change:
-    """What is to be done to a row before it is stored: files are read while the author has them open, and nothing may lack.
+    """Return the change of a row before it is stored: reads files while the author has them open; no column may be missing.
 
-    A row that needs no change is given back itself.
+    A row that needs no change is returned itself.
 
     >>> from datasets_core import tfds
     >>> change = row_change({"x": tfds.features.Dataset(np.int64), "y": tfds.features.Text()})
@@ -74,7 +74,7 @@ def _refuse(reason: str, advice: str | None = None, column: str = "") -> NoRetur
 
 
 def _missing(feature: FeatureType) -> Any:
-    """What None stands for, as it does in TFDS: no number, for floats; None where it stands for nothing."""
+    """Return the value for None, as in TFDS: NaN for floats; None if there is none."""
     return math.nan if isinstance(feature, Value) and feature.dtype in _FLOATS else None
 
 
@@ -105,7 +105,7 @@ def _change(feature: FeatureType) -> Change | None:
 
 
 def _dicts(features: dict[str, FeatureType], *, is_listed: bool = False) -> Change:
-    """Of a dict; where all in it are lists, a list of dicts may stand too, and in a list (`is_listed`) becomes such a dict."""
+    """Return the change of a dict; if all its columns are lists, a list of dicts is accepted, too, and becomes such a dict."""
     whole = row_change(features)
     lists = {name: each.feature for name, each in features.items() if isinstance(each, (List, LargeList))}
     of_each = _dicts(lists, is_listed=True) if len(lists) == len(features) else None
@@ -236,7 +236,7 @@ def _text(value: Any) -> Any:
 
 
 def _file(value: Any) -> Any:
-    """The bytes of a file that a path leads to or that is open; what is no file stays."""
+    """Return the bytes of a file given by path or open; other values stay."""
     path = value
     if isinstance(value, Mapping):
         path = value.get("path") if value.get("bytes") is None and value.keys() <= {"bytes", "path"} else None

@@ -116,7 +116,7 @@ class ElementFunction:
     verb: str
 
     def answers(self, block: Block, numbers: Numbers) -> list[Any]:
-        """What it says of each element."""
+        """Return the results of the function for the elements."""
         found: list[Any] = []
         call, element = self.call, self.form.element
         try:
@@ -131,13 +131,13 @@ class ElementFunction:
 
     @property
     def pool(self) -> None:
-        """Whoever reads calls it."""
+        """None: the reading thread calls it."""
         return None
 
     def kept_rows(
         self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool = False
     ) -> list[int]:
-        """The rows of which it says something true."""
+        """Return the rows for which it returns a true value."""
         return [row for row, answer in enumerate(self.answers(block, numbers)) if bool(answer)]
 
     @property
@@ -147,7 +147,7 @@ class ElementFunction:
 
     @property
     def text(self) -> str:
-        """What the user called for, in short."""
+        """Short text of the user's call."""
         return f"{self.verb}({self.name.rpartition('.')[2]})"
 
 
@@ -224,7 +224,7 @@ class NumberElements(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class FilterElements(PlainStep):
-    """The elements of which a function says something true."""
+    """The elements for which a function returns a true value."""
 
     function: ElementFunction
 
@@ -240,11 +240,11 @@ class FilterElements(PlainStep):
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
-        return Filtered(node, self.function)  # type: ignore[arg-type]  # it asks for `kept_rows` alone
+        return Filtered(node, self.function)  # type: ignore[arg-type]  # it uses only `kept_rows`
 
 
 INFINITE, UNKNOWN = -1, -2
-"""What `cardinality` says of a stream without end, and of one whose length only its rows will tell."""
+"""Values of `cardinality` for an endless stream, and for one of unknown length."""
 
 
 class SplitStream(IterableDataset):
@@ -320,7 +320,7 @@ class SplitStream(IterableDataset):
     # -- length --------------------------------------------------------------------------------------------------------
 
     def cardinality(self) -> int:
-        """How many elements there are; -1 without end, -2 where only reading them will tell.
+        """Return the number of elements; -1 if endless, -2 if unknown.
 
         >>> from datasets_core import tfds
         >>> tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()).repeat().cardinality()
@@ -370,12 +370,12 @@ class SplitStream(IterableDataset):
         reshuffle_each_iteration: bool | None = None,
         name: object = None,
     ) -> Self:
-        """The elements in random order, mixed within windows of `buffer_size`; another order in each further iteration.
+        """Return the elements in random order, mixed within windows of `buffer_size`; another order in each further iteration.
 
         Args:
-            buffer_size: elements that mix.
-            seed: decides about the orders of all iterations.
-            reshuffle_each_iteration: False gives every iteration the order of the first.
+            buffer_size: elements of a window.
+            seed: of the orders of all iterations.
+            reshuffle_each_iteration: False to give every iteration the order of the first.
             name: has no effect.
         """
         chosen = int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)
@@ -401,12 +401,12 @@ class SplitStream(IterableDataset):
         name: object = None,
         **library: Any,
     ) -> Self:
-        """What a function makes of each element; a tuple comes to it as several arguments.
+        """Return the results of a function for each element; a tuple is passed as several arguments.
 
         Args:
             map_func: the function.
             num_parallel_calls, deterministic, name: have no effect.
-            library: arguments of `IterableDataset.map`, which has the function take rows and return columns.
+            library: arguments of `IterableDataset.map`, with which the function takes rows and returns columns.
         """
         if library:
             return super().map(map_func, **library)
@@ -415,7 +415,7 @@ class SplitStream(IterableDataset):
     def filter(  # type: ignore[override]
         self, predicate: Callable[..., Any], name: object = None, **library: Any
     ) -> Self:
-        """The elements of which a function says something true."""
+        """Return the elements for which a function returns a true value."""
         if library:
             return super().filter(predicate, **library)
         return self._then(FilterElements(self._called(predicate, "filter")))
@@ -440,7 +440,7 @@ class SplitStream(IterableDataset):
         return ElementFunction(function, self._form, verb)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
-        """What a function makes of the stream."""
+        """Return the result of a function for the stream."""
         return transformation_func(self)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: object = None) -> Any:
@@ -461,11 +461,11 @@ class SplitStream(IterableDataset):
         deterministic: object = None,
         name: object = None,
     ) -> Self:
-        """Elements put together: arrays with a dimension more.
+        """Return batches of elements: arrays with a dimension more.
 
         Args:
-            batch_size: how many.
-            drop_remainder: leave out a last batch that is smaller.
+            batch_size: number of elements.
+            drop_remainder: True to drop a last batch that is smaller.
             num_parallel_calls, deterministic, name: have no effect.
 
         Raises:
@@ -497,7 +497,7 @@ class SplitStream(IterableDataset):
         other._form = Batched(self._form, pads)
         return other
 
-    # -- what has no effect here -----------------------------------------------------------------------------------------
+    # -- methods without effect here -------------------------------------------------------------------------------------
 
     def prefetch(self, buffer_size: object = None, name: object = None) -> Self:
         """The stream itself: rows are mapped from the disk, which reads ahead."""

@@ -1,4 +1,4 @@
-"""`GeneratorBasedBuilder` and its kin as TFDS has them: hooks, configs, folders; the library builds."""
+"""`GeneratorBasedBuilder` and other builder classes of TFDS: hooks, configs, folders; the library builds."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from datasets_core.tfds.rows_in import row_change
 
 
 class BeamSplits:
-    """The pipeline of a builder, begun when something of it is first needed, and the folder that its rows stand in.
+    """The pipeline of a builder, run on first use, and the folder of its rows.
 
-    The folder goes with this object.  It may be sent to other processes, where it has no pipeline.
+    The folder is removed with this object.  It may be sent to other processes, without its pipeline.
 
     Args:
         label: the builder, for messages.
-        folder: where the folder is made.
+        folder: parent of the folder.
         runner, options: of Beam.
     """
 
@@ -99,7 +99,7 @@ class BeamSplits:
 
 
 def beam_value(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a hook makes, where that is a transform or a collection of Apache Beam; None where it makes rows.
+    """Return the result of a hook that is a transform or a collection of Apache Beam; None for one that yields rows.
 
     >>> beam_value(iter, ([],), {})
     """
@@ -150,22 +150,22 @@ def default_data_dir() -> str:
 
 
 class DatasetBuilder(SplitReading, LibraryBuilder):
-    """What makes a dataset, by the rules of TFDS: it needs a version, and stands in `<data_dir>/<name>/[<config>/]<version>`.
+    """Base of builders by the rules of TFDS: it needs a version, and builds into `<data_dir>/<name>/[<config>/]<version>`.
 
     Rows are written in the order of the hash of their keys.
 
     Args:
-        data_dir: the folder of all datasets; `default_data_dir()` by default.
+        data_dir: the folder of all datasets; default: `default_data_dir()`.
         config: the name of a config, or a config.
         version: a version that the builder lists, or a pattern such as `1.*.*`.
-        library: what `datasets_core.load_dataset` says to builders.  A builder that is made with a `cache_dir` works as all of
-            the library's: it stands in the cache, by its code too, and `as_dataset` gives a `Dataset`.
+        library: arguments of `datasets_core.load_dataset` for builders.  A builder made with a `cache_dir` works as those of
+            the library: its folder is in the cache, by its code too, and `as_dataset` returns a `Dataset`.
 
     Raises:
         MissingVersionError: the builder has no version.
         UnknownVersionError, UnknownConfigError: it has others.
-        UnknownOptionError: an argument that the class does not take.
-        ConfigurationError: a config that has the name of a listed one, and differs.
+        UnknownOptionError: an argument unknown to the class.
+        ConfigurationError: a config with the name of a listed one, but different.
     """
 
     name: str = ""
@@ -213,7 +213,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                 raise UnknownOptionError(option, builder=self.name, known=_options_of(type(self)))
             library["cache_dir"] = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
             library["dataset_name"] = self.name  # the folder's, whatever the script is called
-            library["hash"] = ""  # a version stands for its rows, whatever the code that made them looked like
+            library["hash"] = ""  # a version identifies its rows, whatever the code that made them
         super().__init__(config_name=config or None, version=version, **library)
         declared = getattr(self.builder_configs.get(self.config.name), "data_dir", None)
         if declared is not None:  # an author may have an option of that name, which means something else
@@ -223,7 +223,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             self.look_at_built()
 
     def _check_config(self, config: object) -> None:
-        """Refuse a config of the user's own that would stand in the folder of another."""
+        """Refuse a config of the user that would share the folder of another."""
         if not isinstance(config, LibraryConfig):
             return
         listed = next((each for each in self.BUILDER_CONFIGS if each.name == config.name), config)
@@ -252,10 +252,10 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     # -- what the author says ------------------------------------------------------------------------------------------
 
     def dataset_info_from_configs(self, **kwargs: Any) -> DatasetInfo:
-        """The info of the dataset; description and citation stand beside the script.
+        """Return the info of the dataset; description and citation are in files beside the script.
 
         Args:
-            kwargs: those of `tfds.core.DatasetInfo`.
+            kwargs: arguments of `tfds.core.DatasetInfo`.
         """
         path = source_file(type(self))
         kwargs.setdefault("description", text_beside(path, "README.md"))
@@ -297,7 +297,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return [_told(each, whole=not self.lists_are_jobs) if isinstance(each, SplitGenerator) else each for each in splits]
 
     def _pipeline_of(self, given: dict[str, Any]) -> Any:
-        """What makes the rows of a split in a pipeline of Apache Beam; None where the rows come as rows."""
+        """Return the pipeline step of Apache Beam for the rows of a split; None if the rows come as rows."""
         rows = given.get(_ROWS)
         if _ROWS not in given:
             made = beam_value(self._generate_examples, (), given)
@@ -325,7 +325,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return row_place(self, job, row, key, generate=self._yielded)
 
     def _changed(self, pairs: Iterator[Any], made: Iterator[Any], split: str | None) -> Iterator[tuple[Any, Any]]:
-        """The rows as they are stored; what lacks in one, or cannot be read, is told with its key, and where `made` stands."""
+        """Yield the rows in stored form; errors about missing or unreadable values have the key, and the place in `made`."""
         change = row_change(self.info.features)  # type: ignore[arg-type]
         for number, pair in enumerate(pairs):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -356,18 +356,18 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         permissions: object = None,
         **library: Any,
     ) -> None:
-        """Prepare the dataset, unless this version of it stands already.
+        """Build the dataset, unless this version exists already.
 
         Args:
-            download_dir: folder of downloads; `<data_dir>/downloads` by default.
-            download_config: how to download and to prepare.
+            download_dir: folder of downloads; default: `<data_dir>/downloads`.
+            download_config: options of downloads and build.
             file_format: `"arrow"` or `"parquet"`; the formats of TFDS mean the default one, arrow.
             permissions: has no effect.
             library: arguments of the library's own `download_and_prepare`, such as `num_proc=`.
 
         Raises:
-            UnpreparableVersionError: neither the canonical version nor the highest, and not prepared before.
-            DatasetsCoreError: of the kind that says what is wrong.
+            UnpreparableVersionError: neither the canonical version nor the highest, and not built before.
+            DatasetsCoreError: a subclass for the failure.
         """
         if self._is_hosted and not isinstance(download_config, DownloadConfig):
             super().download_and_prepare(download_config=download_config, file_format=file_format or "arrow", **library)
@@ -412,7 +412,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             self.config.data_dir = self.config.data_dir or place
 
     def _found(self) -> Manifest | None:
-        """What stands prepared of this version, whole."""
+        """Return the manifest of a sound build of this version."""
         if not os.path.isfile(os.path.join(self._cache_dir, MANIFEST_NAME)):
             return None
         builds = whole_builds(self._cache_dir, self.version)
@@ -460,7 +460,7 @@ class GeneratorBasedBuilder(DatasetBuilder):
 
 
 class ShardBasedBuilder(DatasetBuilder, skip_registration=True):
-    """A builder that says which rows stand in which shard: rows stay as they come, and each function makes a shard.
+    """A builder that defines the rows of each shard: rows keep their order, and each function makes a shard.
 
     >>> import tempfile
     >>> from datasets_core import tfds
@@ -481,7 +481,7 @@ class ShardBasedBuilder(DatasetBuilder, skip_registration=True):
 
     @abc.abstractmethod
     def _shard_iterators_per_split(self, dl_manager: Any) -> Mapping[str, Iterable[Any]]:
-        """Functions by the name of the split, each of which gives the pairs of key and row of one shard."""
+        """Return functions by split; each yields the pairs of key and row of one shard."""
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
         named = self._shard_iterators_per_split(dl_manager)
@@ -513,7 +513,7 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
 
 
 def _options_of(cls: type[Any]) -> list[str]:
-    """What the class and its parents take, each by its own `__init__`, besides what the library says."""
+    """Return the arguments of the class and its bases, each by its own `__init__`, without those that the library sets."""
     found = [name for parent in cls.__mro__ if "__init__" in vars(parent) for name in inspect.signature(parent).parameters]
     return [name for name in dict.fromkeys(found) if name not in ("self", "args", "kwargs", "library", "cache_dir")][:12]
 
@@ -529,7 +529,7 @@ class _Taker:
 
 
 class _Taken:
-    """A call of `_generate_examples`: its rows, from the beginning for each who asks."""
+    """A call of `_generate_examples`: each iteration over its rows starts at the beginning."""
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
@@ -562,7 +562,7 @@ def _told(split: SplitGenerator, *, whole: bool) -> SplitGenerator:
 
 
 def _arguments(rows: Any) -> dict[str, Any]:
-    """What the author gave for a split, as arguments for its jobs: those of the hook, or rows that are there already."""
+    """Return the arguments of a split's jobs from the author's value: those of the hook, or existing rows."""
     if isinstance(rows, _Taken):
         parameters = inspect.signature(rows.function).parameters.values()
         if all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):

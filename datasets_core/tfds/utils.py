@@ -1,4 +1,4 @@
-"""`tfds.core.utils`: small functions that builders of TFDS use."""
+"""`tfds.core.utils`: small functions for builders of TFDS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from datasets_core.scripting.compat.packages import Path
 from datasets_core.scripting.modules import script_folder
 from datasets_core.tfds.info import MetadataDict
 
-# Paths that scripts of TFDS name by its own folders: they mean files beside the script, or of the collection it stands
+# Paths in scripts of TFDS below its own folders: they mean files beside the script, or of its dataset collection
 # in.
 
 
@@ -28,7 +28,7 @@ _COLLECTION = "tensorflow_datasets"
 
 
 def tfds_path(*relative: str | os.PathLike[str]) -> Path:
-    """A file of the collection of datasets that the calling script stands in; else one beside the script.
+    """Return the path of a file in the dataset collection of the calling script; else of one beside the script.
 
     Args:
         relative: its path in the collection, for example `image_classification/food101_classes.txt`.
@@ -44,12 +44,12 @@ def tfds_path(*relative: str | os.PathLike[str]) -> Path:
 
 
 def tfds_write_path(*relative: str | os.PathLike[str]) -> Path:
-    """See `tfds_path`: there is no other place for what is written."""
+    """See `tfds_path`: written files go to the same place."""
     return tfds_path(*relative)
 
 
 def to_write_path(path: str | os.PathLike[str]) -> Path:
-    """The same path: there is no other place for what is written.
+    """Return the same path: written files go to the same place.
 
     >>> to_write_path("a").name
     'a'
@@ -95,7 +95,7 @@ class NotHere:
 
 
 class GraphVisualizerMetadataDict(MetadataDict):
-    """What a picture of a graph needs to know of its edges, kept as metadata.
+    """Metadata of the edges of a graph, for its picture.
 
     Args:
         edgelist_feature_name: the feature that holds the edges.
@@ -126,7 +126,7 @@ testing = Names()
 visualization = Names(GraphVisualizerMetadataDict=GraphVisualizerMetadataDict)
 
 
-# `tfds.typing`: names of types that builders of TFDS write into annotations, none of which has an effect.
+# `tfds.typing`: type names in annotations of TFDS builders, without effect.
 
 
 T = TypeVar("T")
@@ -204,13 +204,13 @@ class Size(int):
 
 
 class TextEncoderConfig:
-    """How words were encoded in old versions of TFDS; only the plain texts are built here.
+    """Encoding of words in old versions of TFDS; only the plain texts are built here.
 
     Args:
         encoder: an encoder.
         encoder_cls: its class.
-        vocab_size: how many words it knows.
-        name: what it is called.
+        vocab_size: number of words.
+        name: its name.
     """
 
     def __init__(
@@ -243,13 +243,13 @@ def display_progress_bar(enabled: bool) -> None:
 
 
 def parse_bool(value: Any) -> bool:
-    """What a text, a number or a bool says.
+    """Return a text, a number or a bool as a bool.
 
     >>> parse_bool("True"), parse_bool("0"), parse_bool(1)
     (True, False, True)
 
     Raises:
-        ValueError: none of the words for it.
+        ValueError: an unknown word.
     """
     if not isinstance(value, str):
         return bool(value)
@@ -294,13 +294,13 @@ def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]
 
 
 def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool = False, map_tuple: bool = False) -> Any:
-    """What a function makes of each leaf of a nest.
+    """Return the result of a function for each leaf of a nest.
 
     Args:
         function: of a leaf.
         data_struct: the nest.
-        dict_only: lists are leaves.
-        map_tuple: tuples are none.
+        dict_only: True to treat lists as leaves.
+        map_tuple: False to treat tuples as leaves.
 
     >>> map_nested(str, {"a": [1, 2]})
     {'a': ['1', '2']}

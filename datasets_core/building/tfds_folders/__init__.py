@@ -1,1 +1,1 @@
-"""Folders that TensorFlow Datasets prepared, read without TensorFlow."""
+"""Folders prepared by TensorFlow Datasets, read without TensorFlow."""

@@ -1,9 +1,9 @@
-"""Examples as TensorFlow Datasets writes them, as record batches: ragged lists, arrays of any shape, and encoded ones.
+"""Record batches from Examples written by TensorFlow Datasets: ragged lists, arrays of any shape, encoded values.
 
-A feature has the key `outer/inner`.  In more than one list its values stand under `…/ragged_flat_values`, and the lengths of
-the lists below the first under `…/ragged_row_lengths_0` and so on.  An array of which several sizes vary has them under
-`…/shape`, and its values under `…/value`.  A list of no items does not tell the sizes of what it would hold: an array of shape
-(0, 3), of which both sizes vary, is read as one of shape (0, 0).
+A feature has the key `outer/inner`.  Inside more than one list its values are under `…/ragged_flat_values`, and the lengths
+of the lists below the first under `…/ragged_row_lengths_0` and so on.  An array with several unknown sizes has them under
+`…/shape`, and its values under `…/value`.  An empty list does not record the sizes of its items: an array of shape
+(0, 3), with both sizes unknown, is read as one of shape (0, 0).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def nested(arrow_type: pa.DataType, sizes: Ints, counts: Ints, values: pa.Array)
 
 
 def _product(sizes: Ints) -> Ints:
-    """How many values arrays of these sizes have; sizes so large that the number is none, as -1."""
+    """Return the number of values of arrays with these sizes; -1 for sizes too large for an integer."""
     exact = np.prod(sizes.astype(np.float64), axis=0)
     return np.where(exact < 2**62, np.prod(sizes, axis=0), -1)
 
@@ -117,7 +117,7 @@ def _tried(item: int, decode: Callable[[bytes, Leaf], Any], data: bytes, leaf: L
 
 
 def _numbers(values: npt.NDArray[Any], dtype: str, counts: Ints) -> pa.Array:
-    """Numbers of the wire in their type; those of 64 bits without sign stand there as if they had one."""
+    """Return numbers in their type; the wire stores unsigned 64-bit integers as signed ones."""
     if dtype == "bool":
         return pa.array(values != 0)
     if dtype == "uint64":
@@ -204,7 +204,7 @@ _ANY = Leaf({}, "string")
 
 
 def _float_image(data: bytes) -> bytes:
-    """A picture of floats, whose bytes stand in the four channels of a PNG, as a TIFF that holds floats."""
+    """Return a TIFF of floats for a picture whose floats are stored in the four channels of a PNG."""
     pillow = needed("PIL.Image", "Reading pictures of floats", "datasets_core[vision]")
     with pillow.open(io.BytesIO(data), formats=("PNG",)) as picture:
         channels = np.asarray(picture.convert("RGBA"))
@@ -215,7 +215,7 @@ def _float_image(data: bytes) -> bytes:
 
 
 def _samples(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
-    """The samples of a sound: integers as the file has them, of several channels beside each other."""
+    """Return the samples of a sound: integers as in the file, channels interleaved."""
     soundfile = needed("soundfile", "Reading sounds", "datasets_core[audio]")
     wanted = np.dtype("float32" if leaf.dtype == "bfloat16" else leaf.dtype)
     with soundfile.SoundFile(io.BytesIO(data)) as sound:
@@ -269,19 +269,19 @@ def _keys_of(name: str, leaf: Leaf, depth: int) -> list[str]:
 
 
 class _Built(NamedTuple):
-    """Items that stand in lists: the lengths of these, from the outermost on; and the items.  Without lists, one a record."""
+    """Items in nested lists: the lengths of the lists, from the outermost on, and the items.  Without lists, one a record."""
 
     lengths: tuple[Ints, ...]
     values: pa.Array
 
 
 class _Wire(NamedTuple):
-    """Items as the wire has them.
+    """Items as stored on the wire.
 
     Attributes:
-        lengths: of the lists that they stand in; without lists there is one for each record, 0 where it has no item.
+        lengths: of their lists; without lists 1 for each record, 0 for one without an item.
         values: of all items.
-        counts: how many values each item takes.
+        counts: number of values of each item.
     """
 
     lengths: tuple[Ints, ...]
@@ -302,7 +302,7 @@ class _Columns:
         self._found, self._block = found, block
 
     def built(self, node: Node, key: str, depth: int) -> _Built:
-        """The items of a node that stands in so many lists."""
+        """Return the items of a node inside `depth` lists."""
         if isinstance(node, Leaf):
             return self._leaf(node, key, depth)
         arrow_type = feature_to_arrow(node.feature)
@@ -422,7 +422,7 @@ class _Columns:
         return _Built((), items if len(items) == len(self._block) else spread(items, wire.lengths[0] == 1))
 
     def _dynamic(self, leaf: Leaf, key: str, depth: int) -> tuple[_Wire, Ints]:
-        """Items of which several sizes vary, and these: for each dimension that of each item."""
+        """Return items with several unknown sizes, and for each dimension the sizes of the items."""
         rank = len(leaf.shape)
         shapes = self._listed(f"{key}/shape", "int64", max(depth, 1), rank)
         lengths, sizes = shapes.lengths, _ints(shapes.values).reshape(-1, rank)
@@ -435,7 +435,7 @@ class _Columns:
         if len(bad):
             found = tuple(sizes[bad[0]].tolist())
             self._refuse(f"{key}/shape", f"is {found}, which is none of {leaf.shape}", shapes.record(int(bad[0])))
-        if leaf.encoding == "none":  # which stands in no list: see `layout_of`
+        if leaf.encoding == "none":  # which is inside no list: see `layout_of`
             column = self._column(f"{key}/value", leaf.kind)
             return _Wire(lengths, column.values, np.diff(column.offsets)[lengths[0] == 1]), sizes.T
         wire = self._listed(f"{key}/value", "bytes", max(depth, 1), 1)
@@ -444,7 +444,7 @@ class _Columns:
 
 
 def _sizes(leaf: Leaf, counts: Ints) -> Ints:
-    """For each dimension the size of each item, of which one may vary."""
+    """Return for each dimension the size of each item; one of them may vary."""
     known = prod(size for size in leaf.shape if size is not None)
     varying = counts // known if known else counts
     made = [varying if size is None else np.full(len(counts), size, np.int64) for size in leaf.shape]

@@ -1,6 +1,6 @@
-"""What TensorFlow Datasets writes beside the rows of a prepared dataset: its `dataset_info.json`, read as values.
+"""`TfdsDescription`: the `dataset_info.json` of a dataset prepared by TensorFlow Datasets.
 
-A stranger may have written it: names of files lead nowhere but below the folder, and numbers are bounded.
+Its author is not trusted: names of files lead nowhere but below the folder, and numbers are bounded.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class TfdsSplit:
 
 @dataclass(frozen=True, slots=True)
 class TfdsDescription:
-    """What is recorded of a dataset.
+    """Recorded metadata of a dataset.
 
     Attributes:
         path: of the file, for messages.
         name: of the dataset.
-        config: its config; None where it has none.
+        config: its config; None without one.
         version: its version.
         file_format: of its files.
-        other_formats: in which its rows stand there too.
-        disable_shuffling: the rows are in an order that is to be kept.
+        other_formats: further formats of its rows.
+        disable_shuffling: True if the order of the rows is to be kept.
         stored: the whole content.
     """
 
@@ -87,12 +87,12 @@ class TfdsDescription:
         return tuple(found.values())
 
     def ends(self, file_format: str) -> Iterator[tuple[str, ...]]:
-        """For each split the names of its first and last file of a format; nothing for one without files.
+        """Yield for each split the names of its first and last file of a format; nothing for one without files.
 
-        A stranger may claim millions of files, of which all names take seconds.
+        The file may claim millions of files, whose names would take seconds.
 
         Raises:
-            ManifestError: what is recorded of one means nothing.
+            ManifestError: an invalid record of a split.
         """
         with _refusing(self.path):
             for form in self.stored.get("splits") or ():
@@ -148,14 +148,14 @@ class TfdsDescription:
 
 
 def parse_tfds_description(data: bytes, *, path: str) -> TfdsDescription | None:
-    """What a `dataset_info.json` says, if TensorFlow Datasets wrote it; None for that of another library.
+    """Return the content of a `dataset_info.json` of TensorFlow Datasets; None for that of another library.
 
     Args:
         data: its bytes.
         path: for messages.
 
     Raises:
-        ManifestError: it means nothing.
+        ManifestError: invalid content.
 
     >>> data = b'{"name": "birds", "version": "1.0.0", "splits": [{"name": "train", "shardLengths": ["3"]}]}'
     >>> parse_tfds_description(data, path="dataset_info.json").splits("tfrecord")[0].files
@@ -236,7 +236,7 @@ def _split(form: Mapping[str, Any], dataset: str, file_format: str) -> TfdsSplit
 
 
 def _file_names(template: str, dataset: str, split: str, file_format: str, count: int, numbers: Iterable[int]) -> Iterator[str]:
-    """The names of some of the `count` files of a split, all of which lie below the folder."""
+    """Yield the names of some of the `count` files of a split, all below the folder."""
     digits = max(5, len(str(count)))
     for number in numbers:
         index, total = f"{number:0{digits}d}", f"{count:0{digits}d}"
@@ -301,12 +301,12 @@ def _keys(form: Mapping[str, Any], depth: int = 0) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How records are converted.
+    """Options of the conversion of records.
 
     Attributes:
-        cache_dir: the cache; None for that of the settings.
+        cache_dir: the cache; None for the setting.
         num_proc: worker processes.
-        is_forced: what was converted before is made anew.
+        is_forced: True to convert again.
     """
 
     cache_dir: str | None = None

@@ -1,4 +1,4 @@
-"""A folder that TensorFlow Datasets prepared, read where it stands: its records are the shards of a manifest."""
+"""A folder prepared by TensorFlow Datasets, read in place: its records are the shards of a manifest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_JSON_BYTES = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class RecordManifest(Manifest):
-    """What a folder of records contains; a split may have no files."""
+    """Content of a folder of records; a split may have no files."""
 
     def split_lengths(self) -> dict[str, list[int]]:
         """See `Manifest.split_lengths`."""
@@ -105,10 +105,10 @@ _LABELS = ".labels.txt"
 
 @dataclass(frozen=True, slots=True)
 class TfdsManifest(RecordManifest):
-    """What a folder that TensorFlow Datasets prepared contains.
+    """Content of a folder prepared by TensorFlow Datasets.
 
     Attributes:
-        layout: how rows lie in the records.
+        layout: layout of the rows in the records.
     """
 
     layout: Fields | None = None
@@ -125,17 +125,17 @@ def manifest_of(
     *,
     file_format: str | None = None,
 ) -> TfdsManifest:
-    """The manifest of a folder.
+    """Return the manifest of a folder.
 
     Args:
         folder: local, or at a URL.
-        description: what its `dataset_info.json` says.
+        description: content of its `dataset_info.json`.
         storage_options: for the URL.
-        file_format: of several formats in which the rows stand there, the one to read.
+        file_format: the format to read, if the rows are stored in several.
 
     Raises:
-        ManifestError: what is recorded of it cannot be understood.
-        FileFormatError: its rows stand in files of a format that is not read.
+        ManifestError: its metadata cannot be understood.
+        FileFormatError: its rows are in files of an unsupported format.
     """
     features_path = files.join(folder, FEATURES_NAME)
     features = content(features_path, storage_options)
@@ -212,7 +212,7 @@ def record_rows(
 
 
 def reader_of(manifest: TfdsManifest) -> TfdsReader:
-    """What makes rows of the records."""
+    """Return the reader of its records."""
     assert manifest.layout is not None
     return TfdsReader(manifest.layout)
 
@@ -240,13 +240,13 @@ def record_shard(
 
 
 def _together(record: ShardRecord) -> int:
-    """So many batches of a file are decoded together."""
+    """Return the number of batches of a file decoded together."""
     each = record.batches[0][0] if record.batches else 1
     return max(1, _decoded_rows(record.rows, record.size) // each)
 
 
 def _decoded_rows(rows: int, size: int) -> int:
-    """So many rows are decoded together of a file of so many bytes."""
+    """Return the number of rows decoded together, for a file of so many bytes."""
     return max(1, min(_MOST_DECODED_ROWS, _DECODED_BYTES * rows // size)) if size else _MOST_DECODED_ROWS
 
 
@@ -261,10 +261,10 @@ def _parsed(data: bytes, path: str) -> Any:
 
 
 def _format(description: TfdsDescription, folder: str, asked: str | None, storage_options: dict[str, Any] | None) -> str:
-    """The format of the files that are read.
+    """Return the format of the files to read.
 
     Raises:
-        FileFormatError: there is none that this library reads, or not the one that is asked for.
+        FileFormatError: no supported format, or not the requested one.
     """
     standing = (description.file_format, *description.other_formats)
     if asked is not None and asked not in standing:
@@ -291,10 +291,10 @@ def _stands(description: TfdsDescription, kind: str, folder: str, storage_option
 
 
 def _check_claimed(description: TfdsDescription, folder: str, kind: str, storage_options: dict[str, Any] | None) -> None:
-    """See that the last file of a split stands there whose files are only numbered, before all of them are looked for.
+    """Check that the last file of a split with numbered files exists, before all of them are looked for.
 
     Raises:
-        DamagedShardError: it does not.
+        DamagedShardError: it does not exist.
     """
     for form, ends in zip(description.stored["splits"], description.ends(kind), strict=True):
         if form.get("shardLengths") is not None:
@@ -307,10 +307,10 @@ def _check_claimed(description: TfdsDescription, folder: str, kind: str, storage
 
 
 def _check_lengths(description: TfdsDescription, splits: Sequence[TfdsSplit], sizes: dict[str, int], kind: str) -> None:
-    """See that no file is said to have billions of rows that its bytes cannot hold: whoever makes room for them has none left.
+    """Refuse files with billions of recorded rows that their bytes cannot hold, before memory is allocated for them.
 
     Raises:
-        ManifestError: one is.
+        ManifestError: a file has such a record.
     """
     for split in splits:
         for name, rows in zip(split.files, split.lengths or (), strict=True):
@@ -341,7 +341,7 @@ def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str
 
 
 def _bytes_keys(layout: Fields, path: str, kind: str, storage_options: dict[str, Any] | None) -> set[str]:
-    """The strings of which the first records of a file show that they are bytes and no texts, which nothing records."""
+    """Return the strings whose first records are bytes and not text; this is recorded nowhere."""
     keys = untold_strings(layout)
     if not keys:
         return set()
@@ -350,7 +350,7 @@ def _bytes_keys(layout: Fields, path: str, kind: str, storage_options: dict[str,
             cursor = RecordCursor(path, kind, data, total=_FIRST_ROWS)
             block = next(cursor.take(_FIRST_ROWS), None)
             columns = {} if block is None else decode_examples(block, {wire.encode() for wire in keys.values()})
-    except (DatasetsCoreError, OSError):  # who reads the rows is told
+    except (DatasetsCoreError, OSError):  # raised again when the rows are read
         return set()
     found = set()
     for key, wire in keys.items():

@@ -1,7 +1,7 @@
-"""How the rows of a folder that TensorFlow Datasets prepared lie in its Examples, as its `features.json` says.
+"""Layout of rows in the Examples of a folder prepared by TensorFlow Datasets, from its `features.json`.
 
-Each feature becomes a node: one of values (`Leaf`), a dict (`Fields`), or a list (`Items`).  A node knows the library's feature
-that users see.  A list of dicts is a dict of lists, as TensorFlow Datasets shows it.  What a stranger wrote is read as data
+Each feature becomes a node: one of values (`Leaf`), a dict (`Fields`), or a list (`Items`).  A node has the library's feature
+for users.  A list of dicts is a dict of lists, as in TensorFlow Datasets.  The file is read as data
 alone: the classes that it names are never imported.
 """
 
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 Shape: TypeAlias = tuple[int | None, ...]
 Labels: TypeAlias = Callable[[str], list[str] | None]
-"""The lines of the file of labels of a feature, by its name as such files have it; None where there is no such file."""
+"""Returns the lines of the label file of a feature, by its name in the file name; None without a file."""
 
 _INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -52,13 +52,13 @@ class Leaf:
 
     Attributes:
         feature: of one item.
-        dtype: the name of their type; "bytes" for what is no text, "bfloat16" for what is seen as float32.
-        shape: the sizes, None where one varies.
+        dtype: name of their type; "bytes" for values that are not text, "bfloat16" for values shown as float32.
+        shape: the sizes, None for an unknown one.
         encoding: "none", "bytes" or "zlib": in the latter two an item is one bytes value.
-        holds: "values", "file" for the bytes of a file that are kept as they are, "float image" for numbers in the channels of
-            a picture, "sound" for the bytes of a file whose samples are seen.
+        holds: "values", "file" for stored bytes of a file, "float image" for numbers in the channels of
+            a picture, "sound" for the bytes of a file shown as samples.
         is_optional: a record may lack it.
-        is_told_text: it was declared as a text, and not as a string, which may hold any bytes.
+        is_told_text: True if it was declared as a text, and not as a string, which may hold any bytes.
     """
 
     feature: FeatureType
@@ -71,7 +71,7 @@ class Leaf:
 
     @property
     def is_dynamic(self) -> bool:
-        """True if sizes stand beside the values, as more than one varies."""
+        """True if sizes are stored beside the values, as more than one is unknown."""
         return self.shape.count(None) > 1
 
     @property
@@ -124,16 +124,16 @@ Node: TypeAlias = Leaf | Fields | Items
 
 
 def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[str] = ()) -> Fields:
-    """The columns that a `features.json` tells of.
+    """Return the columns that a `features.json` describes.
 
     Args:
         form: its content.
-        labels: gives the names of classes.
+        labels: returns the names of classes.
         path: the file, for messages.
-        bytes_keys: of strings that are bytes and no texts.
+        bytes_keys: strings that are bytes and not text.
 
     Raises:
-        ManifestError: it cannot be understood, or tells of what only its own code can read.
+        ManifestError: it cannot be understood, or has features that only their own code can read.
 
     >>> tensor = {"tensor": {"shape": {}, "dtype": "int64"}, "pythonClassName": "tfds.Tensor"}
     >>> layout_of({"featuresDict": {"features": {"x": tensor}}}, lambda name: None, path="features.json").feature
@@ -165,7 +165,7 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
 
 
 def _height(node: Node) -> int:
-    """So many levels of lists and dicts stand above the innermost values."""
+    """Return the number of levels of lists and dicts above the innermost values."""
     if isinstance(node, Leaf):
         return 0
     inner = (node.inner,) if isinstance(node, Items) else node.fields.values()
@@ -173,7 +173,7 @@ def _height(node: Node) -> int:
 
 
 def leaves(node: Node, name: str = "", depth: int = 0) -> Iterator[tuple[str, Leaf, int]]:
-    """The leaves of a node: the key of each on the wire, and how many lists it stands in."""
+    """Yield the leaves of a node: the key of each on the wire, and the number of lists around it."""
     if isinstance(node, Leaf):
         yield name, node, depth
     elif isinstance(node, Items):
@@ -283,7 +283,7 @@ class _Reader:
         if content.get("use_encoder"):
             raise self._fault(place, "is a text that was encoded by words, which TensorFlow Datasets reads no more")
         text = Leaf(Value("string"), "string", is_told_text=True)
-        return replace(text, is_optional=True)  # which stands nowhere
+        return replace(text, is_optional=True)  # which is stored nowhere
 
     def _tensor(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
         encoding = str(content.get("encoding") or "none").lower()

@@ -1,4 +1,4 @@
-"""`RecordShard`: a file of Examples that TensorFlow Datasets wrote, as a shard: its batches are decoded when they are read."""
+"""`RecordShard`: a file of Examples of TensorFlow Datasets as a shard, decoded on use."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _ADVICE = "Copy the file again, or prepare the dataset again"
 
 
 class RecordCursor:
-    """Goes forward through a file.
+    """Forward reader of a file.
 
     Args:
         path: the file, as messages name it.
         kind: "tfrecord" or "parquet".
         data: the file, which is closed with this.
-        number: the record at which it is to begin.
+        number: the first record to read.
         place: the byte at which that record begins.
-        total: how many records are on record.
+        total: recorded number of records.
 
     Attributes:
         number: the next record.
-        is_plain: the records stand in the file as they are, so that a later cursor may begin at `place`.
+        is_plain: True for an uncompressed file, so that a later cursor may begin at `place`.
 
     Raises:
-        DamagedShardError: it is no Parquet file with a column of records.
+        DamagedShardError: not a Parquet file with a column of records.
     """
 
     def __init__(self, path: str, kind: str, data: IO[bytes], *, number: int = 0, place: int = 0, total: int) -> None:
@@ -68,10 +68,10 @@ class RecordCursor:
         return self._place if block is None else int(frame_offsets(block)[0])
 
     def take(self, count: int) -> Iterator[RecordBlock]:
-        """The next records, so many; each part is to be used up before the next is asked for.
+        """Yield the next `count` records; use each block before the next one is read.
 
         Raises:
-            DamagedShardError: there are fewer.
+            DamagedShardError: the file has fewer.
             DamagedRecordError: one of them is damaged.
         """
         while count:
@@ -143,18 +143,18 @@ _MISSING_ADVICE = "Copy the file into the folder, or prepare the dataset again"
 class RecordShard:
     """One file; see `Shard`.
 
-    Records are decoded some batches at a time, and reading goes forward in the file, or back to the last place that is known;
-    what was decoded is kept on the shelf.  Where a record is damaged, the batches before it can be read.
+    Records are decoded some batches at a time, and reading goes forward in the file, or back to the last known position;
+    decoded batches are kept in the shard cache.  Batches before a damaged record can be read.
 
     Args:
         path: the file.
         kind: "tfrecord" or "parquet".
         reader: makes rows of its records.
         rows: of each batch.
-        shelf: what the shards of one dataset share.
-        together: batches that are decoded together.
-        name: what row ids call it; None: its rows have none.
-        identity: tells its rows from others.
+        shard_cache: cache shared by the shards of one dataset.
+        together: number of batches decoded together.
+        name: its name in row ids; None: its rows have none.
+        identity: identity of its rows.
         storage_options: for fsspec.
     """
 
@@ -200,8 +200,8 @@ class RecordShard:
         """See `Shard`.
 
         Raises:
-            DamagedShardError: the file is missing, or has another number of records than is recorded.
-            DamagedRecordError, ExampleError: a record is damaged, or none that the features tell of.
+            DamagedShardError: the file is missing, or has another number of records than recorded.
+            DamagedRecordError, ExampleError: a record is damaged, or does not fit the features.
         """
         number = index // self._together
         with self._lock:
@@ -237,7 +237,7 @@ class RecordShard:
                 cursor.close()
 
     def _decoded(self, number: int) -> pa.RecordBatch:
-        """A stretch of batches, as far as it can be read: `_failures` tells what stands behind."""
+        """Return the rows of a stretch of batches, as far as it can be read: `_failures` has the error of the rest."""
         first, stop = number * self._together, min((number + 1) * self._together, len(self._rows))
         parts: list[pa.RecordBatch] = []
         self._failures.pop(number, None)
@@ -270,7 +270,7 @@ class RecordShard:
             raise
 
     def _at(self, number: int) -> RecordCursor:
-        """What stands before the first record of a stretch."""
+        """Return a cursor at the first record of a stretch."""
         first = int(self._ends[number * self._together])
         if self._cursor is None or self._cursor.number > first:
             self.close()

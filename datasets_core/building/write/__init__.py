@@ -1,1 +1,1 @@
-"""How a build writes shards: jobs, order, keys and the commit."""
+"""Writing of shards by a build: jobs, order, keys and the commit."""

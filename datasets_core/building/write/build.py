@@ -1,4 +1,4 @@
-"""One build, from the plan to the commit.
+"""`Build`: one build in a staging folder: jobs, engine, journal, order, checks, up to the commit.
 
 Plan, run the jobs, let their schemas agree, check, write the manifest, one commit.
 """
@@ -68,14 +68,14 @@ from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
 
 
 def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engine:
-    """The engine for a number of jobs.
+    """Return the engine for a number of jobs.
 
-    One job needs no worker, unless it is to be stopped at a deadline that only a worker can be stopped at.
+    One job needs no worker, unless it has a deadline that only a worker can be stopped at.
 
     Args:
-        engine: the engine that is asked for.
+        engine: the requested engine.
         count: the number of jobs.
-        deadline: when code is to be stopped that runs in this process.
+        deadline: of code that runs in this process.
     """
     if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
         return engine
@@ -112,7 +112,7 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
 
 
 def _how(error: WorkerDiedError) -> str:
-    """How the process ended, as the system says it: `SIGKILL(-9)`."""
+    """Return how the process ended, as the system names it: `SIGKILL(-9)`."""
     said = str(error.__cause__ or "")
     codes = said.rpartition("{")[2].partition("}")[0] if "exit codes" in said else ""
     return f" ({codes})" if codes else ""
@@ -150,7 +150,7 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
-            with contextlib.suppress(OSError):  # of bytes that were refused, as `_append` has told
+            with contextlib.suppress(OSError):  # of bytes that were refused, as `_append` has reported
                 self._handle.close()
 
     def record(self, result: ShardResult) -> None:
@@ -167,7 +167,7 @@ class Journal:
 
 
 def has_finished_jobs(path: str) -> bool:
-    """True if a journal is there that tells of a finished job, so that another run may go on behind it."""
+    """True if the journal has a finished job, so that another run may resume it."""
     try:
         with open(path, "rb") as handle:
             return bool(handle.readline()) and bool(handle.readline())
@@ -535,7 +535,7 @@ class Build:
     # -- what it is ----------------------------------------------------------------------------------------------------
 
     def _blocks(self, results: dict[str, list[ShardResult]]) -> dict[str, str]:
-        """How the rows of each split lie in the files that they came from, where all jobs know it."""
+        """Return the row ranges of each split in its source files, if all jobs know them."""
         found: dict[str, str] = {}
         for split, done in results.items():
             parts = [result.blocks for result in done if result.blocks is not None]
@@ -588,7 +588,7 @@ class Build:
         )
 
 
-_Done = tuple[Any, ShardResult]  # a job and what came of it
+_Done = tuple[Any, ShardResult]  # a job and its result
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
@@ -607,10 +607,10 @@ def _expected_rows(builder: Builder, split: str) -> int | None:
 
 
 def _part_count(builder: Builder, options: BuildOptions) -> int | None:
-    """How many parts a split has at most; None where its lists alone decide.
+    """Return the maximum number of parts of a split; None if its lists alone decide.
 
-    Hugging Face `datasets` gave its authors whole lists, unless `num_proc` asked for parts.  Their code may count on it: rows
-    have a number that goes on from file to file, or the first file of a list is not like the others.
+    Hugging Face `datasets` passed authors whole lists, unless `num_proc` asked for parts.  Their code may rely on it: rows
+    are numbered from file to file, or the first file of a list is different.
     """
     if not builder.is_of_old_datasets:
         return None
@@ -647,7 +647,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
 
 
 def _recorded(dl_manager: Any) -> dict[str, Any] | None:
-    """What the manager recorded of its downloads; None where it records nothing."""
+    """Return the records of the manager about its downloads; None if it has none."""
     recorder = getattr(dl_manager, "get_recorded_sizes_checksums", None)
     found = recorder() if recorder is not None else None
     return dict(found) if isinstance(found, dict) else None

@@ -1,4 +1,4 @@
-"""One job, done: what the author's hooks made becomes shards, with the keys of the rows and their order."""
+"""`run_job`: one job of a build: rows from the author's hooks into shards, with their keys and their order."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ _MOST_ROWS = 2048  # more of them leave the cache of the processor before they a
 
 
 class AuthorGuard:
-    """Runs the author's code of one part of a split: `with guard:` states where and at which row that code failed.
+    """Runs the author's code of one part of a split: `with guard:` reports where and at which row that code failed.
 
     Only the statements inside a `with` block count as the author's; the block adds no frame and wraps no generator.
 
     Args:
-        job: which part of which split.
+        job: the part of the split.
         builder: the builder with the code.
         reached: returns the number of rows made so far, and the key of the last one, or None.
 
     Attributes:
-        passes: exceptions that are no failures.
+        passes: exceptions that are not failures.
     """
 
     def __init__(self, job: Part, builder: Hooks, reached: Callable[[], tuple[int, Any]]) -> None:
@@ -99,18 +99,18 @@ class AuthorGuard:
 
 
 def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
-    """The rows of a part of a split, encoded.
+    """Yield the rows of a part of a split, encoded.
 
     Args:
-        builder: whose `generate` makes the rows.
+        builder: its `generate` yields the rows.
         job: the part.
-        first: takes the first key, or holds it when the rows are made again.
-        copies: every row is copied as it comes; rows that can be made once only are in any case.
+        first: stores the first key, or has it when the rows are generated again.
+        copies: True to copy every row; rows that can be generated only once are always copied.
 
     Raises:
-        DatasetGenerationError: the author's code failed, or what it yields is no pair of a key and a dict.
+        DatasetGenerationError: the author's code failed, or yielded a value that is not a pair of a key and a dict.
         DatasetGenerationCastError: a row does not fit the features.
-        ChangedRowsError: rows were changed after they had been yielded: they must be made again, with `copies`.
+        ChangedRowsError: rows were changed after they had been yielded: generate them again, with `copies`.
     """
     copies = copies or holds_once(job.gen_kwargs) or holds_once(vars(builder))
     is_loose = builder.is_of_old_datasets
@@ -177,16 +177,16 @@ def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
 def made_tables(
     builder: Hooks, job: Part, *, from_row: int | None = None
 ) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, int]:
-    """Keys and tables of a part of a split, with no more rows than it asks for; and, when all came, how many rows there were.
+    """Yield keys and tables of a part of a split, up to its maximum of rows; return the number of rows at the end.
 
     Args:
-        builder: whose `generate` makes the tables.
+        builder: its `generate` yields the tables.
         job: the part.
-        from_row: the row with which they begin; with one, tables all of whose rows are left out come too, without rows.
+        from_row: the first row; with one, tables without remaining rows are yielded too, as empty tables.
 
     Raises:
-        DatasetGenerationError: the author's code failed, or yields something else.
-        Reread: the text must be read again with another schema.
+        DatasetGenerationError: the author's code failed, or yielded another value.
+        Replay: the text must be read again with another schema.
     """
     row: int = 0
     key: Any = None
@@ -313,13 +313,13 @@ def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[An
 class RowOrder:
     """The order of the rows of one job.
 
-    Rows whose order and schema are known go into sorted runs; of others the words are kept in a file beside them.
+    Rows with known order and schema go into sorted runs; for others the words are stored in a file beside them.
 
     Args:
-        job: whose rows.
+        job: the job.
 
     Attributes:
-        runs: what takes the rows; None where they go into shards, in the order of the source.
+        runs: writer of the runs; None if rows go into shards, in the order of the source.
     """
 
     def __init__(self, job: ShardJob) -> None:
@@ -355,7 +355,7 @@ class RowOrder:
             self.runs.tell(words)
         elif self._append is not None:
             kept = words if self._job.order == "hash" else integer_words(keys, first_row=row)
-            if kept is None:  # a key that is no integer: the rows stay as they come
+            if kept is None:  # a key that is not an integer: the rows keep the order of the source
                 self._append = None
             else:
                 self._append(np.ascontiguousarray(kept.T))
@@ -377,14 +377,14 @@ OnRows = Callable[[int], object]
 
 
 def run_job(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
-    """Do a job.
+    """Run a job; return its result.
 
     Args:
-        job: what to make.
-        on_rows: told how many rows were written, now and then.
+        job: the job.
+        on_rows: called now and then with the number of rows written.
 
     Raises:
-        DatasetGenerationError: the author's code failed; errors of the library pass as they are.
+        DatasetGenerationError: the author's code failed; errors of the library pass unchanged.
         DuplicateKeysError: two of its rows share a key.
     """
     if job.builder.yields == "rows":
@@ -433,7 +433,7 @@ def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult
 
 
 def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
-    """The file that the table of `key` was read from; a key `(number of the file, …)` tells which of several."""
+    """Return the file that the table of `key` was read from; a key `(number of the file, …)` selects one of several."""
     return file_of(gen_kwargs, key[0] if isinstance(key, tuple) and key and isinstance(key[0], int) else None)
 
 
@@ -481,7 +481,7 @@ def _take_keys(job: ShardJob, log: KeyLog, keys: Sequence[Any], words: Words | N
 
 
 def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoReturn:
-    """Raise what a clash means: an error, or where nobody minds, that the keys do not tell this part from the others."""
+    """Raise the error for duplicate keys, or, if keys are not checked, report that keys do not distinguish the parts."""
     if not job.compare_keys:
         raise clash
     _, first = clash.first

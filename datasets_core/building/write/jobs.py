@@ -1,4 +1,4 @@
-"""The unit of work: `ShardJob`, what makes a part of a split, and `ShardResult`, what came of it."""
+"""`ShardJob`: the unit of work of a build, one part of a split; `ShardResult`: its outcome."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ShardJob:
 
     @property
     def name(self) -> str:
-        """What the journal calls it."""
+        """Name in the journal."""
         return self.stem
 
     @property
@@ -80,7 +80,7 @@ class ShardJob:
 
     @property
     def is_live(self) -> bool:
-        """See `Part.is_live`: nobody sees a row before all are written."""
+        """See `Part.is_live`: rows are read after all are written."""
         return False
 
     @property
@@ -91,18 +91,18 @@ class ShardJob:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShardResult:
-    """What came of a job.
+    """Outcome of a job.
 
     Attributes:
-        name: the job's.
-        shards: the shards that hold rows, in order.
-        schema: of the shards; None where there were neither rows nor tables.
-        keys: the keys of the rows; None where they are not compared.
-        runs: the sorted runs that the shards are; none where the shards are in the order of the source.
-        words: the file of the words by which the rows can be put in order; None where there is none.
-        facts: what decides, besides the schema, about the schema of all; None where features or the first rows decide.
-        denied: what a confined script was denied so far and went on without, in words.
-        blocks: how the rows lie in the files that they came from, where that is known.
+        name: of the job.
+        shards: the shards with rows, in order.
+        schema: of the shards; None without rows and tables.
+        keys: the keys of the rows; None if not compared.
+        runs: the sorted runs in the shards; empty if the shards are in the order of the source.
+        words: the file of the sort words of the rows; None without one.
+        facts: further facts for the schema of all jobs; None if features or the first rows decide.
+        denied: descriptions of accesses denied so far to a sandboxed script.
+        blocks: row ranges in the source files, if known.
     """
 
     name: str
@@ -158,7 +158,7 @@ class Arrivals:
             self._due = rows + rows // 2 if rows > _THOROUGH_ROWS else 0
 
 
-# `FileCounts`: how many rows came of each file of a job, counted while its tables pass; and what the files are called.
+# `FileCounts`: number of rows of each file of a job, counted while its tables pass; and names of the files.
 
 
 class FileCounts:
@@ -202,7 +202,7 @@ class FileCounts:
         self._sizes[files] += table.nbytes * shares // max(1, int(shares.sum()))
 
     def blocks(self) -> RowBlocks | None:
-        """How the rows lie in the files; None where that is not known."""
+        """Row ranges in the files; None if unknown."""
         count = len(self._rows)
         if not count:
             return None

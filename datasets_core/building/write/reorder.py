@@ -1,4 +1,4 @@
-"""The second part of a build whose rows are not written as they come: rows into sorted runs, runs into the final shards.
+"""`Ordering`: second round of a build with `shuffle_on_write` or `num_shards`: sorted runs, merge plan, final shards.
 
 Each job makes whole files of its own from finished ones, in bounded memory, and so can be run again.  What a shard holds
 follows from the order of the rows alone: its record batches end where so many bytes are reached, wherever rows came from.
@@ -66,7 +66,7 @@ class SortJob:
 
     @property
     def name(self) -> str:
-        """What the journal calls it: by the content of the shard too, which another run may have cut otherwise."""
+        """Name in the journal: with the content of the shard, which another run may have cut otherwise."""
         return f"{self.shard.name}-{self.shard.sha256[:16]}-{self.first_row}-sorted"
 
     def words_of(self, start: int, stop: int) -> Words:
@@ -128,7 +128,7 @@ class MergeJob:
 
     @property
     def name(self) -> str:
-        """What the journal calls it."""
+        """Name in the journal."""
         return self.stem
 
 
@@ -171,7 +171,7 @@ class CutJob:
 
     @property
     def name(self) -> str:
-        """What the journal calls it."""
+        """Name in the journal."""
         return self.stem
 
 
@@ -209,7 +209,7 @@ def cut_jobs(
 
 
 def final_stem(split: str, index: int, count: int) -> str:
-    """How the name of a final shard begins in the staging folder."""
+    """Return the prefix of the name of a final shard in the staging folder."""
     return f"{split}-final{index:05d}of{count}"
 
 
@@ -258,7 +258,7 @@ def _chunks(job: MergeJob) -> Iterator[tuple[np.ndarray, int]]:
 
 
 def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.RecordBatch, pa.Array]:
-    """The rows of a block, run after run, and where each of them stands there; `taken` is moved on."""
+    """Return the rows of a block, run after run, and the position of each; `taken` is advanced."""
     by_run = np.argsort(owners, kind="stable")
     places = np.empty(len(owners), np.int64)
     places[by_run] = np.arange(len(owners))
@@ -281,7 +281,7 @@ def _canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 ROW_BYTES = 16
-"""What a row counts beside its values, as records in a file have lengths and checksums."""
+"""Bytes of a row besides its values, as records in a file have lengths and checksums."""
 
 _LEAST_BYTES = 64 << 20
 _MOST_BYTES = 1 << 30
@@ -339,7 +339,7 @@ def number_of_shards(
 
 
 def shard_boundaries(num_rows: int, num_shards: int) -> list[int]:
-    """The rows at which the shards end: the i-th at `round(num_rows * i / num_shards)`, halves to even.
+    """Return the rows at which the shards end: the i-th at `round(num_rows * i / num_shards)`, halves to even.
 
     Raises:
         ConfigurationError: there are no rows, or fewer than shards.
@@ -358,14 +358,14 @@ def _rounded(numerator: int, denominator: int) -> int:
     return whole + (2 * rest > denominator or (2 * rest == denominator and whole % 2 == 1))
 
 
-# From what the jobs of a split made to its final shards: sorted by hash or by key, or cut anew, as was asked for.
+# Final shards from the results of the jobs of a split: sorted by hash or by key, or cut again.
 
 
 RunJobs = Callable[[Callable[..., ShardResult], Sequence[Any]], list[ShardResult]]
 
 
 def staged_bytes(order: Order, options: BuildOptions) -> int | None:
-    """How large the shards are that the jobs write: such as can be sorted, where that is what becomes of them."""
+    """Return the size of the shards that the jobs write: small enough to be sorted, if they will be."""
     return options.max_shard_bytes if order == "source" else max(1, run_bytes() // 4)
 
 
@@ -376,17 +376,17 @@ def staged_format(order: Order, options: BuildOptions) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """How the rows of one split come into their order.
+    """Puts the rows of one split into their final order.
 
     Attributes:
         label: the dataset, for messages.
-        has_keys: rows come with keys, not in tables.
-        order: what its rows are put in order by.
+        has_keys: True for rows with keys, False for tables.
+        order: the write order.
         options: how to build.
         folder: the staging folder.
         split: the split.
-        schema: on which all jobs agreed.
-        run: runs jobs; their results in order.
+        schema: common schema of all jobs.
+        run: runs jobs; returns their results in order.
     """
 
     label: str
@@ -399,11 +399,11 @@ class Ordering:
     run: RunJobs
 
     def final_shards(self, results: Sequence[ShardResult]) -> tuple[list[ShardRecord], Order]:
-        """The final shards, and what their rows are in the order of.
+        """Return the final shards, and the order of their rows.
 
         Raises:
-            ConfigurationError: more shards were asked for than there are rows.
-            DatasetGenerationError: two rows have the same place.
+            ConfigurationError: more shards than rows.
+            DatasetGenerationError: two rows have the same position.
         """
         wanted = self.order
         shards = [shard for result in results for shard in result.shards]

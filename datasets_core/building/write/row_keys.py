@@ -1,4 +1,4 @@
-"""The keys of the rows of a split: found to be unique, or the two rows that share one, in bounded memory.
+"""Keys of the rows of a split: hashes, sort words, and the check for duplicates in bounded memory.
 
 A key becomes 16 bytes: an integer keeps its value, any other key is hashed.  Runs of consecutive integers are kept as
 intervals.  What exceeds the memory is spilled to the job's folder as sorted runs; runs are compared by ranges of their hash.
@@ -36,13 +36,13 @@ _HALF = 1 << 63
 
 
 def key_bytes(key: Any) -> bytes:
-    r"""What is hashed of a key: bytes, a text with `\` as `/`, an integer in decimal; an array of one value is that value.
+    r"""Return the bytes of a key to hash: bytes, a text with `\` as `/`, an integer in decimal; an array as its one value.
 
     >>> key_bytes("data\\7.jpg"), key_bytes(7), key_bytes(np.array([7]))
     (b'data/7.jpg', b'7', b'7')
 
     Raises:
-        TypeError: a key of another kind, numpy's own integers among them.
+        TypeError: a key of another type, including numpy's integers.
     """
     if isinstance(key, bytes):
         return key
@@ -73,7 +73,7 @@ def key_hash(key: Any, salt: str | bytes) -> bytes:
 
 
 def bucket_of(hashed: bytes, buckets: int) -> int:
-    """Which of so many equal ranges of all hashes this one is in.
+    """Return the index of the range of a hash, for `buckets` equal ranges of all hashes.
 
     >>> bucket_of(key_hash(10, "train"), 1000)
     477
@@ -82,10 +82,10 @@ def bucket_of(hashed: bytes, buckets: int) -> int:
 
 
 def hash_words(keys: Sequence[Any], split: str, *, first_row: int = 0) -> Words:
-    """The hashes of the keys of a split as two lines of words, the high ones first.
+    """Return the hashes of the keys of a split as two rows of words, the high ones first.
 
     Raises:
-        InvalidKeyError: a key that is no int, str or bytes.
+        InvalidKeyError: a key that is not an int, str or bytes.
     """
     salt = split.encode()
     kinds = set(map(type, keys))
@@ -117,12 +117,12 @@ def position_words(start: int, stop: int) -> Words:
 
 
 def integer_words(keys: Sequence[Any], *, first_row: int = 0) -> Words | None:
-    """Words in the order of integer keys; None where a key is no integer.
+    """Return words in the order of integer keys; None if a key is not an integer.
 
-    The high word is the key, as far as 64 bits hold it; the low word is what goes beyond.
+    The high word is the key, as far as 64 bits hold it; the low word is the rest.
 
     Raises:
-        DatasetGenerationError: an integer that two words do not hold.
+        DatasetGenerationError: an integer too large for two words.
     """
     if not all(issubclass(kind, int) for kind in set(map(type, keys))):
         return None
@@ -148,7 +148,7 @@ def _two_words(key: int, row: int) -> tuple[int, int]:
 
 
 def sorted_order(words: Words) -> npt.NDArray[np.int64] | None:
-    """Which columns of `words` come first, second, …; None where they stand in order already."""
+    """Return the order that sorts the columns of `words`; None if they are sorted already."""
     high = words[0]
     if len(high) < 2 or bool((high[1:] > high[:-1]).all()):
         return None
@@ -219,11 +219,11 @@ class KeyLog:
         self._head: list[tuple[int, int, int]] = []
 
     def add(self, keys: Sequence[Any]) -> None:
-        """Take the keys of the next rows.
+        """Add the keys of the next rows.
 
         Raises:
-            Clash: two rows share a key; which may be found some rows later, or by `finish`.
-            InvalidKeyError: a key that is no int, str, bytes or tuple of them.
+            Clash: two rows share a key; it may be found some rows later, or by `finish`.
+            InvalidKeyError: a key that is not an int, str, bytes or tuple of them.
         """
         row = self.rows
         span = _consecutive(keys)
@@ -235,10 +235,10 @@ class KeyLog:
         self._take(words)
 
     def add_words(self, words: Words) -> None:
-        """Take two words that stand for each key of the next rows.
+        """Add two words for each key of the next rows.
 
         Raises:
-            Clash: two rows share them; which may be found some rows later, or by `finish`.
+            Clash: two rows share them; it may be found some rows later, or by `finish`.
         """
         numbered = np.empty((3, words.shape[1]), np.uint64)
         numbered[:2] = words
@@ -365,7 +365,7 @@ def _digest_kind(kind: type, keys: Sequence[Any], into: Words, first_row: int, p
 
 
 def _plain(key: Any) -> Any:
-    """`key` as ints, text, bytes and tuples only, so that equal keys have one `repr`; None if it is no key."""
+    """Return `key` as ints, text, bytes and tuples only, so that equal keys have one `repr`; None for other types."""
     if isinstance(key, (int, np.integer)):
         return int(key)
     if isinstance(key, str):
@@ -543,7 +543,7 @@ def _open_run(folder: str, name: str, count: int) -> Words:
 
 
 def _cuts(run: Words, edges: Sequence[np.uint64]) -> list[int]:
-    """Where each range of hashes begins in a run, and where the last one ends."""
+    """Return the begin of each range of hashes in a run, and the end of the last one."""
     return [*(int(cut) for cut in np.searchsorted(run[0], np.array(edges, np.uint64))), run.shape[1]]
 
 

@@ -1,4 +1,4 @@
-"""Sorted runs: as many rows as memory holds, in the order of their words, in an Arrow file, with words and sizes beside it.
+"""Sorted runs: as many rows as memory holds, sorted by their words, in an Arrow file, with words and sizes beside it.
 
 Words are two 64-bit numbers for each row, by which rows are ordered: the hash of a key, an integer key, or a position.
 """
@@ -136,16 +136,16 @@ class Run:
 
 
 def run_bytes() -> int:
-    """How much one run may hold: what is sorted stands in memory as it came, in one piece, and in order."""
+    """Return the size limit of one run: unsorted rows, one contiguous copy and the sorted rows are in memory together."""
     return max(1, settings().sort_bytes // 8)
 
 
 class RunWriter:
-    """Writes batches, whose words were told before, into sorted runs `{stem}-run00000`, ….
+    """Writes batches with known words into sorted runs `{stem}-run00000`, ….
 
     Args:
         folder: an existing local folder.
-        stem: what file names begin with.
+        stem: prefix of the file names.
         split: the split of the rows.
         schema: of every batch.
     """
@@ -165,7 +165,7 @@ class RunWriter:
         self._told.append(words)
 
     def write(self, data: pa.RecordBatch | pa.Table) -> None:
-        """Take rows whose words were told."""
+        """Add rows whose words are known."""
         for batch in data.to_batches() if isinstance(data, pa.Table) else (data,):
             if batch.num_rows:
                 self._add(batch)
@@ -227,7 +227,7 @@ def order_file(folder: str, name: str) -> Iterator[Any]:
 
 
 def sidecar(folder: str, shard: ShardRecord, words: Words) -> Run:
-    """The run that a shard is whose rows stand in the order of `words` already."""
+    """Return the run of a shard whose rows are in the order of `words` already."""
     slices = run_slices(os.path.join(folder, shard.name), 0, shard.rows)
     sizes = np.concatenate([row_bytes(batch) for batch in slices])
     name = f"{shard.name}.order"
@@ -297,11 +297,11 @@ class EqualWords(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """Where the rows of every rank come from.
+    """Source of the rows of every rank in the merged order.
 
     Attributes:
         name: the file, in the folder of the runs.
-        starts: for each shard and each run, how many rows of the run come before the shard.
+        starts: for each shard and each run, the number of rows of the run before the shard.
     """
 
     name: str
@@ -311,7 +311,7 @@ class MergePlan:
 def merge_plan(
     folder: str, name: str, runs: Sequence[Run], boundaries: Sequence[int], *, piece_rows: int = _PIECE_ROWS
 ) -> MergePlan:
-    """Write the plan of a split.
+    """Write the merge plan of a split.
 
     Args:
         folder: of the runs.
@@ -321,7 +321,7 @@ def merge_plan(
         piece_rows: about how many rows to hold at once.
 
     Raises:
-        EqualWords: two rows cannot be told apart.
+        EqualWords: two rows have equal words.
     """
     before = np.zeros(len(runs), np.int64)
     starts, rank = [before], 0

@@ -1,4 +1,4 @@
-"""`TableSink`: tables of one job into shards, whose schema widens as far as nothing is lost."""
+"""`TableSink`: tables of one job into shards with a schema that widens without loss; recast of earlier shards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from datasets_core.store.writer import ShardWriter
 
 
 class Writer(Protocol):
-    """What takes the batches of a job."""
+    """Consumer of the batches of a job."""
 
     def write(self, data: pa.RecordBatch | pa.Table) -> None:
         """Take rows."""
@@ -39,15 +39,15 @@ class Writer(Protocol):
 
 
 class TableSink:
-    """Where a job's tables go.
+    """Writes the tables of a job, cast to a common schema.
 
     With features (the builder's own, or the schema that all jobs agreed on) every table is cast to them.  Without, the first
-    table decides and later ones widen it; what was written is then written again.
+    table decides and later ones widen it; earlier rows are then written again.
 
     Args:
-        job: whose tables.
+        job: the job.
         merge_columns: columns may be missing from some tables; else all have the same.
-        writer: what takes the rows instead of shards; only where the schema is fixed.
+        writer: takes the rows instead of shards; only with a fixed schema.
     """
 
     def __init__(self, job: ShardJob, *, merge_columns: bool, writer: Writer | None = None) -> None:
@@ -190,11 +190,11 @@ def read_batches(folder: str, records: Sequence[ShardRecord], file_format: str) 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RecastJob:
-    """Finished shards to be written again with a wider schema.
+    """Finished shards to write again with a wider schema.
 
     Attributes:
         job: the job, with the wider schema and a stem of its own.
-        result: what came of it before.
+        result: its first result.
     """
 
     job: ShardJob
@@ -202,7 +202,7 @@ class RecastJob:
 
     @property
     def name(self) -> str:
-        """What the journal calls it."""
+        """Name in the journal."""
         return self.job.name
 
 
@@ -263,7 +263,7 @@ def _in_order(builder: Hooks, agreed: pa.Schema, found: Sequence[Facts]) -> pa.S
 
 
 def _merged(builder: Hooks, agreed: pa.Schema, found: pa.Schema, what: str, *, is_order_free: bool) -> pa.Schema:
-    if builder.rereads:  # text can always be read as it stands
+    if builder.rereads:  # text can always be read again
         joined = {field.name: field.type for field in agreed}
         for field in found:
             before = joined.get(field.name, field.type)

@@ -1,1 +1,1 @@
-"""Search, SQL, statistics and pictures of a dataset."""
+"""Search, SQL, statistics and notebook display of a dataset."""

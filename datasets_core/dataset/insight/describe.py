@@ -1,4 +1,4 @@
-"""`Summary`: what `describe` found in the columns of a dataset, as a value that prints."""
+"""`Summary`: printable result of `describe`: statistics of each column."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _MOST_SHOWN, _MOST_CHARACTERS = 3, 16  # of the frequent values, and of each
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How long the values of a column are.
+    """Lengths of the values of a column.
 
     Args:
         unit: "characters", "bytes" or "items".
@@ -89,7 +89,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How the values of a column are spread: `counts[i]` are from `edges[i]` on and below `edges[i + 1]`, the last included."""
+    """Distribution of a column: `counts[i]` values in `[edges[i], edges[i + 1])`, the last interval closed."""
 
     edges: tuple[Any, ...]
     counts: tuple[int, ...]
@@ -97,20 +97,20 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """What is known of one column; None stands for what has no meaning there.
+    """Statistics of one column; None where not applicable.
 
     Args:
-        name: of the column; of a field in it, behind a dot.
+        name: of the column; of a field in it, `column.field`.
         kind: its feature, in a word or two.
-        nulls: how many values are null.
-        nans: how many are not a number.
-        distinct: how many values differ, without nulls and NaNs.
-        is_distinct_exact: whether that was counted, not estimated.
+        nulls: number of nulls.
+        nans: number of NaNs.
+        distinct: number of distinct values, without nulls and NaNs.
+        is_distinct_exact: True if counted, False if estimated.
         min, max: the lowest and the highest number or time.
-        mean, std: of the numbers; the deviation is that of a sample.
+        mean, std: of the numbers; the standard deviation is that of a sample.
         lengths: of texts, bytes, lists and files.
         histogram: of numbers and times that are finite.
-        frequencies: how often each text, label or bool occurs, the most frequent first.
+        frequencies: number of occurrences of each text, label or bool, the most frequent first.
     """
 
     name: str
@@ -130,7 +130,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What there is in a dataset, column by column.
+    """Statistics of a dataset, column by column.
 
     Args:
         num_rows: of the dataset.
@@ -149,10 +149,10 @@ class Summary:
     columns: tuple[ColumnSummary, ...]
 
     def __getitem__(self, name: str) -> ColumnSummary:
-        """That of a column by its name.
+        """Return the statistics of a column by its name.
 
         Raises:
-            UnknownColumnError: no such column.
+            UnknownColumnError: the column does not exist.
         """
         for column in self.columns:
             if column.name == name:
@@ -195,7 +195,7 @@ _HEAD = ("column", "kind", "nulls", "distinct", "min", "mean", "max", "values")
 
 
 def _cells(column: ColumnSummary) -> list[str]:
-    """The cells of a column's line; lengths stand where a column has no numbers."""
+    """Return the cells of a column's line, with lengths for columns without numbers."""
     distinct = "" if column.distinct is None else f"{'' if column.is_distinct_exact else '~'}{column.distinct:,}"
     low, mean, high = column.min, column.mean, column.max
     unit = ""

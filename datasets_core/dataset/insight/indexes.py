@@ -1,4 +1,4 @@
-"""`VectorIndex`: the nearest vectors of a column, by faiss."""
+"""`VectorIndex`, `TextIndex`: nearest vectors of a column by faiss, and texts by Elasticsearch."""
 
 from __future__ import annotations
 
@@ -162,12 +162,12 @@ class VectorIndex:
         faiss_package()
 
     def add(self, blocks: Iterable[npt.NDArray[Any]], train: npt.NDArray[Any] | None, is_verbose: bool | None) -> None:
-        """Add vectors, the first of which decide how long all are.
+        """Add vectors; all must have the length of the first one.
 
         Args:
             blocks: the vectors in order, as matrices.
-            train: vectors that the index is trained with, where it has to be.
-            is_verbose: whether faiss tells what it does.
+            train: vectors to train the index with, if it needs training.
+            is_verbose: True to print the progress of faiss.
         """
         for block in blocks:
             vectors = _matrix(block)
@@ -199,7 +199,7 @@ class VectorIndex:
         return _on_device(faiss, made, self.device)
 
     def search(self, query: Any, k: int, **kwargs: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Scores and rows of the `k` vectors nearest to one; -1 stands where there are not so many."""
+        """Return scores and row numbers of the `k` nearest vectors; -1 if there are fewer."""
         vector = np.asarray(query)
         if vector.ndim != 1 and not (vector.ndim == 2 and vector.shape[0] == 1):
             raise ConfigurationError(f"A query of shape {vector.shape} is no vector. Give one, or use search_batch.")
@@ -251,11 +251,11 @@ class VectorIndex:
 
     @classmethod
     def load(cls, file: str | os.PathLike[str], device: Device, storage_options: dict[str, Any] | None) -> VectorIndex:
-        """The index in a file that `save` or faiss wrote.
+        """Return the index in a file written by `save` or faiss.
 
         Raises:
-            FileNotFoundDatasetsError: there is no such file.
-            IndexFileError: it holds no index.
+            FileNotFoundDatasetsError: the file does not exist.
+            IndexFileError: it does not contain an index.
         """
         index, faiss = cls(device), faiss_package()
         path = os.fspath(file)
@@ -317,7 +317,7 @@ def _matrix(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 
 def _attempt(act: Any, what: str) -> Any:
-    """What `act` gives; what faiss says of a failure is told in the library's words."""
+    """Return the result of `act`; failures of faiss become errors of the library."""
     try:
         return act()
     except (RuntimeError, AssertionError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Datasets in a notebook: the first rows as a table with pictures and players, and nothing of the data as markup."""
+"""`Overview`: HTML tables of datasets in notebooks, with pictures and players; values are always escaped."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Overview(Rows):
     # -- for other tools -----------------------------------------------------------------------------------------------
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows as an Arrow stream, by the PyCapsule protocol: `polars.DataFrame(dataset)`, `pyarrow.table(dataset)`.
+        """Export the rows as an Arrow stream, by the PyCapsule protocol: `polars.DataFrame(dataset)`, `pyarrow.table(dataset)`.
 
-        It holds every column as it is stored, whatever the format, batch by batch: without a copy as long as the rows stand
-        in the order of the table, and gathered block by block in bounded memory otherwise.
+        It contains every column as stored, whatever the format, batch by batch: without a copy if the rows are
+        in the order of the table, else gathered block by block in bounded memory.
 
         Args:
-            requested_schema: a capsule of the Arrow schema that the rows are cast to.
+            requested_schema: a capsule of the Arrow schema to cast the rows to.
 
         >>> import pyarrow as pa
         >>> pa.table(Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0])).to_pydict()
@@ -59,18 +59,18 @@ class Overview(Rows):
     # -- for people ----------------------------------------------------------------------------------------------------
 
     def describe(self, columns: str | Sequence[str] | None = None, *, bins: int = 10) -> Summary:
-        """What there is in the columns: nulls, distinct values, bounds, means, lengths, histograms.
+        """Return statistics of the columns: nulls, distinct values, bounds, means, lengths, histograms.
 
-        It is computed block by block in bounded memory; pictures and sounds are not decoded. Distinct values are counted
+        Computed block by block in bounded memory; pictures and sounds are not decoded.  Distinct values are counted
         exactly up to 10,000, and estimated beyond.
 
         Args:
-            columns: the columns, if not all.
+            columns: the columns; default all.
             bins: of the histograms.
 
         Raises:
             UnknownColumnError: a column that does not exist.
-            ConfigurationError: fewer bins than one.
+            ConfigurationError: fewer than one bin.
 
         >>> summary = Dataset.from_dict({"a": [1, 2, None, 2]}).describe()
         >>> summary["a"].nulls, summary["a"].distinct, summary["a"].min, summary["a"].max
@@ -166,12 +166,12 @@ def _escape(text: str) -> str:
 
 
 def first_rows(num_rows: int) -> int:
-    """How many rows a page shows."""
+    """Return the number of rows that a page shows."""
     return min(num_rows, _MOST_ROWS)
 
 
 class _Budget:
-    """What pictures and sounds of one page may still weigh."""
+    """Remaining bytes for pictures and sounds of one page."""
 
     def __init__(self) -> None:
         self._left = _MOST_MEDIA_BYTES
@@ -220,7 +220,7 @@ def _cell(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
 
 
 def bounded(value: pa.Scalar, depth: int = 0) -> Any:
-    """A stored value as plain Python, of which no more is read than is shown.
+    """Return a stored value as plain Python, read only as far as it is shown.
 
     >>> bounded(pa.scalar([1] * 15))
     [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '… (15 in all)']

@@ -52,9 +52,9 @@ class BatchedNearestExamplesResults(NamedTuple):
 
 
 class Search(Rows):
-    """Rows by likeness.
+    """Similarity search.
 
-    An index knows rows by their number. What changes columns keeps it; a dataset of other rows (`select`, `shuffle`, `map`, …)
+    An index refers to rows by number.  Methods that change columns keep it; a dataset of other rows (`select`, `map`, …)
     has no index.
     """
 
@@ -134,25 +134,25 @@ class Search(Rows):
         faiss_verbose: bool = False,
         dtype: Any = np.float32,
     ) -> Self:
-        """Add an index of the vectors in a column of lists, and give this dataset back.
+        """Add an index of the vectors in a column of lists; return this dataset.
 
         Args:
-            column: of lists of numbers, all of one length.
-            index_name: None: that of the column.
+            column: of lists of numbers of one length.
+            index_name: default: the name of the column.
             device: the number of a GPU, several of them, or -1 for all; None: the processor.
-            string_factory: how faiss is to build the index, as "IVF100,Flat"; None: a flat index.
-            metric_type: how faiss measures, as `faiss.METRIC_INNER_PRODUCT`; None: by squares of distances.
-            custom_index: an index of faiss, which is used as it is.
-            batch_size: vectors that are added at a time.
-            train_size: vectors that the index is trained with, from the first on; None: it is not trained.
-            faiss_verbose: have faiss tell what it does.
+            string_factory: type of the faiss index, as "IVF100,Flat"; None: a flat index.
+            metric_type: metric of faiss, as `faiss.METRIC_INNER_PRODUCT`; None: squared distance.
+            custom_index: a faiss index, used unchanged.
+            batch_size: number of vectors added at a time.
+            train_size: number of vectors, from the first on, to train the index with; None: no training.
+            faiss_verbose: True to print the progress of faiss.
             dtype: of the vectors; faiss computes with float32.
 
         Raises:
             MissingDependencyError: faiss is not installed.
             UnknownColumnError: a column that does not exist.
-            CastError: the column has no vectors, or of several lengths.
-            ConfigurationError: arguments that faiss does not take.
+            CastError: the column has no vectors, or vectors of different lengths.
+            ConfigurationError: arguments that faiss refuses.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
         >>> scores, rows = points.search("at", [3.0, 3.0], k=2)
@@ -194,12 +194,12 @@ class Search(Rows):
         faiss_verbose: bool = False,
         dtype: Any = np.float32,
     ) -> None:
-        """Add an index of vectors that are no column: row `i` of the matrix belongs to row `i`; see `add_faiss_index`.
+        """Add an index of vectors outside the dataset: row `i` of the matrix belongs to row `i`; see `add_faiss_index`.
 
         Raises:
             MissingDependencyError: faiss is not installed.
-            CastError: the arrays are no matrix.
-            ConfigurationError: arguments that faiss does not take.
+            CastError: the arrays are not a matrix.
+            ConfigurationError: arguments that faiss refuses.
 
         >>> words = Dataset.from_dict({"word": ["cat", "dog", "car"]})
         >>> words.add_faiss_index_from_external_arrays(np.array([[0, 1], [0, 2], [9, 9]]), index_name="meaning")
@@ -220,8 +220,8 @@ class Search(Rows):
         """Write an index of vectors to a file or URL.
 
         Raises:
-            MissingIndexError: there is none of that name.
-            ConfigurationError: it is no index of vectors.
+            MissingIndexError: no index of that name.
+            ConfigurationError: not an index of vectors.
             DatasetDiskError: the disk is full, read-only or forbidden.
 
         >>> import os, tempfile
@@ -244,13 +244,13 @@ class Search(Rows):
         device: Device = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        """Add an index that `save_faiss_index` or faiss wrote; its vectors belong to the rows by number.
+        """Add an index written by `save_faiss_index` or faiss; its vectors belong to the rows by number.
 
         Raises:
             MissingDependencyError: faiss is not installed.
-            FileNotFoundDatasetsError: there is no such file.
-            IndexFileError: it holds no index.
-            ConfigurationError: it holds more vectors than there are rows.
+            FileNotFoundDatasetsError: the file does not exist.
+            IndexFileError: it does not contain an index.
+            ConfigurationError: it has more vectors than the dataset has rows.
 
         >>> import os, tempfile
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
@@ -322,7 +322,7 @@ class Search(Rows):
         es_client: Any = None,
         es_index_config: dict[str, Any] | None = None,
     ) -> None:
-        """Add an index that stands on a server already; see `add_elasticsearch_index`.
+        """Add an existing index of a server; see `add_elasticsearch_index`.
 
         Raises:
             MissingDependencyError: the package elasticsearch is not installed, and no client is given.
@@ -341,19 +341,19 @@ class Search(Rows):
     # -- searching -----------------------------------------------------------------------------------------------------
 
     def search(self, index_name: str, query: Any, k: int = 10, **kwargs: Any) -> SearchResults:
-        """Scores and numbers of the `k` rows nearest to a query.
+        """Return scores and numbers of the `k` rows nearest to a query.
 
-        A vector index with fewer than `k` vectors fills up with the row -1.
+        For a vector index with fewer than `k` vectors the rest of the rows is -1.
 
         Args:
             index_name: of the index.
             query: a vector, or a text for an index of texts.
-            k: how many.
+            k: number of rows.
             **kwargs: for faiss or Elasticsearch.
 
         Raises:
-            MissingIndexError: there is no index of that name.
-            CastError: the query is not as long as the vectors.
+            MissingIndexError: no index of that name.
+            CastError: the query has another length than the vectors.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
         >>> found = points.search("at", [8.0, 9.0], k=1)
@@ -363,11 +363,11 @@ class Search(Rows):
         return SearchResults(*self.get_index(index_name).search(query, _at_least_one(k), **kwargs))
 
     def search_batch(self, index_name: str, queries: Any, k: int = 10, **kwargs: Any) -> BatchedSearchResults:
-        """The same for several queries: a matrix with a vector in each row, or a list of texts; see `search`.
+        """Search for several queries: a matrix with a vector in each row, or a list of texts; see `search`.
 
         Raises:
-            MissingIndexError: there is no index of that name.
-            CastError: the queries are not as long as the vectors.
+            MissingIndexError: no index of that name.
+            CastError: the queries have another length than the vectors.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
         >>> points.search_batch("at", [[8.0, 9.0], [0.0, 1.0]], k=2).total_indices.tolist()
@@ -376,11 +376,11 @@ class Search(Rows):
         return BatchedSearchResults(*self.get_index(index_name).search_batch(queries, _at_least_one(k), **kwargs))
 
     def get_nearest_examples(self, index_name: str, query: Any, k: int = 10, **kwargs: Any) -> NearestExamplesResults:
-        """Scores of the rows nearest to a query, and the rows themselves; at most `k`; see `search`.
+        """Return scores of the rows nearest to a query, and the rows themselves; at most `k`; see `search`.
 
         Raises:
-            MissingIndexError: there is no index of that name.
-            CastError: the query is not as long as the vectors.
+            MissingIndexError: no index of that name.
+            CastError: the query has another length than the vectors.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
         >>> points.get_nearest_examples("at", [3.0, 3.0], k=1).examples
@@ -393,11 +393,11 @@ class Search(Rows):
     def get_nearest_examples_batch(
         self, index_name: str, queries: Any, k: int = 10, **kwargs: Any
     ) -> BatchedNearestExamplesResults:
-        """The same for several queries; see `search_batch`.
+        """Search for several queries, with rows; see `search_batch`.
 
         Raises:
-            MissingIndexError: there is no index of that name.
-            CastError: the queries are not as long as the vectors.
+            MissingIndexError: no index of that name.
+            CastError: the queries have another length than the vectors.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
         >>> scores, rows = points.get_nearest_examples_batch("at", [[3.0, 3.0], [1.0, 0.0]], k=1)

@@ -1,4 +1,4 @@
-"""The numbers of `describe`: what a column holds, added up block by block in bounded memory."""
+"""Column statistics of `describe`, computed block by block in bounded memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Distinct:
 
     def __init__(self) -> None:
         self.counts: dict[Any, int] | None = {}
-        """How often each value occurs; None where there are too many to say."""
+        """Count of each value; None if there are too many."""
         self._hashes: Hashes = np.zeros(0, dtype=np.uint64)
         self._border = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -51,7 +51,7 @@ class Distinct:
 
     @property
     def number(self) -> int:
-        """How many values differ."""
+        """Return the number of distinct values."""
         if self.counts is not None:
             return len(self.counts)
         if len(self._hashes) < _KEPT:
@@ -193,7 +193,7 @@ def summarized(
 
 
 def _parts(feature: FeatureType, arrow_type: pa.DataType, path: tuple[str, ...]) -> Iterator[_Part]:
-    """What is described of a column: itself, and behind it each field of a struct."""
+    """Yield the parts of a column to describe: itself, then each field of a struct."""
     yield _Part(path, feature, arrow_type)
     if isinstance(feature, dict) and pa.types.is_struct(arrow_type):
         for name, inner in feature.items():
@@ -277,10 +277,10 @@ class _Part:
         numbers = _numbers(self._usable(values))
         self._scale.add(numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers)
 
-    # -- what came of it -----------------------------------------------------------------------------------------------
+    # -- result --------------------------------------------------------------------------------------------------------
 
     def summary(self) -> ColumnSummary:
-        """What was found."""
+        """Return the statistics."""
         moments, distinct = self._moments, self._distinct
         is_number = moments is not None and not self._is_time
         return ColumnSummary(
@@ -360,7 +360,7 @@ class _Moments:
         if low is not None:
             before = self.finite or (low, high)
             self.finite = (_lower(before[0], low), _higher(before[1], high))
-        with np.errstate(all="ignore"):  # infinities have no mean, and squares may overflow to one
+        with np.errstate(all="ignore"):  # the mean of infinities is NaN, and squares may overflow
             wide = numbers.astype(np.float64, copy=False)
             mean = float(wide.mean())
             wide = wide - mean
@@ -446,7 +446,7 @@ def _is_text(arrow_type: pa.DataType) -> bool:
 
 
 def _measure(feature: FeatureType, arrow_type: pa.DataType) -> tuple[Callable[[pa.Array], pa.Array], str] | None:
-    """How long a value is, and in what."""
+    """Return a function for the lengths of values, and their unit; None for types without lengths."""
     if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
         return (lambda values: pc.utf8_length(pc.cast(values, arrow_type))), "characters"
     if _is_text(arrow_type):
@@ -466,10 +466,10 @@ def is_media(feature: FeatureType, arrow_type: pa.DataType) -> bool:
 
 
 def time_value(number: int, arrow_type: pa.DataType) -> Any:
-    """An integer of a column of times as the time that it stands for; nanoseconds are cut off."""
+    """Return an integer of a column of times as a time; nanoseconds are cut off."""
     width = pa.int32() if arrow_type.bit_width == 32 else pa.int64()
     values = pa.array([number], type=width).view(arrow_type)
-    if getattr(arrow_type, "unit", None) == "ns":  # Python has no such times, and pyarrow would import pandas
+    if getattr(arrow_type, "unit", None) == "ns":  # Python times have none, and pyarrow would import pandas
         coarse = pa.time64("us") if pa.types.is_time(arrow_type) else None
         coarse = coarse or (pa.duration("us") if pa.types.is_duration(arrow_type) else pa.timestamp("us", arrow_type.tz))
         values = values.cast(coarse, safe=False)

@@ -1,1 +1,1 @@
-"""`map`, `filter` and `batch`."""
+"""`map`, `filter` and `batch` of a dataset."""

@@ -1,4 +1,4 @@
-"""Calls of a user's function on rows and batches: its further arguments, its coroutines, and errors that name the rows."""
+"""`Caller`: calls of a user's function on rows and batches: arguments, coroutines, errors that name rows; parts for workers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _PROBED_ROWS = 4  # of a block, whose results are compared with what they were w
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How a function is called.
+    """A user function with the options of its calls.
 
     Attributes:
-        function: the user's.
-        kwargs: what it gets by name.
-        with_indices, with_rank: what it gets behind the row, or rows.
-        verb: the method that it was given to, for errors.
-        split: of the rows, for errors.
+        function: of the user.
+        kwargs: its keyword arguments.
+        with_indices, with_rank: True to pass the row number, and the rank, after the row or rows.
+        verb: the method it was passed to, for error messages.
+        split: of the rows, for error messages.
     """
 
     function: Callable[..., Any]
@@ -79,16 +79,16 @@ class Caller:
         self._stack.close()
 
     def on_rows(self, columns: Sequence[Sequence[Any]], numbers: range, *, are_kept: bool = False) -> list[Any]:
-        """What the function gives for each row.
+        """Return the result of the function for each row.
 
         Args:
             columns: for each of its arguments, the values of all rows.
             numbers: of the rows.
-            are_kept: the results are dicts that are read when all are there: what a later call changes in an earlier one
-                is put right.
+            are_kept: True if the results are dicts that are read when all are there: later changes of an earlier result
+                are undone.
 
         Raises:
-            ConfigurationError: an earlier result was changed, and what it was is lost.
+            ConfigurationError: an earlier result was changed, and its value is lost.
         """
         first: Any = iter(columns[0]) if columns else iter(numbers)
         arguments: list[Iterable[Any]] = [first, *columns[1:]] if columns else []
@@ -144,7 +144,7 @@ class Caller:
             _put_back(found, place, rows[place], copied(_held(value, rows[place]), with_objects=False))
 
     def on_batch(self, values: Sequence[Any], numbers: range) -> Any:
-        """What the function gives for a batch of rows."""
+        """Return the result of the function for a batch of rows."""
         try:
             made = self._started(values, numbers)
             return self._waited(_awaited(made)) if self.is_async else made
@@ -156,7 +156,7 @@ class Caller:
             raise failure from error  # a generator that calls this would take it for its own end
 
     def on_batches(self, batches: Sequence[tuple[Sequence[Any], range]]) -> list[Any]:
-        """What a coroutine function gives for several batches, waited for side by side."""
+        """Return the results of a coroutine function for several batches, awaited concurrently."""
 
         async def one(values: Sequence[Any], numbers: range) -> Any:
             try:
@@ -177,8 +177,8 @@ class Caller:
         return self.function(*values, *further, **self.kwargs)
 
     def _waited(self, coroutine: Any) -> Any:
-        """The result of a coroutine, in the event loop of this caller; beside a loop that runs here, in a thread."""
-        import asyncio  # 25 ms that functions which are no coroutines do without
+        """Return the result of a coroutine, in the event loop of this caller; in a thread if a loop runs here already."""
+        import asyncio  # 25 ms, not needed for plain functions
 
         if self._run is None:
             runner = asyncio.Runner()
@@ -216,7 +216,7 @@ def _called(call: Callable[..., Any], arguments: Sequence[Iterable[Any]]) -> Ite
 
 
 def _held(value: Any, row: Any) -> Any:
-    """What a call of a function on a row leaves: the dict that it returned, or the row that it changed."""
+    """Return the result of a call for a row: the dict that it returned, or the row that it changed."""
     return value if type(value) is dict else row if value is None and type(row) is dict else None
 
 
@@ -278,12 +278,12 @@ class Part:
     """A run of rows of a dataset: the job of one worker.
 
     Attributes:
-        dataset: those rows alone.
+        dataset: only those rows.
         start: the number of the first in the user's dataset.
-        rank: which part it is; None where there is no division.
-        folder: where its files go; "" where it has none.
-        tells: the file in which it says how many rows are done; "" where nobody looks.
-        most_bytes: results up to this size come back in memory.
+        rank: number of the part; None for a single part.
+        folder: folder of its files; "" without one.
+        tells: the file for its progress, the number of rows done; "" without one.
+        most_bytes: size limit of results returned in memory.
     """
 
     dataset: Rows
@@ -300,7 +300,7 @@ class Part:
 
 
 def number_of_parts(num_proc: int | None, rows: int) -> int | None:
-    """Into how many parts so many rows go; None where no division was asked for.
+    """Return the number of parts for so many rows; None if none was requested.
 
     Raises:
         ConfigurationError: a negative number.
@@ -336,10 +336,10 @@ def results(
     code: Sequence[Any] = (),
     verb: str,
 ) -> list[R]:
-    """What `work` makes of each part, in their order; `code` is what the user gave it to call.
+    """Return the result of `work` for each part, in their order; `code` is the user's function.
 
     Raises:
-        WorkerDiedError: a worker process was killed; it names the rows.
+        WorkerDiedError: a worker process was killed; names the rows.
     """
     runner = get_engine(engine, num_proc=len(parts) if len(parts) > 1 or engine is not None else None)
     found: dict[int, R] = {}
@@ -358,14 +358,14 @@ def results(
 
 
 class ProgressFile:
-    """Says in a file how many rows are done, for whoever watches from another process."""
+    """Writes the number of rows done to a file, for the progress bar of another process."""
 
     def __init__(self, path: str) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666) if path else -1
         self._done = 0
 
     def update(self, rows: int) -> None:
-        """So many rows more are done."""
+        """Add rows that are done."""
         if self._descriptor >= 0:
             self._done += rows
             os.pwrite(self._descriptor, b"%020d" % self._done, 0)
@@ -380,7 +380,7 @@ class ProgressFile:
 
 @contextmanager
 def _watched(stage: str, total: int, files: Sequence[str]) -> Iterator[None]:
-    """A bar that follows what tellers say, in a thread; none where nobody tells."""
+    """Show a progress bar that follows progress files, in a thread; none without files."""
     if not any(files):
         yield
         return

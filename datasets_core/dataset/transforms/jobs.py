@@ -1,4 +1,4 @@
-"""`map` over a whole dataset: parts for the engine, each writing shards of its own, and one result of all."""
+"""`mapped`: `map` over a whole dataset: parts for the engine, each with its own shards, combined to one result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
 
-# The columns that a function made, written without those that stay where they stand; and both together again as rows.
+# New columns, written without the unchanged ones; and both combined as rows.
 
 
 _MOST_RESULTS = 16  # that the columns of one dataset come from; then all of them are written into one
@@ -46,14 +46,14 @@ _MOST_RESULTS = 16  # that the columns of one dataset come from; then all of the
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Rows of one dataset, one after the other, that leave the same columns where they stand.
+    """Consecutive rows of one dataset with the same unchanged columns.
 
     Attributes:
-        start: the first of the rows that they are made of, in the user's dataset.
-        rows: how many they are.
+        start: number of their first input row in the user's dataset.
+        rows: number of rows.
         names: of all columns, in their order.
-        kept: those that are not written; row for row, they stand in the rows before.
-        written: the others.
+        kept: unchanged columns, not written: they are read from the input rows.
+        written: the other columns.
     """
 
     start: int
@@ -64,12 +64,12 @@ class Run:
 
 
 class RunWriter:
-    """Takes what a function made of a part of a dataset, and ends as runs.
+    """Writes the result of a function for a part of a dataset, as runs.
 
     Args:
         folder, stem, most_bytes, as_json: see `WideningWriter`.
         start: the number of the first row in the user's dataset.
-        leaves: columns that stay as they are may be left where they are; else all are written.
+        leaves: True if unchanged columns may be left in their files; else all are written.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class RunWriter:
 
 
 def leaves_columns(dataset: Rows) -> bool:
-    """True if what is made of these rows may leave columns where they stand: in files, in the same order."""
+    """True if results of these rows may leave columns in their files: rows in files, in the same order."""
     folders = {path.rpartition("/")[0] for path in dataset._table.files if is_result(path)}
     return dataset._index is None and bool(dataset._table.files) and len(folders) < _MOST_RESULTS
 
@@ -142,13 +142,13 @@ def column_order(runs: Sequence[Run]) -> list[str]:
 def evened(
     runs: Sequence[Run], source: RowTable, features: Mapping[str, FeatureType], folder: Callable[[], str], **options: Any
 ) -> list[Written]:
-    """The columns to store: those that any run has written, for all rows; read where they stand for runs that left them.
+    """Return the columns to store: those that any run has written, for all rows; read from the input for other runs.
 
     Args:
         runs: in their order.
-        source: the rows that they are made of.
-        features: of the columns that may be left.
-        folder: gives the folder for files.
+        source: the input rows.
+        features: of the columns that may be left out.
+        folder: returns the folder for files.
         options: see `WideningWriter`.
     """
     kept = frozenset.intersection(*(run.kept for run in runs))
@@ -171,7 +171,7 @@ def evened(
 def _filled(
     run: Run, source: RowTable, more: Sequence[str], features: Mapping[str, FeatureType], folder: Callable[[], str]
 ) -> Iterator[tuple[pa.RecordBatch, Mapping[str, FeatureType]]]:
-    """The rows of a run with columns of the rows that they are made of."""
+    """Yield the rows of a run with columns of its input rows."""
     start, left = run.start, source.select(more)
     added = {name: features[name] for name in more}
     if not run.written:
@@ -196,7 +196,7 @@ def fits(result: Result, source: RowTable) -> bool:
 
 
 def completed(result: Result, source: RowTable) -> RowTable:
-    """The rows: stored columns, and beside them those that stand in the rows that they are made of."""
+    """Return the rows: stored columns, and unchanged columns from the input rows."""
     stored, order = result.table, list(result.features)
     left = [name for name in order if name not in stored.schema.names]
     if not left:
@@ -207,7 +207,7 @@ def completed(result: Result, source: RowTable) -> RowTable:
     return table if table.column_names == order else table.select(order)
 
 
-# Which functions cannot tell in which process they run, nor end it: they may run here instead of in a worker.
+# Functions that cannot detect in which process they run, nor end it: they may run here instead of in a worker.
 
 
 _MODULES = frozenset(
@@ -263,7 +263,7 @@ def _is_plain_function(function: FunctionType, seen: set[int]) -> bool:
             return False
     try:
         held = [cell.cell_contents for cell in function.__closure__ or ()]
-    except ValueError:  # a name that has no value yet
+    except ValueError:  # a name without a value yet
         return False
     return _is_plain((held, function.__defaults__, function.__kwdefaults__), seen)
 
@@ -276,7 +276,7 @@ _MOST_BUSY = 16
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one part: its rows, and whether the function returned anything for them."""
+    """Outcome of one part: its rows, and whether the function returned a value for any."""
 
     runs: tuple[Run, ...]
     is_changed: bool
@@ -339,7 +339,7 @@ class _Work:
         self._dataset, self._plan, self._place, self._folder, self._leaves = dataset, plan, place, folder, leaves
 
     def of_all(self, runs: list[tuple[int, int]], unit: int, engine: str | Engine | None, stage: str) -> list[Outcome]:
-        """What becomes of all rows, in their order."""
+        """Return the outcomes for all rows, in their order."""
         plan, stop = self._plan, runs[-1][1]
         stage = f"{stage} (num_proc={len(runs)})"
         done, outcomes, parts = 0, [], []
@@ -403,7 +403,7 @@ def _written(
     stem: str = "part",
     steps: Callable[[Mapper], Iterator[MappedRows]] | None = None,
 ) -> Outcome:
-    """What becomes of the rows of a part before `stop`; rows for which nothing was returned are written once something is."""
+    """Return the outcome for the rows of a part before `stop`; rows without results are written once a result comes."""
     writer = _writer(plan, part, folder, leaves, f"{stem}-{part.start:010d}")
     is_changed, waiting = False, 0
     try:
@@ -426,9 +426,9 @@ def _written(
 
 
 def _begun(plan: Plan, part: Part, unit: int, folder: Callable[[], str], leaves: bool, *, after: int) -> tuple[Outcome, int]:
-    """What becomes of the first rows of a part, and how many they are: all, as long as the work looks short.
+    """Return the outcome for the first rows of a part, and their number: all, as long as the work looks short.
 
-    It goes on in steps that double, and ends where the rest, and the rows `after` the part, look worth a start of workers.
+    It proceeds in steps that double, and ends when the rest, and the rows `after` the part, are worth starting workers.
     """
     stop = part.dataset.num_rows
     done = 0
@@ -440,7 +440,7 @@ def _begun(plan: Plan, part: Part, unit: int, folder: Callable[[], str], leaves:
             size = min(step, stop - done)
             began, worked = time.perf_counter(), time.thread_time()
             made = list(mapper.made(done, done + size, part.start))
-            # On a busy machine, waiting for a processor is no work; waiting for a disk is, which takes far longer.
+            # On a busy machine, waiting for a processor is not work; waiting for a disk is, which takes far longer.
             took = max(time.thread_time() - worked, (time.perf_counter() - began) / _MOST_BUSY)
             done, spent = done + size, spent + took
             yield from made

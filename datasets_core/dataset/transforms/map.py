@@ -1,6 +1,6 @@
-"""What functions make of rows: `map`, `filter`, `batch`, and the cache of their results.
+"""`map`, `filter`, `batch` of a dataset, and the cache of their results.
 
-Each method imports what does its work: together 40 ms, with asyncio and the writers of shards, that reading does without.
+Each method imports its implementation on use: together 40 ms, with asyncio and the shard writers, not needed for reading.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datasets_core.dataset.transforms.calling import Calls, Part
 
 
-# Rows put together: lists of so many rows, or of neighbours that share a value, made of Arrow columns as they are.
+# Batches as rows: lists of consecutive rows, or of neighbours with equal values, made from Arrow columns.
 
 
 _BLOCK_ROWS = 1 << 14
@@ -66,7 +66,7 @@ def grouped(dataset: Rows, starts: Ints) -> Iterator[pa.RecordBatch]:
 
 
 def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
-    """Where lists of `batch_size` rows begin, and where the last ends.
+    """Return the begins of lists of `batch_size` rows, and the end of the last.
 
     >>> even_starts(5, 2, False).tolist(), even_starts(5, 2, True).tolist()
     ([0, 2, 4, 5], [0, 2, 4])
@@ -77,7 +77,7 @@ def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
 
 
 def run_starts(dataset: Rows, names: Sequence[str]) -> Ints:
-    """Where runs of rows begin that share the values of some columns, and where the last ends."""
+    """Return the begins of runs of rows with equal values of some columns, and the end of the last."""
     from datasets_core.dataset.transforms.values import Inputs
 
     rows = dataset.num_rows
@@ -200,14 +200,14 @@ def _is_true(value: Any) -> bool:
 
 
 def mask_of(found: Any, size: int) -> Any:
-    """What a batched function returned, as one boolean for each row.
+    """Return the result of a batched function as one boolean for each row.
 
     >>> mask_of([1, None, True], 3).tolist()
     [True, False, True]
 
     Raises:
         MaskLengthError: not one for each row.
-        ArgumentTypeError: nothing that has one for each row.
+        ArgumentTypeError: a value that does not contain one for each row.
     """
     found = tensor_array(found) if type(found).__module__.startswith("torch") else found
     if isinstance(found, (pa.Array, pa.ChunkedArray)):
@@ -270,7 +270,7 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
 
 
 class Transforms(Rows):
-    """Rows made of rows by functions."""
+    """Methods that apply functions to rows."""
 
     def map(
         self,
@@ -297,43 +297,43 @@ class Transforms(Rows):
         on_mixed_types: str | None = "use_json",
         engine: str | Engine | None = None,
     ) -> Self:
-        """The rows updated with what `function` returns for each row, or for each batch of rows.
+        """Return the rows updated with the result of `function` for each row, or for each batch of rows.
 
-        What was made before is found again: by the fingerprint of the rows, the function (its code and all that it uses) and
-        the arguments that decide about the result.  Types are those that hold the values of all rows, for any `num_proc`.
+        Results are cached: by the fingerprint of the rows, the function (its code and all that it uses) and
+        the arguments that affect the result.  Types hold the values of all rows, for any `num_proc`.
 
         Args:
             function: takes a row and returns a dict of columns to set, or None to change nothing; or changes the row itself.
-            with_indices: it takes the number of the row too, or (`batched`) a list of them.
-            with_rank: it takes the number of its worker too; None without `num_proc`.
-            input_columns: it takes the values of these columns instead of the row.
+            with_indices: also pass the number of the row, or (`batched`) a list of them.
+            with_rank: also pass the number of the worker; None without `num_proc`.
+            input_columns: pass the values of these columns instead of the row.
             batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it
                 does not return are removed.
             batch_size: rows of a batch; None or 0 for all.
             drop_last_batch: leave out a last batch that has fewer rows.
-            remove_columns: columns that go before the update: what the function returns under these names stays.
-            keep_in_memory: leave no file.
-            load_from_cache_file: False makes the rows anew and replaces what is kept.
-            cache_file_name: keep the result in this file, in Arrow's format.
+            remove_columns: columns removed before the update: those that the function returns stay.
+            keep_in_memory: True to write no file.
+            load_from_cache_file: False makes the rows again and replaces the cached result.
+            cache_file_name: write the result to this file, in Arrow's format.
             writer_batch_size: has no effect; rows are written by bytes.
-            features: the columns of the result; without, the values decide.
+            features: the columns of the result; None: inferred from the values.
             disable_nullable: refuse null.
-            fn_kwargs: for the function, by name.
-            num_proc: how many processes work side by side.
-            suffix_template: has no effect; there is one file.
+            fn_kwargs: keyword arguments of the function.
+            num_proc: number of processes.
+            suffix_template: has no effect: the result is one file.
             new_fingerprint: the identity of the result.
-            desc: what the progress bar says.
-            try_original_type: a column keeps its type where the new values fit it.
-            on_mixed_types: "use_json" makes a column of values that share no type one of JSON values; None refuses it.
-            engine: who runs the parts: "processes", or "threads" for functions that spend their time in Arrow or numpy.
+            desc: text of the progress bar.
+            try_original_type: True to keep the type of a column if the new values fit it.
+            on_mixed_types: "use_json" stores values without a common type as JSON; None refuses them.
+            engine: "processes", or "threads" for functions that spend their time in Arrow or numpy.
 
         >>> Dataset.from_dict({"a": [1, 2]}).map(lambda row: {"b": row["a"] * 10})[:]
         {'a': [1, 2], 'b': [10, 20]}
 
         Raises:
             UnknownColumnError: a column that does not exist.
-            CastError: values that fit no type, or not the features.
-            WorkerDiedError: a process was killed; it names the rows.
+            CastError: values without a common type, or that do not fit the features.
+            WorkerDiedError: a process was killed; names the rows.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         from datasets_core.dataset.results import place_of
@@ -408,16 +408,16 @@ class Transforms(Rows):
         desc: str | None = None,
         engine: str | Engine | None = None,
     ) -> Self:
-        """The rows for which `function` returns something true.
+        """Return the rows for which `function` returns a true value.
 
-        No row is written: an index of them is, which is found again as results of `map` are.
+        No row is written, only an index of them, which is cached as results of `map` are.
 
         Args:
-            function: takes a row and says whether it stays; or (`batched`) takes columns and returns a boolean for each row.
+            function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans.
             with_indices, with_rank, input_columns, batched, batch_size, fn_kwargs, num_proc, desc, engine: see `map`.
-            keep_in_memory: leave no file.
-            load_from_cache_file: False asks the function anew and replaces what is kept.
-            cache_file_name: keep the index in this file, in Arrow's format.
+            keep_in_memory: True to write no file.
+            load_from_cache_file: False calls the function again and replaces the cached result.
+            cache_file_name: write the index to this file, in Arrow's format.
             writer_batch_size, suffix_template: have no effect.
             new_fingerprint: the identity of the result.
 
@@ -426,7 +426,7 @@ class Transforms(Rows):
 
         Raises:
             UnknownColumnError: a column that does not exist.
-            MaskLengthError: a batched function returned not one boolean for each row.
+            MaskLengthError: a batched function did not return one boolean for each row.
         """
         from datasets_core.dataset.results import place_of
         from datasets_core.dataset.transforms.calling import as_size, number_of_parts
@@ -459,13 +459,13 @@ class Transforms(Rows):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """Rows put together: each row of the result holds the lists of `batch_size` rows, or of a run of rows.
+        """Return rows of lists: each row of the result holds the lists of `batch_size` rows, or of a run of rows.
 
         Args:
-            batch_size: how many; 0 or less for all; has no effect beside `by_column`.
-            by_column: put rows together that follow one another and have the same values in this column, or these columns.
-            drop_last_batch: leave out the last if it has fewer rows than `batch_size`; runs of rows are whole, and stay.
-            num_proc: has no effect; lists are made without a look at values.
+            batch_size: number of rows; 0 or less for all; has no effect with `by_column`.
+            by_column: combine consecutive rows with equal values in this column, or these columns.
+            drop_last_batch: drop the last list if it has fewer rows than `batch_size`; runs of rows are always complete.
+            num_proc: has no effect; lists are made without reading values.
             new_fingerprint: the identity of the result.
 
         >>> Dataset.from_dict({"a": [1, 1, 2]}).batch(by_column="a")[:]
@@ -495,7 +495,7 @@ class Transforms(Rows):
         return self._result(other, written(self, other._lineage, batches, features), features)
 
     def cleanup_cache_files(self) -> int:
-        """Remove kept results of transforms of these rows, but for those that this dataset stands in; how many they were.
+        """Remove cached results of transforms of these rows, except those that contain this dataset; return their number.
 
         >>> Dataset.from_dict({"a": [1]}).cleanup_cache_files()
         0
@@ -525,7 +525,7 @@ class Transforms(Rows):
         return Calls(function, dict(fn_kwargs or {}), with_indices, with_rank, verb, self._split)
 
     def _seen(self) -> tuple[Any, ...]:
-        """What of the format decides what functions are given."""
+        """Return the part of the format that affects the arguments of functions."""
         return self._format.type, dict(self._format.kwargs)
 
     def _without_rows(self, removed: Sequence[str]) -> Self:

@@ -1,4 +1,4 @@
-"""What `map` makes of a block of rows: the columns as they are, but for those that the function returned or changed."""
+"""`map` on a block of rows: unchanged columns stay Arrow, columns that the function set are encoded."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _MOST_BYTES = 8 << 20
 
 @dataclass(slots=True)
 class MappedRows:
-    """What became of rows that follow one another.
+    """Result of `map` for consecutive rows.
 
     Attributes:
         names: of the columns, in their order.
-        kept: those of them that stand in the rows before, row for row.
-        kinds: the features of columns, where they are more than Arrow's types say.
-        has_update: the function returned something for these rows.
-        num_rows: of how many rows they are made.
-        length: how many rows they are.
-        array: gives the column at a place among the names.
+        kept: columns that are unchanged, row for row.
+        kinds: the features of columns that their Arrow type does not express.
+        has_update: True if the function returned a value for these rows.
+        num_rows: number of input rows.
+        length: number of result rows.
+        array: returns the column at an index of `names`.
     """
 
     names: list[str]
@@ -176,7 +176,7 @@ class Assembler:
         return whole.slice(start, stop - start) if len(parts) == 1 and stop - start < drafts[0].block.num_rows else whole
 
     def _remember_kinds(self, first: Draft) -> None:
-        """The same dict as before, where it says the same: whoever writes sees at a glance that nothing changed."""
+        """Return the same dict object as before if it is equal, so that writers detect at once that nothing changed."""
         kinds = {name: kind for name, kind in zip(first.names, first.kinds, strict=True) if kind is not None}
         if kinds.keys() != self._kinds.keys() or any(kind is not self._kinds[name] for name, kind in kinds.items()):
             self._kinds = kinds
@@ -187,13 +187,13 @@ def rows_without_columns(length: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
 
 
-_KEPT: Any = object()  # stands for a column that stays as it is stored
+_KEPT: Any = object()  # marks a column that is unchanged
 _SIDE_BY_SIDE = 64  # batches whose coroutines wait together
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the user asks `map` for, as far as it decides about the rows."""
+    """Arguments of `map` that affect its result."""
 
     calls: Calls
     input_columns: tuple[str, ...] | None
@@ -322,7 +322,7 @@ class Mapper:
         return now if isinstance(now, list) else block.column(name)
 
     def _recognized(self, name: str, values: list[Any], block: Block) -> Any:
-        """The Arrow column itself, where `values` are what it gave and nobody can have changed them."""
+        """Return the Arrow column itself, if `values` came from it and cannot have been changed."""
         known = block.read(name)
         if known is None or name in self.inputs.lazy or not self.inputs.is_plain or not all(map(is_, values, known)):
             return values
@@ -474,7 +474,7 @@ class Mapper:
             raise CellCastError(error.column, error.reason, row=row, what=what, advice=error.advice) from error
 
     def _kind_of_kept(self, name: str) -> FeatureType | None:
-        """The feature of a column that stays as it is stored; None where the features asked for store it otherwise."""
+        """Return the feature of an unchanged column; None if the requested features store it otherwise."""
         features = self._plan.features
         if features is None:
             return self._original[name]
@@ -506,7 +506,7 @@ class Mapper:
 
 
 class _Stored:
-    """The values of a column as they were, read again when they are asked for."""
+    """The original values of a column, read again on use."""
 
     def __init__(self, block: Block, name: str) -> None:
         self._block, self._name = block, name
@@ -532,7 +532,7 @@ class _Stored:
 
 
 def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any]:
-    """What of a row, or batch, that a function was given and gave back it has looked at or set."""
+    """Return the values of a row, or batch, that a function was given and returned, as far as it read or set them."""
     now = held(given) if isinstance(given, LazyDict) else given
     return {name: value for name, value in now.items() if value is not UNTOUCHED and name not in removed}
 

@@ -1,4 +1,4 @@
-"""What a user's function is given: rows and batches of a dataset, in its format, beside the Arrow columns they come from."""
+"""Arguments and results of user functions: rows and batches in the dataset's format, with their Arrow columns."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Inputs:
     """Reads a dataset for a function.
 
     Args:
-        dataset: the rows; its format decides how they are given, but all columns are, whatever it shows.
-        input_columns: the columns that become arguments; None: the row is one argument.
-        read: the columns that a row function reads, if it is sure that it does nothing else with the row.
-        is_only_read: nobody wants the other columns of the rows: through an index, those that are read are gathered alone.
+        dataset: the rows; its format applies to all columns, also to those it does not show.
+        input_columns: the columns passed as arguments; None: the row is one argument.
+        read: the columns that a row function reads, if it certainly does nothing else with the row.
+        is_only_read: True if the other columns are not needed: with an index, only those that are read are gathered.
     """
 
     def __init__(
@@ -331,7 +331,7 @@ class _RowSource:
 
 
 class _ColumnSource:
-    """Whole columns of a block; the user's list is one that nobody else holds."""
+    """Whole columns of a block; the caller's list is a copy of its own."""
 
     __slots__ = ("_block",)
 
@@ -438,13 +438,13 @@ Encoded = tuple[pa.Array, "FeatureType | None"]
 
 
 class ColumnEncoder:
-    """Makes Arrow arrays of the values of one column.
+    """Makes Arrow arrays from the values of one column.
 
     Args:
-        name: of the column, for errors.
-        given: the feature that the user asks for; None: the values decide.
-        original: the feature that a column of this name had before; its type is kept where the values fit.
-        as_json: values that share no type, and dicts of different keys, become JSON; else they are an error, or get nulls.
+        name: of the column, for error messages.
+        given: the feature requested by the user; None: inferred from the values.
+        original: the former feature of a column of this name; its type is kept if the values fit.
+        as_json: True to store values of no common type, and dicts of different keys, as JSON; else an error, or nulls.
     """
 
     def __init__(self, name: str, given: FeatureType | None, original: FeatureType | None, *, as_json: bool) -> None:
@@ -489,7 +489,7 @@ class ColumnEncoder:
             return array, None
 
     def numbers(self, array: np.ndarray[Any, Any]) -> Encoded:
-        """The array of a numpy array, of which each element of the first dimension is a row."""
+        """Return the array of a numpy array, each element of the first dimension a row."""
         dtype = array.dtype
         if array.ndim == 1 and dtype.kind in "iuf" and dtype.isnative and dtype.itemsize <= 8:
             held = np.array(array, order="C") if array.flags.writeable else np.ascontiguousarray(array)

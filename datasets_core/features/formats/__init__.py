@@ -1,1 +1,1 @@
-"""What rows look like when they are read: Python values, NumPy, frames and tensors."""
+"""Output formats of rows: Python values, NumPy, data frames and tensors."""

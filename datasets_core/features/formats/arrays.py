@@ -1,4 +1,4 @@
-"""Arrow columns as numpy arrays: views of the same memory where that can be, decided once for each type."""
+"""Arrow columns as numpy arrays, as views of the same memory where possible; conversion chosen once for each type."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DTYPES: dict[pa.DataType, str] = {
 }
 
 
-_MOST_TEXT = 16 << 20  # characters of a numpy array of texts, each of which is as wide as the widest
+_MOST_TEXT = 16 << 20  # characters of a numpy array of texts, which are all as wide as the widest
 
 
 class Casting(NamedTuple):
@@ -59,7 +59,7 @@ DEFAULT = Casting("int64", "float32")
 
 
 def shapes_of(feature: FeatureType | None) -> Shapes:
-    """Where in a feature arrays of fixed shape are, for `extractor`; None: nowhere."""
+    """Return where a feature has arrays of fixed shape, for `extractor`; None: nowhere."""
     if isinstance(feature, FixedShape):
         return ("array", feature.shape)
     if isinstance(feature, (List, LargeList)):
@@ -73,11 +73,11 @@ def shapes_of(feature: FeatureType | None) -> Shapes:
 
 @lru_cache(maxsize=1024)
 def extractor(type_: pa.DataType, shapes: Shapes = None, casting: Casting = STORED) -> Extract:
-    """The function that makes a numpy array of an Arrow array of `type_`.
+    """Return a function that makes a numpy array from an Arrow array of `type_`.
 
     Numbers, dates and fixed shapes without nulls are views of Arrow's memory unless they are cast.  Lists of one length
-    are an array of one more dimension, others an array of arrays; nulls among numbers are NaN; what numpy has no type
-    for, texts included, stays Python's.
+    become an array with one more dimension, others an array of arrays; nulls among numbers are NaN; types unknown to
+    numpy, and texts, stay Python objects.
 
     >>> extractor(pa.list_(pa.int32()), None, DEFAULT)(pa.array([[1, 2], [3, 4]], pa.list_(pa.int32()))).shape
     (2, 2)
@@ -129,7 +129,7 @@ def stacked(rows: list[Any]) -> Array:
 
 
 def validity(array: pa.Array) -> npt.NDArray[np.bool_]:
-    """Which rows are not null."""
+    """Return a mask of the rows that are not null."""
     buffer = array.buffers()[0]
     return np.ones(len(array), bool) if buffer is None else _bits(buffer, array.offset, len(array))
 
@@ -180,7 +180,7 @@ def _floats_with_nulls(values: Array, is_valid: npt.NDArray[np.bool_], casting: 
 
 
 def _integers_with_nulls(values: Array, is_valid: npt.NDArray[np.bool_], casting: Casting) -> Array:
-    """Floats with NaN: of the dtype asked for if that holds every integer, else of 64 bits, else Python's ints and None."""
+    """Return floats with NaN of the requested dtype if it holds every integer, else of 64 bits, else Python's ints and None."""
     known = values[is_valid]
     largest = max(int(known.max()), -int(known.min())) if len(known) else 0
     for dtype in (_nullable(casting.floats, np.dtype("f8")), np.dtype("f8")):
@@ -343,7 +343,7 @@ def _shaped(type_: pa.DataType, shape: tuple[int | None, ...], casting: Casting)
 
 
 def _shaped_nulls(array: pa.Array, known: Array, shape: tuple[int, ...], casting: Casting) -> Array:
-    """Arrays of NaN where a row is null; None where the numbers have no NaN that leaves them exact."""
+    """Return arrays of NaN for null rows; None if the numbers have no exact type with NaN."""
     is_valid = validity(array)
     if known.dtype.kind in "iuf" and known.shape[1:] == shape:
         flat = known.reshape(-1)
@@ -380,11 +380,11 @@ def texts(array: pa.Array) -> Array:
 
 @lru_cache(maxsize=1024)
 def cells(type_: pa.DataType, shapes: Shapes, casting: Casting, missing: float | None) -> Callable[[pa.Array], list[Any]]:
-    """The function that makes a list of an Arrow array, one value for each row, none of which depends on other rows.
+    """Return a function that makes a list from an Arrow array, one value for each row, independent of other rows.
 
     Args:
         type_, shapes, casting: as for `extractor`.
-        missing: what stands for a number that is null.
+        missing: value in place of a null number.
     """
     extract = extractor(type_, shapes, casting)
     if type_ in _DTYPES:

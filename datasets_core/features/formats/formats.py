@@ -1,4 +1,4 @@
-"""What numpy, torch, jax and tensorflow make of the arrays of a column: batches, and rows on their own."""
+"""`RowFormat`, and the kits of numpy, torch, jax and tensorflow: arrays of a column as batches and rows."""
 
 from __future__ import annotations
 
@@ -221,13 +221,13 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RowFormat:
-    """How rows come out.
+    """Output format of rows.
 
     Attributes:
         type: None for plain Python, else the name of a format.
-        columns: those that come out; None: all.
-        is_complete: the other columns come out too, behind those, as plain Python.
-        kwargs: for the format.
+        columns: the selected columns; None: all.
+        is_complete: True to add the other columns, behind those, as plain Python.
+        kwargs: options of the format.
     """
 
     type: str | None = None
@@ -398,7 +398,7 @@ def _owned(value: Any) -> Any:
 
 
 class _TensorKit:
-    """What the frameworks of tensors have in common: numbers become tensors, and what holds them lists and dicts."""
+    """Base of the tensor frameworks: numbers become tensors in lists and dicts."""
 
     casting: Casting
     cell_casting: Casting
@@ -482,7 +482,7 @@ def _writable(values: Array) -> Array:
 
 
 class JaxKit(_TensorKit):
-    """jax: int32, or int64 where jax is told to use 64 bits, and float32 unless `dtype` says otherwise."""
+    """jax: int32, or int64 if jax has 64 bits enabled, and float32 unless `dtype` says otherwise."""
 
     def __init__(self, dtype: Any = None, device: Any = None) -> None:
         import jax
@@ -556,7 +556,7 @@ class TensorflowKit(_TensorKit):
 
 
 def of_python(value: Any, made_for: Kit) -> Any:
-    """A decoded Python value (a picture, a dict, a list of numbers) with arrays in place of what is made of numbers."""
+    """Return a decoded Python value (a picture, a dict, a list of numbers) with arrays in place of numbers."""
     from datasets_core.features.formats.arrays import cast, stacked
 
     if isinstance(value, dict):

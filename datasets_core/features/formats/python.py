@@ -1,4 +1,4 @@
-"""Arrow columns as lists of Python values, decided once per type.
+"""Arrow columns as Python values: lists, single values, rows; conversion chosen once for each type.
 
 pyarrow's own `to_pylist` is used where it is fast and exact.  Dates, times, dictionaries and lists of structs are read
 from their parts instead (3 to 20 times faster), and nanoseconds so that none is lost.
@@ -174,7 +174,7 @@ def _dictionary_reader(type_: pa.DataType) -> Reader:
         if len(array.dictionary) > len(array):  # a few rows of a large dictionary
             return values(array.dictionary_decode())
         known = values(array.dictionary)
-        if not known:  # what codes there are stand under a null of a parent
+        if not known:  # all codes are under a null of a parent
             return [None] * len(array)
         codes = array.indices.to_pylist()
         if array.indices.null_count:
@@ -286,11 +286,11 @@ Accessor = Callable[[int], Any]
 
 
 class Access(NamedTuple):
-    """How a value is read.
+    """Expression that reads a value.
 
     Attributes:
-        expression: Python source over `i` (the row) and `{0}`, `{1}`, … (the bindings); it comes from this file alone.
-        bindings: what the expression reads.
+        expression: Python source over `i` (the row) and `{0}`, `{1}`, … (the bindings); it comes from this module alone.
+        bindings: values in the expression.
     """
 
     expression: str
@@ -326,7 +326,7 @@ def _is_text(type_: pa.DataType) -> bool:
 
 
 def access(array: pa.Array) -> Access:
-    """How a value of `array` at an existing index is read."""
+    """Return the expression for a value of `array` at an existing index."""
     type_ = array.type
     if pt.is_null(type_):
         return Access("None", ())
@@ -385,7 +385,7 @@ def _slow(array: pa.Array) -> Accessor:
 
 
 def _value(array: pa.Array) -> Access:
-    """How the values that are not null are read."""
+    """Return the expression for values that are not null."""
     type_ = array.type
     if type_ in CODES:
         return Access("{0}[i]", (_numbers(array, CODES[type_]),))
@@ -457,7 +457,7 @@ def _checked(make: Callable[[int], Any], type_: pa.DataType) -> Callable[[int], 
 
 
 def _items(values: pa.Array, start: str, stop: str, bindings: tuple[Any, ...]) -> Access:
-    """How lists are read whose items stand in `values` from `start` to `stop`, two expressions over the bindings."""
+    """Return the expression for lists whose items are in `values` from `start` to `stop`, two expressions over the bindings."""
     at = len(bindings)
     if values.type in CODES and values.null_count == 0:
         return Access(f"{{{at}}}[{start}:{stop}].tolist()", (*bindings, _numbers(values, CODES[values.type])))
@@ -468,7 +468,7 @@ def _items(values: pa.Array, start: str, stop: str, bindings: tuple[Any, ...]) -
 
 
 class ValueDecoder(Protocol):
-    """What turns stored values into what the user sees, for the columns that need it."""
+    """Converts stored values to what users see, for the columns that need it."""
 
     @property
     def columns_to_decode(self) -> frozenset[str]:

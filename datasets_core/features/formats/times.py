@@ -1,4 +1,4 @@
-"""Times with nanoseconds: what a row holds where `datetime`, `time` and `timedelta` are too coarse.
+"""Datetimes, times and durations with nanoseconds, for values too precise for the `datetime` module.
 
 Each is a subclass of the standard class with one more attribute, `nanosecond` (0 to 999).  A value of whole microseconds comes
 out as the standard class, so most columns never meet these.  Hugging Face gives pandas objects here; these compare equal to
@@ -68,7 +68,7 @@ class NanosecondDatetime(dt.datetime):
         return self.whole() - (other.whole() if isinstance(other, NanosecondDatetime) else other)
 
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
-        """The ISO text, with nine digits behind the second unless `timespec` asks for less."""
+        """Return the ISO text, with nine digits after the second unless `timespec` asks for less."""
         if timespec != "auto":
             return super().isoformat(sep, timespec)
         text = self.whole().isoformat(sep, "microseconds")
@@ -128,7 +128,7 @@ class NanosecondTime(dt.time):
         return type(self).of(self.whole().replace(*args, **kwargs), self.nanosecond)
 
     def isoformat(self, timespec: str = "auto") -> str:
-        """The ISO text, with nine digits behind the second unless `timespec` asks for less."""
+        """Return the ISO text, with nine digits after the second unless `timespec` asks for less."""
         if timespec != "auto":
             return super().isoformat(timespec)
         text = self.whole().isoformat("microseconds")

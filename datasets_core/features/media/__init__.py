@@ -1,1 +1,1 @@
-"""Images, audio, video, documents: column types whose values are files, stored as bytes or paths."""
+"""Images, audio, video, documents: column types of files, stored as bytes or paths."""

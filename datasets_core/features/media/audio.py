@@ -1,4 +1,4 @@
-"""`Audio`: a sound in each row, decoded by soundfile, or by torchcodec where soundfile does not know the format."""
+"""`Audio`: a sound in each row, decoded by soundfile, or by torchcodec for formats unknown to soundfile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-# `Sound`: one audio file, decoded as far as it is looked at, with the faces of a dict and of torchcodec's
+# `Sound`: one audio file, decoded on use, with the interfaces of a dict and of torchcodec's
 # `AudioDecoder`.
 
 
@@ -48,7 +48,7 @@ class AudioSamples:
 
 @dataclass(frozen=True, slots=True)
 class AudioMetadata:
-    """What the header of an audio file says."""
+    """Header of an audio file."""
 
     sample_rate: int
     num_channels: int
@@ -58,7 +58,7 @@ class AudioMetadata:
 
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
-    """How samples are to come out: at which rate, in how many channels, of which stream; None leaves it as it is."""
+    """Requested form of samples: rate, channels, stream; None leaves it unchanged."""
 
     sampling_rate: int | None = None
     num_channels: int | None = None
@@ -66,12 +66,12 @@ class SampleRequest:
 
 
 class Sound(Mapping[str, Any]):
-    """An audio file, read when it is asked for something.
+    """An audio file, read on first use.
 
     Args:
         stored: its `bytes` and `path`.
-        wanted: how its samples are to come out.
-        paths: where its path may be opened.
+        wanted: the requested form of its samples.
+        paths: the paths that may be opened.
 
     >>> tone = Sound({"bytes": wav_bytes(np.zeros(8, np.float32), 4), "path": None})
     >>> tone["sampling_rate"], tone["array"].shape, tone.get_all_samples().data.shape
@@ -120,7 +120,7 @@ class Sound(Mapping[str, Any]):
 
     @property
     def metadata(self) -> AudioMetadata:
-        """What the header of the file says.
+        """Header of the file.
 
         Raises:
             MediaDecodeError: the file is damaged, or of an unknown format.
@@ -129,7 +129,7 @@ class Sound(Mapping[str, Any]):
             return AudioMetadata(reader.rate, reader.channels, reader.frames / reader.rate, self.stored.get("path"))
 
     def get_all_samples(self) -> AudioSamples:
-        """All samples, at the rate and in the channels that the feature asks for; they are kept.
+        """Return all samples, with the rate and the channels of the feature; they are cached.
 
         Raises:
             MediaDecodeError: the file is damaged, of an unknown format, or longer than `MAX_SAMPLES`.
@@ -139,7 +139,7 @@ class Sound(Mapping[str, Any]):
         return self._samples
 
     def get_samples_played_in_range(self, start_seconds: float = 0.0, stop_seconds: float | None = None) -> AudioSamples:
-        """The samples from one moment to another, of which no others are read."""
+        """Return the samples between two times; reads no others."""
         with _reader(self.stored, self._wanted, self._paths) as reader:
             start = max(0, round(start_seconds * reader.rate))
             stop = None if stop_seconds is None else max(start, round(stop_seconds * reader.rate))
@@ -284,7 +284,7 @@ def _with_torchcodec(name: str, data: bytes | None, path: str | None, stream_ind
 
 
 def _source(data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
-    """What a decoder opens: bytes in memory, or a local path."""
+    """Return the input of a decoder: bytes in memory, or a local path."""
     return io.BytesIO(data) if data is not None else paths.source(str(path))
 
 
@@ -323,15 +323,15 @@ _SUBTYPES = {"int16": "PCM_16", "int32": "PCM_32", "float32": "PCM_16", "float64
 
 
 def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -> bytes:
-    """A wav file of samples: 16 bits for floats between -1 and 1, the bits they have for integers.
+    """Return a wav file of samples: 16 bits for floats between -1 and 1, their own width for integers.
 
     Args:
         array: samples, or channels of samples.
-        sampling_rate: samples in a second.
-        num_channels: 1 mixes to mono, 2 gives stereo; None leaves the channels.
+        sampling_rate: samples per second.
+        num_channels: 1 mixes to mono, 2 makes stereo; None leaves the channels.
 
     Raises:
-        CastError: they are no samples.
+        CastError: not samples.
     """
     samples = np.asarray(array)
     if samples.dtype == np.float16:
@@ -355,14 +355,14 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
 class Audio(Media):
     """A sound in each row: a path, bytes or `{"array", "sampling_rate"}` goes in, a `Sound` comes out.
 
-    A `Sound` reads its file when it is asked: `sound["array"]`, `sound["sampling_rate"]`, `sound.get_all_samples()`.
+    A `Sound` reads its file on use: `sound["array"]`, `sound["sampling_rate"]`, `sound.get_all_samples()`.
 
     Args:
         sampling_rate: the rate to resample to; None leaves each sound at its own.
-        decode: False shows `{"bytes": …, "path": …}`, for which no package is needed.
-        num_channels: 1 mixes to mono, 2 gives stereo; None leaves the channels.
+        decode: False returns `{"bytes": …, "path": …}`, which needs no package.
+        num_channels: 1 mixes to mono, 2 makes stereo; None leaves the channels.
         stream_index: which stream of the file; None takes the best.
-        id: a name that is kept and never read.
+        id: a name without effect.
 
     >>> Audio(sampling_rate=16_000).encode_example("songs/1.flac")
     {'bytes': None, 'path': 'songs/1.flac'}
@@ -423,6 +423,6 @@ class Audio(Media):
 
 
 def is_audio_decoder(value: object) -> bool:
-    """True if `value` is a decoder of torchcodec, which is not imported to tell."""
+    """True if `value` is a decoder of torchcodec; does not import it."""
     module = sys.modules.get("torchcodec.decoders")
     return module is not None and isinstance(value, module.AudioDecoder)

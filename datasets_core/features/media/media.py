@@ -1,4 +1,4 @@
-"""`Media`: what images, sounds, films and documents share: stored as `{bytes, path}`, decoded when they are looked at."""
+"""`Media`: base of media features: stored as `{bytes, path}`, decoded on use; paths that may be opened; embedding of files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from datasets_core.errors import (
 from datasets_core.features.arrow import Misfit, list_array, list_parts, struct_array, struct_parts, validity
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
 
-# `MediaPaths`: which of the paths that stand in a dataset may be opened, and how they are.
+# `MediaPaths`: the paths in a dataset that may be opened.
 
 
 _ARCHIVES = {"zip", "tar"}
@@ -58,7 +58,7 @@ class MediaPaths:
     allowed: tuple[str, ...] = ()
 
     def __or__(self, other: MediaPaths) -> MediaPaths:
-        """What holds for rows of both: a path that only one of them may open stays closed, unless it names its folders."""
+        """Return the paths for rows of both: a path that only one may open stays closed, unless it names its folders."""
         if self.roots is None or other.roots is None:
             return other if self.roots is None else self
         roots = tuple(dict.fromkeys((*self.roots, *other.roots)))
@@ -86,16 +86,16 @@ class MediaPaths:
         return f"{inner}{mark}{place}"
 
     def open(self, path: str) -> IO[bytes]:
-        """The file of a path, open for reading.
+        """Return the file of a path, open for reading.
 
         Raises:
             UntrustedPathError: it may not be opened.
-            MediaNotFoundError: there is no such file.
+            MediaNotFoundError: the file does not exist.
         """
         return self._opened(path, files.open_binary)
 
     def source(self, path: str) -> str | io.BytesIO:
-        """What a decoder opens: the local path of a file, or its bytes where it has none.
+        """Return the input of a decoder: the local path of a file, or its bytes if it has none.
 
         Raises:
             UntrustedPathError, MediaNotFoundError: see `open`.
@@ -122,7 +122,7 @@ class MediaPaths:
         return UntrustedPathError(path, allowed=(*(self.roots or ()), *self.allowed, *settings().media_paths))
 
     def _source(self, source: str) -> str | None:
-        """What is opened of a path without links of an archive; None where nothing may be."""
+        """Return the target of a path, without links of an archive; None if it may not be opened."""
         own = self.roots or ()
         granted = (*self.allowed, *settings().media_paths)
         if files.is_url(source) and not source.startswith("file://"):
@@ -173,15 +173,15 @@ def _is_hidden(name: str, place: str, folder: str) -> bool:
 
 
 def refuse_stray_link(path: str, root: str, link: str = "") -> None:
-    """Refuse a file of the folder `root` that stands, by a link, for one outside the dataset and of what the settings allow.
+    """Refuse a file of the folder `root` that is a link to a file outside the dataset and the allowed folders.
 
     Args:
         path: the file, as it is named.
         root: the folder of the dataset.
-        link: the link that leads to it, where that is a folder above it.
+        link: the link to it, if that is a folder above it.
 
     Raises:
-        UntrustedPathError: it leads out.
+        UntrustedPathError: it leads outside.
     """
     place, granted = os.path.realpath(path), settings().media_paths
     folders = [_real(os.path.abspath(files.local_path(folder))) for folder in granted if _is_local(folder)]
@@ -222,7 +222,7 @@ NOWHERE = MediaPaths()
 types = pa.types
 STORAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 MARK = b"datasets_core:feature"
-"""Metadata of the field `bytes` of a struct whose kind was told from its values; it lives in memory only."""
+"""Metadata of the field `bytes` of a struct with an inferred media type; in memory only."""
 _MOST_BYTES = 2**31 - 1  # of one Arrow array
 _CHUNK_BYTES = 1 << 29  # of files in one array where they are embedded
 
@@ -348,7 +348,7 @@ class Media(Feature):
     is_constant: ClassVar[bool] = True
     croissant: ClassVar[str | tuple[str, ...]] = ("sc:Text", "sc:MediaObject")
     noun: ClassVar[str] = "file"
-    """What one value is called in messages."""
+    """Name of one value in messages."""
     decode: bool
 
     @property
@@ -368,10 +368,10 @@ class Media(Feature):
         return encoded(self, media_array)
 
     def encode_example(self, value: Any) -> dict[str, Any]:
-        """What is stored of a path, of bytes, of a dict of both, or of an object of this kind.
+        """Return the stored form of a path, of bytes, of a dict of both, or of an object of this kind.
 
         Raises:
-            CastError: it is none of these.
+            CastError: another value.
         """
         if isinstance(value, str):
             return {"bytes": None, "path": str(value)}
@@ -404,7 +404,7 @@ class Media(Feature):
         return {"bytes": data, "path": path}
 
     def _encode_object(self, value: Any) -> dict[str, Any] | None:
-        """What is stored of an object of the package that decodes; None if `value` is none."""
+        """Return the stored form of an object of the decoding package; None for other values."""
         return None
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
@@ -444,7 +444,7 @@ class Media(Feature):
         raise NotImplementedError
 
     def flatten(self) -> Any:
-        """The feature itself, or the columns that it is made of where it is not decoded."""
+        """Return the feature itself, or its stored columns if it is not decoded."""
         return self if self.decode else storage_features()
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
@@ -508,7 +508,7 @@ class Media(Feature):
 
 
 def storage_features() -> dict[str, FeatureType]:
-    """The columns that a medium is made of."""
+    """Columns of the stored form."""
     return {"bytes": Value("binary"), "path": Value("string")}
 
 

@@ -1,4 +1,4 @@
-"""`Image`: a picture in each row, decoded by Pillow."""
+"""`Image`, `Video`, `Pdf`, `Nifti`, `Mesh`, `BioSequence`, `BioStructure`: media features with their decoders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ORIENTATION = 0x0112  # the number of the Exif tag
 PROGRAM_FORMATS = frozenset({"EPS", "IPTC"})
-"""What Pillow starts a program for: Ghostscript runs what stands in an EPS, and in an IPTC file may be one."""
+"""Formats for which Pillow starts a program: Ghostscript executes code in EPS files, also inside IPTC files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Image(Media):
 
 
 def is_pillow_image(value: object) -> bool:
-    """True if `value` is an image of Pillow, which is not imported to tell."""
+    """True if `value` is an image of Pillow; does not import it."""
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(value, module.Image)
 
@@ -105,7 +105,7 @@ _ENDINGS = {"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "gif": "GIF"}
 
 
 def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
-    """The picture, by its likely format first: Pillow asks all of its forty readers in turn, which can take as long again."""
+    """Return the picture, trying its likely format first: Pillow tries its forty readers in turn, which can double the time."""
     if isinstance(source, str):
         likely = _ENDINGS.get(source.rpartition(".")[2].lower())
     else:
@@ -195,7 +195,7 @@ class Pdf(Media):
 
 
 def is_document(value: object) -> bool:
-    """True if `value` is a document of pdfplumber, which is not imported to tell."""
+    """True if `value` is a document of pdfplumber; does not import it."""
     module = sys.modules.get("pdfplumber.pdf")
     return module is not None and isinstance(value, module.PDF)
 
@@ -262,12 +262,12 @@ class Mesh(Media):
 
 @dataclass(frozen=True, slots=True)
 class BioSequence(Media):
-    """A file of biological sequences in each row, of which the first record is decoded by biopython.
+    """A file of biological sequences in each row; the first record is decoded by biopython.
 
     Args:
         format: its name in `Bio.SeqIO`, for example `"fasta"`, `"fastq"`, `"genbank"`.
-        decode: False shows `{"bytes": …, "path": …}`.
-        id: a name that is kept and never read.
+        decode: False returns `{"bytes": …, "path": …}`.
+        id: a name without effect.
 
     >>> BioSequence(format="fastq").encode_example(b"@a")
     {'bytes': b'@a', 'path': None}
@@ -389,6 +389,6 @@ class Video(Media):
 
 
 def is_video_decoder(value: object) -> bool:
-    """True if `value` is a decoder of torchcodec, which is not imported to tell."""
+    """True if `value` is a decoder of torchcodec; does not import it."""
     module = sys.modules.get("torchcodec.decoders")
     return module is not None and isinstance(value, module.VideoDecoder)

@@ -1,4 +1,4 @@
-"""`datasets.tasks`: what a script says its columns are for, as templates that name columns."""
+"""Old names of Hugging Face `datasets` for scripts: helpers, `config`, lenient versions, task templates."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from datasets_core.store.rows.indices import parse_size
 
 @dataclass
 class PostProcessedInfo:
-    """What was recorded of a dataset that its script went over again; nothing reads it."""
+    """Record of a post-processed dataset; has no effect."""
 
     features: Features | None = None
     resources_checksums: dict[str, Any] | None = None
@@ -69,11 +69,11 @@ class NestedDataStructure:
 
 
 def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_list_casting: bool = True) -> Any:
-    """A value, in which arrays and tensors become lists.
+    """Return a value with arrays and tensors as lists.
 
     Args:
         obj: the value.
-        only_1d_for_numpy: arrays of one dimension stay.
+        only_1d_for_numpy: True to leave arrays of one dimension unchanged.
         optimize_list_casting: has no effect.
 
     >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)})
@@ -98,7 +98,7 @@ def set_caching_enabled(boolean: bool) -> None:
 
 
 def filename_prefix_for_split(name: str, split: str) -> str:
-    """How the names of the files of a split begin.
+    """Return the prefix of the names of the files of a split.
 
     >>> filename_prefix_for_split("MyData", "train")
     'my_data-train'
@@ -137,7 +137,7 @@ def is_remote_filesystem(fs: Any) -> bool:
     return "file" not in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
 
 
-# What scripts take from inside `datasets` and what has no other home here: its lenient versions, and small helpers.
+# Names inside `datasets` without a public counterpart here: lenient versions, and small helpers.
 
 
 Key = int | str | tuple[int, int]
@@ -224,7 +224,7 @@ def url_or_path_parent(url_or_path: str) -> str:
 
 
 def hash_url_to_filename(url: str, etag: str | None = None) -> str:
-    """A name for a file of a URL, which is no other URL's.
+    """Return a unique name for the file of a URL.
 
     >>> hash_url_to_filename("https://example.com/a.zip") != hash_url_to_filename("https://example.com/a.zip", "v2")
     True
@@ -233,7 +233,7 @@ def hash_url_to_filename(url: str, etag: str | None = None) -> str:
 
 
 def get_datasets_user_agent(user_agent: str | Mapping[str, str] | None = None) -> str:
-    """What scripts call themselves when they fetch files on their own.
+    """Return the user agent of scripts that fetch files on their own.
 
     >>> get_datasets_user_agent({"purpose": "test"}).partition("; ")[2]
     'purpose/test'
@@ -252,12 +252,12 @@ def readline(f: Any) -> Any:
 
 
 def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool = False, **options: Any) -> Any:
-    """What a function makes of each value in a nesting of dicts and lists, in the same nesting.
+    """Return the result of a function for each value in nested dicts and lists, with the same nesting.
 
     Args:
-        function: what to call.
-        data_struct: the nesting.
-        dict_only: lists are values too.
+        function: the function.
+        data_struct: the nested values.
+        dict_only: True to pass lists to the function as values.
         options: have no effect.
 
     >>> map_nested(len, {"a": ["x", "yy"]}), map_nested(len, {"a": ["x", "yy"]}, dict_only=True)
@@ -314,7 +314,7 @@ def size_str(size_in_bytes: int | None) -> str:
 
 @contextlib.contextmanager
 def temp_seed(seed: int, set_pytorch: bool = False, set_tensorflow: bool = False) -> Iterator[None]:
-    """Have `numpy.random` and `random` begin at a seed, and go on behind as if nothing had been.
+    """Seed `numpy.random` and `random` within the block, and restore their states afterwards.
 
     Args:
         seed: the seed.
@@ -349,7 +349,7 @@ def require_storage_cast(feature: Any) -> bool:
     return hasattr(feature, "cast_storage")
 
 
-# What `datasets.config` calls the settings of the library: read when they are asked for, and never changed from there.
+# Settings of the library by their names in `datasets.config`: read on use, and read-only.
 
 
 def __getattr__(name: str) -> Any:
@@ -402,7 +402,7 @@ class TaskTemplate:
 
     @classmethod
     def from_dict(cls, template_dict: Mapping[str, Any]) -> Self:
-        """The template of a stored form: what it says that a template has no field for is left out."""
+        """Return the template of a stored form; fields unknown to the template are ignored."""
         made: Any = _TASKS.get(str(template_dict.get("task")), cls) if cls is TaskTemplate else cls
         fields = {field.name for field in dataclasses.fields(made) if field.init}
         found: Self = made(**{name: value for name, value in template_dict.items() if name in fields})
@@ -573,7 +573,7 @@ _TASKS: dict[str, type[TaskTemplate]] = {
 
 
 def task_template_from_dict(task_template_dict: Mapping[str, Any]) -> TaskTemplate | None:
-    """The template of a stored form; None for a task of which there is none.
+    """Return the template of a stored form; None for an unknown task.
 
     >>> task_template_from_dict({"task": "language-modeling", "text_column": "line"}).column_mapping
     {'line': 'text'}

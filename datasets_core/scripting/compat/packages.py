@@ -1,4 +1,4 @@
-"""`tf.io.gfile`: files of this machine, by the names that TensorFlow has for what one does with them."""
+"""Small packages for scripts: `tf.io.gfile`, `etils.epath`, absl, six, tree, and lazy imports of TFDS."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from datasets_core.scripting.modules import script_folder, script_place
 PathLike = str | os.PathLike[str]
 PathLikeCls = (str, os.PathLike)
 _Kind: Any = type(_LibraryPath())
-_SCHEMES = ("gs:/", "s3:/", "http:/", "https:/")  # of which pathlib drops a slash
+_SCHEMES = ("gs:/", "s3:/", "http:/", "https:/")  # pathlib drops one of their slashes
 
 
 class Path(_Kind):  # type: ignore[misc]  # that of this system
@@ -145,7 +145,7 @@ Given = str | bytes | os.PathLike[str]
 
 
 class _Text(io.TextIOWrapper):
-    """A text file whose lines end where TensorFlow ends them: at a line feed, whatever stands before it."""
+    """A text file whose lines end as in TensorFlow: only at a line feed."""
 
     def size(self) -> int:
         """Its bytes."""
@@ -153,7 +153,7 @@ class _Text(io.TextIOWrapper):
 
     @property
     def mode(self) -> str:
-        """How it was opened."""
+        """Mode of the open file."""
         return str(getattr(self.buffer, "mode", "r")).replace("b", "")
 
 
@@ -212,12 +212,12 @@ def _local(given: Given) -> str:
 
 
 def exists(path: Given) -> bool:
-    """True if a file or a folder stands there."""
+    """True if a file or a folder exists."""
     return os.path.exists(_local(path))
 
 
 def isdir(path: Given) -> bool:
-    """True if a folder stands there."""
+    """True if a folder exists."""
     return os.path.isdir(_local(path))
 
 
@@ -289,7 +289,7 @@ def _check_free(path: Given, overwrite: bool) -> None:
 
 
 def stat(path: Given) -> Any:
-    """What the system says of a file: an object with `length`, `mtime_nsec` and `is_directory`."""
+    """Return the status of a file: an object with `length`, `mtime_nsec` and `is_directory`."""
     return _Status(os.stat(_local(path)))
 
 
@@ -342,7 +342,7 @@ _MODULES = {
     "parquet": ("pyarrow.parquet",),
     "nltk": ("nltk", "nltk.tokenize"),
 }
-"""What TFDS calls a package → the module itself, and those below it that it opens with it."""
+"""Names of packages in TFDS → the module, and its submodules to import with it."""
 
 
 class LazyImports:
@@ -453,7 +453,7 @@ class AbslLogging(SimpleNamespace):
 
     @staticmethod
     def get_verbosity() -> int:
-        """How much is shown, in the numbers of absl."""
+        """Return the log level, in the numbers of absl."""
         return 0
 
 
@@ -461,7 +461,7 @@ absl_logging = AbslLogging()
 
 
 class AbslFlags:
-    """`absl.flags`: flags that no command line sets, each of which has its default.
+    """`absl.flags`: flags with their defaults, never set from a command line.
 
     >>> flags = AbslFlags()
     >>> flags.DEFINE_string("language", "en", "Which one.")
@@ -515,7 +515,7 @@ six = SimpleNamespace(
 
 
 def map_structure(function: Callable[..., Any], *structures: Any, **_: Any) -> Any:
-    """What a function makes of each leaf of a nest, or of the leaves of several nests of one form.
+    """Return the result of a function for each leaf of a nest, or for the leaves of several nests of one form.
 
     >>> map_structure(lambda a, b: a + b, {"x": [1, 2]}, {"x": [3, 4]})
     {'x': [4, 6]}

@@ -1,4 +1,4 @@
-"""Where the names of Hugging Face `datasets` live that scripts of its versions 1 to 3 use."""
+"""Names of old libraries that scripts use, each with its home here; modules that open them on use."""
 
 from __future__ import annotations
 
@@ -427,13 +427,13 @@ TENSORFLOW_REASONS: Mapping[str, str] = {
 """Full old name, or a name alone, or `package.*` → what to do where it is missing."""
 
 UNLESS_INSTALLED: frozenset[str] = frozenset({"absl", "etils", "six", "tensorflow", "tree"})
-"""Top-level names that have a face only where the package itself is not installed."""
+"""Top-level names with a compatibility module only if the package itself is not installed."""
 
 
-# The faces of old libraries: modules of ours with the names of `datasets` and its like, for scripts alone.
+# Compatibility modules: modules of ours with the names of `datasets` and similar libraries, for scripts alone.
 
 
-__path__: list[str] = []  # a module with modules below it, none of which is a file
+__path__: list[str] = []  # a package whose modules are not files
 
 COMPAT_MODULES: Mapping[str, Mapping[str, str]] = {**HUGGING_FACE_MODULES, **TENSORFLOW_MODULES}
 _REASONS: Mapping[str, str] = {**HUGGING_FACE_REASONS, **TENSORFLOW_REASONS}
@@ -441,9 +441,9 @@ _TOPS = frozenset(name.partition(".")[0] for name in COMPAT_MODULES)
 
 
 def compat_module_of(dotted: str) -> str | None:
-    """The module that a script gets for an old name; None where the name is none of ours, and is imported as it is.
+    """Return the module that a script gets for an old name; None for other names, which are imported unchanged.
 
-    A module that a face lacks has a name too: importing it says what is the matter.
+    A missing submodule has a name, too: importing it raises an error with the reason.
 
     >>> compat_module_of("datasets.features")
     'datasets_core.scripting.compat.tables.datasets.features'
@@ -473,10 +473,10 @@ class Face(ModuleType):
 
 
 def open_module(old: str) -> ModuleType:
-    """The face of an old module.
+    """Return the compatibility module for an old module.
 
     Raises:
-        ModuleNotFoundError: it has none.
+        ModuleNotFoundError: there is none.
 
     >>> open_module("datasets.tasks").TextClassification.task
     'text-classification'
@@ -513,7 +513,7 @@ def _public(old: str) -> list[str]:
 
 
 def _found_at(home: str) -> Any:
-    """What stands at `module` or `module:name`."""
+    """Return the object at `module` or `module:name`."""
     module, _, name = home.partition(":")
     found = importlib.import_module(module)
     return getattr(found, name) if name else found
@@ -526,7 +526,7 @@ def _refusal(old: str, name: str) -> str:
 
 
 class _Finder:
-    """Finds the modules of faces, and nothing else."""
+    """Finder of compatibility modules."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -542,11 +542,11 @@ class _Finder:
         return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """A face without names: they open on use."""
+        """Return an empty compatibility module: its names are looked up on use."""
         return Face(spec.name, f"`{_old_name(spec.name)}`, as scripts know it.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing: a face has no code."""
+        """Do nothing: the module has no code."""
 
 
 sys.meta_path.append(_Finder())

@@ -1,4 +1,4 @@
-"""`tensorflow` where it is not installed: its types and file functions; all else says, when it is used, that it is missing."""
+"""Replacement of `tensorflow` where it is not installed: its types and file functions; other names raise an error on use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TEXT = "string"
 
 
 class DType(str):
-    """The name of a type, as TensorFlow has it; equal to the type of numpy that it stands for.
+    """Name of a type, as in TensorFlow; equal to the corresponding type of numpy.
 
     >>> DType("int64") == np.int64, DType("int64") == np.dtype("int64"), DType("int64") == "int64"
     (True, True, True)
@@ -93,7 +93,7 @@ class DType(str):
 
     @property
     def is_unsigned(self) -> bool:
-        """True if the values are integers of which none is negative."""
+        """True if the values are unsigned integers."""
         return self.kind == "u"
 
     @property
@@ -238,11 +238,11 @@ which is not installed. Run: pip install 'tensorflow'
 
 
 class Names:
-    """A module of TensorFlow of which some names are here; the others are missing.
+    """A module of TensorFlow with some names; other names are missing.
 
     Args:
-        name: the module's.
-        known: the names that are here.
+        name: of the module.
+        known: the available names.
     """
 
     def __init__(self, name: str, **known: Any) -> None:
@@ -347,7 +347,7 @@ def executing_eagerly() -> Any:
 
 
 def enable_v2_behavior() -> None:
-    """Nothing: there is no other behaviour."""
+    """Do nothing: there is no other behaviour."""
 
 
 enable_eager_execution = disable_eager_execution = disable_v2_behavior = enable_v2_behavior

@@ -1,1 +1,1 @@
-"""Dataset scripts that are not trusted, confined by the kernel."""
+"""Sandbox for untrusted dataset scripts, enforced by the kernel."""

@@ -1,4 +1,4 @@
-"""`Answers`: what a confined script asks for while it names its splits, fetched by the real manager, and kept for replays."""
+"""`Answers`: answers of the real manager to the download requests of a sandboxed script, recorded for replay."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from datasets_core.scripting.sandbox.served import CONFIG_FIELDS
 
 
 class PrefetchedFiles:
-    """Files by their URLs.
+    """Files that a script requested before it could read the user's files, by their URLs.
 
     Args:
         script: for messages.
-        asked: URLs that the run which saw nothing asked for, in its order.
-        fetch: gives the place of one of them.
-        manager: what fetches them, which is told so that it asks for none of them again.
+        asked: URLs requested by the first run, in its order.
+        fetch: returns the path of one of them.
+        manager: the manager that fetched them; it fetches none of them again.
     """
 
     def __init__(self, script: str, asked: Iterable[str], fetch: Callable[[str], str], manager: Any) -> None:
@@ -46,10 +46,10 @@ class PrefetchedFiles:
             known.fetched.update({url: place for url, place in self._places.items() if isinstance(place, str)})
 
     def place(self, url: str) -> str:
-        """Where the file of a URL is.
+        """Return the path of the file of a URL.
 
         Raises:
-            DeniedAccessError: nobody asked for it before.
+            DeniedAccessError: the first run did not request it.
             DatasetsCoreError: it could not be fetched then.
         """
         found = self._places.get(url)
@@ -70,7 +70,7 @@ def _fetched(url: str, fetch: Callable[[str], str]) -> str | DatasetsCoreError:
 
 
 Record = dict[str, dict[str, str]]
-"""What was asked for, by what is asked of it, and where it is."""
+"""Answered requests, and paths of the files."""
 
 _MOST_NAMES = 1_000_000
 _MOST_OPEN = 256
@@ -83,10 +83,10 @@ _BY_HAND = "fetched by hand"
 
 
 def sandboxed_manager(manager: Any, granted: Granted, folder: str) -> Any:
-    """A download manager for a confined script: with a folder of its own, without secrets, on its guard at every hop.
+    """Return a download manager for a sandboxed script: with its own folder, without secrets, with checks at every hop.
 
     Args:
-        manager: the one of the build; one that is no `DownloadManager` is the user's own, and taken as it is.
+        manager: of the build; an object that is not a `DownloadManager` is the user's own, and used unchanged.
         granted: the rules.
         folder: of downloads.
     """
@@ -103,12 +103,12 @@ def sandboxed_manager(manager: Any, granted: Granted, folder: str) -> Any:
 
 
 def manager_form(manager: Any, script: str, *, base_path: str, folder: str) -> dict[str, Any]:
-    """What a confined script is told of the download manager.
+    """Return the description of the download manager for a sandboxed script.
 
     Args:
         manager: the manager.
         script: the script.
-        base_path: what relative paths start from.
+        base_path: base of relative paths.
         folder: of downloads.
     """
     config = getattr(manager, "download_config", None)
@@ -126,21 +126,21 @@ def manager_form(manager: Any, script: str, *, base_path: str, folder: str) -> d
 
 
 class Answers:
-    """Answers the questions of a confined script; called with each.
+    """Answers the requests of a sandboxed script; called with each.
 
     Args:
         granted: the rules.
-        base_path: what relative paths start from.
+        base_path: base of relative paths.
         folder: of downloads, readable for the script.
         manager: fetches and unpacks; None answers from the record alone.
-        record: what was answered before; it grows.
-        before: what was fetched before the script could read the user's files, and all that it is given; None: anything.
-        is_blind: this is the run before.
-        own: the files of the repository that the script comes from, which it may have; None where it lies in a folder.
+        record: earlier answers; it grows.
+        before: files fetched before the script could read the user's files, the only ones it gets now; None: no restriction.
+        is_blind: True for the run without the user's files.
+        own: files of the script's own repository, which it may have; None for a script in a folder.
 
     Attributes:
-        asked: the URLs that were asked for, in order.
-        denied: what was asked for and is not given.
+        asked: requested URLs, in order.
+        denied: refused requests.
     """
 
     def __init__(
@@ -167,10 +167,10 @@ class Answers:
         return {**self.__dict__, "_open": {}}
 
     def __call__(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer: what was asked for, or an error for the script to raise.
+        """Return the answer: the result, or an error for the script to raise.
 
         Raises:
-            DatasetGenerationError: no code of ours asks so; nothing is answered, and the process is ended.
+            DatasetGenerationError: a malformed request, which code of ours never sends; the process is ended.
         """
         self._check_form(question)
         try:
@@ -184,7 +184,7 @@ class Answers:
             return _told(DownloadError(self._granted.script, f"reading failed ({reason})"))
 
     def _check_form(self, question: Mapping[str, Any]) -> None:
-        """Refuse what cannot have been asked by the code of ours that runs beside the script."""
+        """Refuse requests that code of ours beside the script cannot have sent."""
         asked, names = question.get("ask"), question.get("names")
         is_good = asked in ("recorded", "read", "seek", "close", *_NAMED)
         if asked in _NAMED:
@@ -237,7 +237,7 @@ class Answers:
         )
 
     def _check(self, urls: list[str]) -> None:
-        """See that URLs may be asked for."""
+        """Check that the URLs may be requested."""
         if self._manager is None:
             raise self._unasked(urls[0])
         if self._before is not None:
@@ -274,17 +274,17 @@ class Answers:
         return [self._readable(os.fspath(place)) for place in places]
 
     def _brought(self, names: list[str]) -> dict[str, str]:
-        """Where files of the script's repository are, on the manager's record."""
+        """Return the paths of files of the script's repository, and record them in the manager."""
         own = own_names(self._own, names)
         return {} if self._own is None or not own else brought(self._own, own, self._manager)
 
     def fetched_before(self, script: str) -> PrefetchedFiles:
-        """All that was asked for, fetched: what a run is given that sees the user's files.
+        """Return all requested files, fetched: the only files of a later run that sees the user's files.
 
         Args:
             script: for messages.
         """
-        with contextlib.suppress(DatasetsCoreError):  # together; what fails is told for each of them
+        with contextlib.suppress(DatasetsCoreError):  # together; failures are reported for each of them
             self._brought(list(self.asked))
         return PrefetchedFiles(script, self.asked, self.fetched_whole, self._manager)
 
@@ -295,7 +295,7 @@ class Answers:
         return self._before.place(url) if self._before is not None else self.fetched_whole(url)
 
     def fetched_whole(self, url: str) -> str:
-        """Where the file of a URL is, or that of the script's repository which a name means."""
+        """Return the path of the file of a URL, or of a file of the script's repository."""
         found = self._brought([url]).get(url)
         if found is not None:
             return found
@@ -303,7 +303,7 @@ class Answers:
         return str(self._manager.fetch(url) if is_streaming else self._manager.download([url])[0])
 
     def _locate(self, names: list[str]) -> list[str]:
-        """Where files are that need not be fetched; "" for others."""
+        """Return the paths of files that need not be fetched; "" for others."""
         others = [name for name in names if not self._is_own(name)]
         for name in others:
             if not is_remote(name):
@@ -337,7 +337,7 @@ class Answers:
         try:
             self._granted.path(place)
         except DeniedAccessError:
-            if self._is_blind:  # the user's own: neither that it is there nor its name is told
+            if self._is_blind:  # the user's own: neither its existence nor its name is revealed
                 return os.path.join(self._folder, _BY_HAND)
             if isinstance(self._manager, DownloadManager):
                 raise
@@ -375,7 +375,7 @@ class Answers:
             del self._open[number]
             data.close()
             return {}
-        if is_public and self._granted.has_private:  # each part that is read is asked for, and says what was read elsewhere
+        if is_public and self._granted.has_private:  # each request for a part of a file reveals what was read elsewhere
             tried = "read more of a public file after it was given files that are not public"
             raise DeniedAccessError(tried, path=self._granted.script)
         if what == "read":
@@ -407,7 +407,7 @@ def brought(own: OwnFiles, names: list[str], manager: Any) -> dict[str, str]:
 
 
 def _told(error: DatasetsCoreError) -> dict[str, Any]:
-    """An error as an answer; where the code of the parent lies is no matter of the script's."""
+    """Return an error as an answer, without the place in the code of the parent."""
     head = head_of(error)
     head["error"]["traceback"] = []
     return head

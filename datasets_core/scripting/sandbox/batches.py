@@ -1,4 +1,4 @@
-"""Rows on the pipe: record batches as Arrow IPC messages, with the keys of the rows before them.
+"""Values and rows on the pipe: record batches as Arrow IPC messages, with keys; handles of values that stay in the process.
 
 What comes is hostile.  Nothing that is compressed is taken, so that no buffer is larger than what came; every batch is
 validated in full, and has the columns that were announced.
@@ -37,11 +37,11 @@ Hold = Callable[[Any], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class RemoteValue:
-    """A value of the author that stays in the confined process.
+    """A value of the author that stays in the sandboxed process.
 
     Attributes:
-        number: by which the process knows it.
-        identity: what tells it from others; different each time where it has none.
+        number: identifies it within the process.
+        identity: content identity; different each time for a value without one.
     """
 
     number: int
@@ -52,7 +52,7 @@ class RemoteValue:
 
 
 class RemoteData(RemoteValue):
-    """A value out of which rows may be read again and again."""
+    """A value from which rows can be read again and again."""
 
     __slots__ = ()
 
@@ -74,13 +74,13 @@ def _stays() -> NoReturn:
 
 
 def encoded(value: Any, hold: Hold, *, own: str = "\0", depth: int = 0) -> Any:
-    """The form of a value as JSON.
+    """Return the form of a value as JSON.
 
     Args:
         value: the value.
-        hold: gives the form of what is no plain value.
-        own: texts that begin so are none: paths in a folder that goes with the process.
-        depth: of the value in others.
+        hold: returns the form of other than plain values.
+        own: prefix of texts that are not sent: paths in a folder that is removed with the process.
+        depth: nesting of the value.
 
     >>> encoded({"files": ["a", ("b", b"c")]}, refused)
     {'d': {'files': ['a', {'t': ['b', {'b': 'Yw=='}]}]}}
@@ -112,14 +112,14 @@ def encoded(value: Any, hold: Hold, *, own: str = "\0", depth: int = 0) -> Any:
 
 
 def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """The value that a form stands for.
+    """Return the value of a form.
 
     Args:
-        form: what `encoded` made, or somebody who says so.
-        held: gives the value of the form of what is no plain value.
+        form: the result of `encoded`; it may be forged.
+        held: returns the value for the form of other than plain values.
 
     Raises:
-        ConfigurationError: it is no form.
+        ConfigurationError: not a form.
 
     >>> decoded({"d": {"files": ["a", {"t": ["b", {"b": "Yw=="}]}]}}, unknown)
     {'files': ['a', ('b', b'c')]}
@@ -156,7 +156,7 @@ def _no_form(form: object) -> ConfigurationError:
 
 
 def shown_form(value: object) -> dict[str, Any]:
-    """The words of a value that has no other form.
+    """Return the text of a value that has no other form.
 
     >>> shown_form({1})
     {'held': {'shown': '{1}'}}
@@ -177,7 +177,7 @@ def refused(value: Any) -> dict[str, Any]:
 
 
 def unknown(form: Mapping[str, Any]) -> NoReturn:
-    """The value of a form that stands for nothing here.
+    """Raise: the form of a value that is unknown here.
 
     Raises:
         ConfigurationError: always.
@@ -213,7 +213,7 @@ _KINDS = {"value": RemoteValue, "data": RemoteData, "once": RemoteIterator}
 
 
 def remote_value(form: Mapping[str, Any]) -> RemoteValue:
-    """In the parent: what stands for a value that stays in the process."""
+    """Return the parent's handle of a value that stays in the process."""
     kind, number, identity = _KINDS[form["kind"]], form["number"], form["identity"]
     if type(number) is not int or number < 0 or not isinstance(identity, str | None):
         raise ValueError(number)
@@ -275,7 +275,7 @@ def keys_form(keys: Sequence[Any]) -> tuple[dict[str, Any], pa.Buffer | None]:
         try:
             return {"column": True}, _column(plain_array(list(keys), pa.string()))
         except (UnicodeEncodeError, pa.ArrowInvalid):
-            pass  # a text that is no UTF-8 has its own form
+            pass  # a text that is not UTF-8 has its own form
     return {"keys": [encoded(_plain_key(key), _other) for key in keys]}, None
 
 
@@ -351,10 +351,10 @@ class Receiver:
         self._schema: pa.Schema | None = None
 
     def keys(self, head: Mapping[str, Any], payload: Any) -> Sequence[Any]:
-        """The keys of the next rows.
+        """Return the keys of the next rows.
 
         Raises:
-            DatasetGenerationError: what came are no keys.
+            DatasetGenerationError: the payload is not keys.
         """
         try:
             if "span" in head:
@@ -375,10 +375,10 @@ class Receiver:
             raise self._refused(f"keys that are none ({type(error).__name__})") from error
 
     def batch(self, head: Mapping[str, Any], payload: Any) -> pa.RecordBatch:
-        """The next rows.
+        """Return the next rows.
 
         Raises:
-            DatasetGenerationError: what came is no batch, or one of other columns than were announced.
+            DatasetGenerationError: the payload is not a batch, or has other columns than announced.
         """
         try:
             if head.get("schema") is not True and self._schema is not None:
@@ -545,7 +545,7 @@ class _Table:
         self._fields = position - back
 
     def offset(self, field: int) -> int:
-        """Where a field stands, from the table on; 0 where it is missing."""
+        """Return the offset of a field from the begin of the table; 0 if it is missing."""
         if self._fields < 0:
             raise struct.error("before the beginning")
         (size,) = struct.unpack_from("<H", self._data, self._fields)

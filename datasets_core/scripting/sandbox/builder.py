@@ -1,4 +1,4 @@
-"""`SandboxedBuilder`: a builder whose script runs in a confined process.  Callers see a builder as any other.
+"""`SandboxedBuilder`: a builder whose script runs in a sandboxed process, with the interface of any builder.
 
 The author's builder lives in the process, with all that its hooks leave on `self`.  What it makes comes as checked values and
 batches; downloads, keys, order, shards, checks and the commit are the parent's, by the same code as ever.
@@ -58,14 +58,14 @@ _KEPT_FREE = 1 << 30  # bytes of the disk that are left by a script without an e
 
 @dataclasses.dataclass(frozen=True)
 class ScriptSandbox:
-    """What holds a script, and what it may have.
+    """The sandbox of a script, with its rights.
 
     Args:
         children: its processes.
-        granted: the rules for what it asks for.
-        folder: that of the script.
-        own: the files of the repository that the script comes from; None where it lies in a folder.
-        blind: processes of the same script that cannot see the user's files, and the rules for them; None where there are none.
+        granted: the rules for its requests.
+        folder: of the script.
+        own: files of the script's repository; None for a script in a folder.
+        blind: processes of the script without access to the user's files, and their rules; None if not needed.
     """
 
     children: Children
@@ -76,12 +76,12 @@ class ScriptSandbox:
 
 
 class SandboxedBuilder(DatasetBuilder):
-    """The builder of a script that runs in a confined process.
+    """The builder of a script that runs in a sandboxed process.
 
     Args:
-        confinement: what holds the script.
-        deadline: when its code is to be done with making its builder.
-        said: what any builder is told.
+        confinement: the sandbox of the script.
+        deadline: for making its builder.
+        said: arguments of any builder.
     """
 
     is_confined: ClassVar[bool] = True
@@ -96,7 +96,7 @@ class SandboxedBuilder(DatasetBuilder):
         self._made_bytes = 0
         self._denied: tuple[str, ...] = ()
         self._is_preparing = False
-        self._answers: Answers | None = None  # what a script asks for while its rows are made
+        self._answers: Answers | None = None  # requests of the script while it generates rows
         self._streams = False
         self._before: PrefetchedFiles | None = None
         self._before_of: Any = None
@@ -221,13 +221,13 @@ class SandboxedBuilder(DatasetBuilder):
         return splits
 
     def _fetched_before(self, request: dict[str, Any], answers: Answers) -> PrefetchedFiles:
-        """What a run of the script asks for that cannot see the user's files: whatever came of it, that is fetched."""
+        """Return the files that a run of the script without the user's files requests: they are fetched, even if it fails."""
         held = self._confinement
         assert held.blind is not None
         children = held.blind[0]
         children.make = held.children.make
         try:
-            with contextlib.suppress(DatasetsCoreError):  # it may need what it cannot see: what it asked for counts
+            with contextlib.suppress(DatasetsCoreError):  # it may need hidden files: its requests count
                 children.named(request, answers, answers, self._deadline)
         finally:
             answers.close()
@@ -298,7 +298,7 @@ class SandboxedBuilder(DatasetBuilder):
                 self._confinement.children.stream(request, lambda: job.deadline, doing="finding a row")
             ) as replies:
                 message = self._only(replies)
-        except DatasetsCoreError:  # of an error, the rest is told without the place
+        except DatasetsCoreError:  # the error is reported without the place
             return None
         place = message.head.get("place")
         return shown(place, 4096) if isinstance(place, str) else None
@@ -377,12 +377,12 @@ class SandboxedBuilder(DatasetBuilder):
         return tuple(dict.fromkeys((*self._denied, *now)))
 
     def _tell_denials(self) -> None:
-        """Warn of what the script was denied and went on without."""
+        """Warn of accesses that were denied to the script and that it ignored."""
         self._denied = self.denied
         warn_of(self._taken_denials(), script=self._confinement.children.script)
 
     def _taken_denials(self) -> list[Denial]:
-        """What was denied and nobody was told of, which counts as told from now on."""
+        """Return denials that were not reported yet; they count as reported from now on."""
         children = self._confinement.children
         denials, children.denials = children.denials, []
         if self._answers is not None:
@@ -432,7 +432,7 @@ class SandboxedBuilder(DatasetBuilder):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Part:
-    """All rows of a split, for whoever asks for them one by one; see `building.hooks.Part`."""
+    """All rows of a split, one by one; see `building.hooks.Part`."""
 
     split: str
     gen_kwargs: dict[str, Any]
@@ -487,14 +487,14 @@ def _key(form: Mapping[str, Any]) -> OtherKey:
 
 
 def sandboxed_class(form: Mapping[str, Any], script: str) -> type[SandboxedBuilder]:
-    """The class of builders of a script, as its process tells of it.
+    """Return the builder class of a script, from the description of its process.
 
     Args:
-        form: what it tells.
+        form: the description.
         script: the script, for messages.
 
     Raises:
-        ScriptError: it tells what cannot be.
+        ScriptError: an impossible description.
     """
     facts = ClassFacts.of(form, script=script)
     told = {

@@ -1,4 +1,4 @@
-"""`Children`: the confined processes of one script, started when they are needed, each brought to where the builder stands."""
+"""`Children`: the sandboxed processes of one script, started on use, each brought to the state of the builder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Home:
-    """Where the files of a confined script are kept: all below one folder in the downloads.
+    """Folders of the files of a sandboxed script, all below one folder in the downloads.
 
     Args:
         folder: the folder.
@@ -53,7 +53,7 @@ class Home:
 
     @property
     def files(self) -> str:
-        """What was downloaded and unpacked: the script reads all of it."""
+        """Folder of downloaded and unpacked files, readable for the script."""
         return os.path.join(self.folder, "files")
 
     @property
@@ -89,19 +89,19 @@ class Home:
 
 
 class Children:
-    """Confined processes of one script, by one thread each.
+    """Sandboxed processes of one script, each used by one thread at a time.
 
     Args:
         script: the script, for messages.
         home: where its files are.
-        readable: what it may read besides them.
-        load: the request that loads it.
+        readable: further paths that it may read.
+        load: the request to load it.
         preload: modules that it imports.
 
     Attributes:
-        make: the request that makes its builder; None as long as there is none.
-        splits: the request that names its splits, and how its questions are answered again; None as long as they have no name.
-        token: which script it is, and where it stands.
+        make: the request to make its builder; None before that.
+        splits: the request for its splits, and the replay of its downloads; None before that.
+        token: identity of the script and its location.
     """
 
     def __init__(
@@ -122,37 +122,37 @@ class Children:
         return _arrived, (self.token, state)  # processes stay with the one that started them
 
     def told(self, deadline: Deadline | None) -> dict[str, Any]:
-        """What the script tells of its class."""
+        """Return the script's description of its class."""
         child = self._started()
         with self._using(child):
             return self._ask(child, self._load, deadline, doing="importing it").head
 
     def made(self, make: dict[str, Any], deadline: Deadline | None) -> dict[str, Any]:
-        """What the script tells of a builder that is made anew."""
+        """Return the script's description of a new builder."""
         with self.one(deadline) as child:
             self.make, self.splits = make, None
             return self._ask(child, make, deadline, doing="making its builder").head
 
     def named(self, request: dict[str, Any], answer: Answer, replay: Answer, deadline: Deadline | None) -> dict[str, Any]:
-        """What the script tells of its splits; those of all processes to come, too.
+        """Return the script's description of its splits; also sent to all later processes.
 
         Args:
             request: the request.
-            answer: answers what it asks meanwhile.
-            replay: answers the same again.
-            deadline: when it must be done.
+            answer: answers its requests.
+            replay: repeats the same answers.
+            deadline: of the reply.
         """
         self.splits = None
         with self.one(deadline) as child:
             found = self._ask(child, request, deadline, answer=answer, doing="naming its splits").head
         kept, self._idle = self._idle[-1:], self._idle[:-1]
-        self.close()  # those that stand elsewhere
+        self.close()  # processes in an earlier state
         self._idle, self.splits, self.token = kept, (request, replay), os.urandom(16).hex()
         return found
 
     @contextlib.contextmanager
     def one(self, deadline: Deadline | None = None) -> Iterator[SandboxedProcess]:
-        """A process that stands where the builder does, for one thread; used again by the next if nothing fails."""
+        """Yield a process in the state of the builder, for one thread; it is used again if nothing fails."""
         with self._lock:
             child = self._idle.pop() if self._idle else None
         if child is not None:
@@ -203,7 +203,7 @@ class Children:
         return child
 
     def _due(self, deadline: Deadline | None) -> float | None:
-        """When something must be done; the start of processes is no time of the script's."""
+        """Return the deadline, extended by the time of starting processes."""
         return None if deadline is None else deadline.at + self._started_in
 
     def _ask(
@@ -226,33 +226,33 @@ class Children:
         doing: str,
         answer: Answer | None = None,
     ) -> Generator[Message]:
-        """The replies to a request, as they come; a process that is not heard to the end is ended.
+        """Yield the replies to a request; a process whose replies are not read to the end is ended.
 
         Args:
             request: the request.
-            deadline: tells when the next reply must have come.
+            deadline: returns the deadline of the next reply.
             doing: for messages.
-            answer: answers what is asked meanwhile.
+            answer: answers its requests.
         """
         first = deadline()
         with in_time(self.script, first, doing), self.one(first) as child:
             yield from child.stream(request, answer, deadline=lambda: self._due(deadline()), doing=doing)
 
     def close(self) -> None:
-        """End the processes that nobody uses."""
+        """End the idle processes."""
         with self._lock:
             idle, self._idle = self._idle, []
         for child in idle:
             child.kill()
 
     def end(self) -> None:
-        """End the processes, and remove what those of workers left; nobody asks for anything any more."""
+        """End the processes, and remove files left by those of workers; nothing may be requested afterwards."""
         self.close()
         self.home.clear(self._family)
 
 
 class _IdleProcesses:
-    """Whose processes wait to be used again: those of the last few builders, of however many somebody keeps."""
+    """The last few owners of idle processes; processes of older owners are ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -275,7 +275,7 @@ _arrivals: dict[str, Children] = {}  # of the one builder that this worker proce
 
 
 def _arrived(token: str, state: dict[str, Any]) -> Children:
-    """What came to another process: one object for all jobs of a builder, so that its confined processes serve them all."""
+    """Return the object for a pickled state: one for all jobs of a builder, so that its processes serve them all."""
     found = _arrivals.get(token)
     if found is None:
         found = Children.__new__(Children)

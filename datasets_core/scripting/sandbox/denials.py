@@ -1,8 +1,8 @@
-"""What a confined script tried and may not do, in words, with the place in its text.
+"""`Watch`, `Denial`: accesses denied to a sandboxed script, described with their place in its text; errors of it.
 
-An audit hook of the confined process sees what Python is about to do.  Sockets, processes and signals it refuses by itself, so
-that the error says what was tried; files it only takes note of, since the kernel decides.  It keeps nothing out: code that goes
-past it meets Landlock and seccomp, and `notices` tells of that.
+An audit hook of the sandboxed process sees the actions of Python.  It refuses sockets, processes and signals itself, so
+that the error describes the action; file accesses it only records, since the kernel decides.  It is no protection: code that
+bypasses it meets Landlock and seccomp, and `Notices` reports that.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Denial:
 
 
 def warn_of(denials: Iterable[Denial], *, script: str) -> None:
-    """Warn of each thing that was denied and that the script went on without, once.
+    """Warn once of each denied access that the script ignored.
 
     Args:
-        denials: what no error has told of.
-        script: the script, where its place is not known.
+        denials: those that no error has reported.
+        script: the script, if its place is unknown.
     """
     for denial in dict.fromkeys(denials):
         said = DeniedAccessError(denial.tried, path=denial.path or script, line=denial.line)
@@ -93,7 +93,7 @@ class Watch:
         self._handlers = self._table()
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """What `sys.addaudithook` takes.
+        """Audit hook for `sys.addaudithook`.
 
         Raises:
             DeniedAccessError: a socket, a process, or a signal to another.
@@ -103,7 +103,7 @@ class Watch:
             handler(*arguments)
 
     def blamed(self, error: BaseException) -> Denial | None:
-        """The denial that an error came of, if one did; rather one that says what was tried than one that does not."""
+        """Return the denial that caused an error, if any; preferably one that describes the action."""
         seen: BaseException | None = error
         unnamed = None
         for _ in range(20):
@@ -284,7 +284,7 @@ class Watch:
         self._change("write", target)
 
     def _is_inside(self, path: str, *, writing: bool) -> bool:
-        """True if the cage lets a path be read, or written; told by its folder, which is looked up once."""
+        """True if the sandbox allows reading, or writing, a path; decided by its folder, which is looked up once."""
         folder = os.path.dirname(path)
         known = self._folders.get((folder, writing))
         places = self._writable if writing else self._readable
@@ -320,7 +320,7 @@ def _command(words: Any) -> str:
     return _cut_path(words)
 
 
-# Errors of the confined process: told as plain values, and raised again by the parent as what they were, if they are
+# Errors of the sandboxed process: sent as plain values, and raised again by the parent as what they were, if they are
 # ours.
 
 
@@ -330,11 +330,11 @@ _MAX_LINES = 30
 
 
 def head_of(error: BaseException, denial: Denial | None = None) -> dict[str, Any]:
-    """An error as the head of a message.
+    """Return an error as the head of a message.
 
     Args:
         error: the error.
-        denial: what it came of, if it did.
+        denial: its cause, if it was a denial.
 
     >>> head_of(ZeroDivisionError("division by zero"))["error"]["message"]
     'division by zero'
@@ -381,10 +381,10 @@ def _is_plain(value: object, depth: int = 0) -> bool:
 
 
 def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
-    """The error that a head of the confined process tells of, whatever it holds.
+    """Return the error described by a head from the sandboxed process, whatever its content.
 
     Args:
-        head: the head, which nobody has looked at yet.
+        head: the head, unchecked.
         script: the script, for errors that are not ours.
     """
     told = head.get("error")
@@ -409,7 +409,7 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
 
 
 def _with_place(message: str, package: object) -> str:
-    """What to do about a package that this process finds, and a confined one does not."""
+    """Return the advice for a package that this process finds, but the sandboxed one does not."""
     if not isinstance(package, str) or not package.isidentifier() or not is_installed(package):
         return message
     return (
@@ -442,7 +442,7 @@ def _cut(text: str, limit: int = _MAX_TEXT) -> str:
 
 
 def denial_of(head: Mapping[str, Any]) -> Denial:
-    """A denial that a head of the confined process tells of, whatever it holds."""
+    """Return the denial described by a head from the sandboxed process, whatever its content."""
     path, line = head.get("path"), head.get("line")
     return Denial(
         shown(head.get("tried", "?"), 2000),
@@ -451,7 +451,7 @@ def denial_of(head: Mapping[str, Any]) -> Denial:
     )
 
 
-# System calls that the kernel hands to the parent instead of doing them: refused, and told of.
+# System calls that the kernel hands to the parent instead of executing them: refused, and reported.
 
 
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
@@ -459,7 +459,7 @@ _NOTICE = struct.Struct("=QII iIQ 6Q")
 _ANSWER = struct.Struct("=QqiI")
 _HERE = 0xFFFFFF9C  # AT_FDCWD, as 32 bits
 _PATH_BYTES = 4096
-_USER_DATABASE = (1, 0x80801, 0)  # the socket, AF_UNIX, by which the C library asks nscd who a user is; it does without
+_USER_DATABASE = (1, 0x80801, 0)  # the socket, AF_UNIX, by which the C library asks nscd for users; not required
 
 _WORDS = {
     "socket": "open a socket", "socketpair": "open a socket", "connect": "connect to something", "bind": "listen",
@@ -497,7 +497,7 @@ class Notices:
         self._pretended = pretended(machine)
 
     def take(self) -> Denial | None:
-        """Answer one call, which must have come: as if it were done, or refused, which is told."""
+        """Answer one pending call: simulate success, or refuse it and return the denial."""
         call = self._received()
         if call is None:
             return None
@@ -519,7 +519,7 @@ class Notices:
         return _Call(number_of_notice, task, name_of(number, self._machine), tuple(arguments))
 
     def _exchanged(self, request: int, words: bytearray) -> bool:
-        """Tell the kernel, or be told; False if the thread that made the call has ended meanwhile."""
+        """Exchange a notification with the kernel; False if the calling thread has ended meanwhile."""
         import fcntl  # not on every system
 
         try:

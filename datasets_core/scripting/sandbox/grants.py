@@ -1,4 +1,4 @@
-"""`OwnFiles`: the files of the repository that a confined script comes from, put where it may read them.
+"""`Granted`, `OwnFiles`: URLs and files that a sandboxed script may read; files of its own repository.
 
 The script never sees the token, nor the hub cache: it names a file, the parent fetches that file at the commit that the script
 is of, and links it into the script's own folder.  Other commits and other repositories are none of its own.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.streaming import StreamingDownloadManager
 
 
-# What a confined script may be given: files below its own folders, and what public servers give to anybody.
+# Rights of a sandboxed script: files below its own folders, and answers of public servers.
 
 
 logger = logging.getLogger(__name__)
@@ -104,11 +104,11 @@ class Granted:
             return None
 
     def urls(self, urls: Sequence[str]) -> None:
-        """See that the parent may fetch URLs that the script asks for at one time.
+        """Check that the parent may fetch URLs that the script requests together.
 
         Raises:
-            DeniedAccessError: it may not: another protocol than http(s), an address of this machine's own link, or any public
-                one after what the script was given before.
+            DeniedAccessError: a protocol other than http(s), a link-local address, or any public
+                address after the script got private data.
         """
         private = []
         known: dict[tuple[str | None, int], list[Address]] = {}
@@ -131,10 +131,10 @@ class Granted:
             self.marked()
 
     def own_url(self, url: str) -> None:
-        """See that the parent may ask for a file of the script's own repository, which tells nothing else of it to anybody new.
+        """Check that the parent may request a file of the script's own repository, which reveals nothing else.
 
         Raises:
-            DeniedAccessError: the Hub is a public server, and the script was given something that is not public.
+            DeniedAccessError: the Hub is a public server, and the script got private data.
         """
         if self._has_private and any(address.is_global for address in self._addresses(url)):
             raise DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
@@ -147,10 +147,10 @@ class Granted:
             pass
 
     def addresses(self, url: str) -> list[str]:
-        """Where to connect to for one hop of a download, in order; nothing where its name has no address.
+        """Return the addresses for one hop of a download, in order; empty if its name has no address.
 
         Raises:
-            DeniedAccessError: it leads to an address of this link, where machines keep their secrets.
+            DeniedAccessError: a link-local address, where machines serve their secrets.
         """
         found = self._addresses(url)
         if any(not address.is_global for address in found):
@@ -178,7 +178,7 @@ class Granted:
         return found
 
 
-_SECRETS = frozenset({"fd00:ec2::254", "100.100.100.200", "192.0.0.192"})  # what clouds tell a machine, beside 169.254.169.254
+_SECRETS = frozenset({"fd00:ec2::254", "100.100.100.200", "192.0.0.192"})  # metadata servers of clouds, with 169.254.169.254
 
 
 def _port(url: str) -> int:
@@ -198,17 +198,17 @@ def _plain(address: Address) -> Address:
 
 
 def is_remote(name: str) -> bool:
-    """True if what a script asks for is a URL, and no file of this disk."""
+    """True if a requested name is a URL, and not a local file."""
     return files.is_url(name) and not name.startswith("file://")
 
 
 class OwnFiles:
-    """The files of one commit, for the script that stands in it.
+    """The files of one commit, for the script in it.
 
     Args:
-        hub: fetches them, as the user.
-        commit: their listing.
-        folder: where they are put, readable for the script.
+        hub: fetches them, with the user's token.
+        commit: its listing.
+        folder: their target, readable for the script.
         script: for messages.
     """
 
@@ -235,14 +235,14 @@ class OwnFiles:
         return self._of_resolve_url(name) if files.is_http(name) else None
 
     def bring(self, names: Iterable[str], *, force: bool = False) -> dict[str, str]:
-        """Where files are, by what the script calls them; fetched together, and compared with the hashes of the listing.
+        """Return paths of files by their names in the script; fetched together, and compared with the hashes of the listing.
 
         Args:
-            names: each of a file of its own.
-            force: what lies there already is fetched anew, once.
+            names: of its own files.
+            force: True to fetch existing files again, once.
 
         Raises:
-            DataFilesNotFoundError: the commit has no such file.
+            DataFilesNotFoundError: the commit does not contain the file.
             DownloadError: one cannot be fetched.
         """
         paths = {name: path for name in names if (path := self.path_of(name)) is not None}
@@ -264,16 +264,16 @@ class OwnFiles:
         return {name: self._place(path) for name, path in paths.items()}
 
     def urls_to_ask(self, names: Iterable[str]) -> list[str]:
-        """What the Hub has to be asked for, for files that are not here: addresses of those that are named."""
+        """Return the URLs to request from the Hub for named files that are not cached."""
         paths = (self.path_of(name) for name in names)
         repo_id, sha = self._commit.repo_id, self._commit.sha
         return [self._hub.resolve_url(repo_id, sha, path) for path in paths if path is not None and not self._is_here(path)]
 
     def opened(self, name: str) -> tuple[str | None, BinaryIO]:
-        """The bytes of a file of its own, and where they are; of a large one that is not here as they come, from nowhere.
+        """Return path and bytes of a file of its own; a large uncached one is streamed, and its path is None.
 
         Raises:
-            DataFilesNotFoundError: the commit has no such file.
+            DataFilesNotFoundError: the commit does not contain the file.
             DownloadError: it cannot be fetched.
         """
         path = self.path_of(name)
@@ -335,7 +335,7 @@ class OwnFiles:
         return self._inside(unquote(path), name) if path and self._is_own(repo_id, unquote(revision)) else None
 
     def _is_own(self, repo_id: str, revision: str) -> bool:
-        """True if a revision of a repository means this commit: by its hash, or as the user himself asked for it."""
+        """True if a revision of a repository means this commit: by its hash, or as the user requested it."""
         asked = self._commit.revision or DEFAULT_REVISION
         return repo_id.lower() == self._commit.repo_id.lower() and revision in (self._commit.sha, asked)
 
@@ -371,5 +371,5 @@ def _put(source: str, place: str) -> None:
 
 
 def own_names(own: OwnFiles | None, names: Sequence[str]) -> list[str]:
-    """Those of the names that mean files of the script's own repository."""
+    """Return the names of files of the script's own repository."""
     return [] if own is None else [name for name in names if own.path_of(name) is not None]

@@ -1,4 +1,4 @@
-"""seccomp, by ctypes: which system calls this process may still make, as a filter program that the kernel runs for each.
+"""Landlock and seccomp by ctypes: file access rules and system call filters of this process.
 
 The packages for it (`pyseccomp`, and `landlockpy` for Landlock) are not used: the first needs libseccomp of the system, which
 must be found and loaded, and neither saves more than the 60 lines that assemble and install a program here.  It has some 900
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-# The C library of this process, for the few calls that Python has no name for.
+# The C library of this process, for calls without a Python name.
 
 
 @cache
@@ -30,7 +30,7 @@ def libc() -> Any:
 
 
 def checked(result: int, what: str) -> int:
-    """What a call returned, if it did not fail.
+    """Return the result of a call that did not fail.
 
     Raises:
         OSError: it failed; `what` begins the message.
@@ -73,7 +73,7 @@ def abi() -> int:
 
 
 def coverage(version: int) -> list[str]:
-    """What a version of Landlock holds back.
+    """Return the actions that a version of Landlock restricts.
 
     >>> coverage(3)
     ['files', 'moves between folders', 'truncation']
@@ -442,7 +442,7 @@ def forbid_new_privileges() -> None:
 
 
 def install(instructions: list[Instruction], *, notices: bool = False) -> int:
-    """Put a filter on this thread and all that come of it, for good.
+    """Install a filter on this thread and all its descendants, permanently.
 
     Returns:
         The descriptor of the notices; 0 without.

@@ -1,4 +1,4 @@
-"""What a confined process may take of the machine, and the rights that it gives up: resource limits and capabilities."""
+"""`Sandbox`, `Layers`: rights and resource limits of a sandboxed process; the protection that this machine offers."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ DEVICES = ("/dev/null", "/dev/full")
 
 
 def readable() -> tuple[str, ...]:
-    """What every confined script may read: code, libraries, and facts about the machine and about itself."""
+    """Return the paths that every sandboxed script may read: code, libraries, and facts about the machine and itself."""
     library = _library_folder()
     places = [library, *site_folders(), *_LIBRARIES, *_FACTS]
     door = os.path.join(library, "builders", "__init__.py")
     if os.path.isfile(door) and os.path.isdir(os.path.join(root_folder(), "builders")):
-        places.append(os.path.join(root_folder(), "builders"))  # a checkout keeps them beside the library
+        places.append(os.path.join(root_folder(), "builders"))  # in a checkout they are beside the library
     for prefix in dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)):
         places += [os.path.join(prefix, name) for name in ("lib", "lib64", "share", "pyvenv.cfg")]
     places += [os.path.abspath(sys.executable), os.path.realpath(sys.executable)]
@@ -101,7 +101,7 @@ _NUMBERS = "/dev/zero", "/dev/random", "/dev/urandom"
 
 
 def program() -> str | None:
-    """Where bwrap is, if it is there and works for this user."""
+    """Return the path of bwrap, if it exists and works for this user."""
     found = shutil.which("bwrap")
     if found is None:
         return None
@@ -145,14 +145,14 @@ def command(found: str, words: Sequence[str], *, inputs: Sequence[str], scratch:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What holds a confined script back.
+    """Protection layers of a sandboxed script.
 
     Attributes:
-        machine: whose system calls are made; None where none are known.
+        machine: architecture of the system calls; None if unknown.
         landlock: the ABI of Landlock; 0 without.
-        seccomp: the kernel takes filters of system calls.
-        notices: it can hand refused calls to the parent, which reports them.
-        bwrap: the program that makes a world of its own for a process, where it is there, works, and Landlock is not.
+        seccomp: True if the kernel supports filters of system calls.
+        notices: True if it can hand refused calls to the parent, which reports them.
+        bwrap: the program that isolates a process, if it exists, works, and there is no Landlock.
     """
 
     machine: str | None
@@ -204,7 +204,7 @@ def _found(process: int) -> Layers:
 
 
 def layers() -> Layers:
-    """What this machine offers; it is looked up once in each process.
+    """Return the layers that this machine offers; looked up once in each process.
 
     >>> layers().can_sandbox in (True, False)
     True
@@ -236,23 +236,23 @@ def file_bytes(folder: str) -> int:
 
 
 def free(folder: str) -> int:
-    """What is free on the disk of `folder`, in bytes."""
+    """Return the free bytes on the disk of `folder`."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
 
 
 def num_free_files(folder: str) -> int:
-    """How many more files the disk of `folder` can hold, where it counts them; else 0."""
+    """Return the number of further files on the disk of `folder`, if it has a limit; else 0."""
     return os.statvfs(folder).f_favail
 
 
 def kept_free(folder: str) -> int:
-    """What a confined script must leave free there: 1 GiB, or half of what is free where that is less."""
+    """Return the bytes that a sandboxed script must leave free there: 1 GiB, or half of the free space if that is less."""
     return min(_KEPT_FREE, free(folder) // 2)
 
 
 def num_tasks() -> int:
-    """How many threads the user of this process runs, which the limit on processes counts."""
+    """Return the number of threads of this user, which the limit on processes counts."""
     count, user = 0, os.getuid()
     for name in os.listdir("/proc"):
         try:
@@ -267,10 +267,10 @@ def limit(*, memory: int, cpu_seconds: int | None, file: int, tasks: int) -> Non
     """Set the limits of this process, which it cannot raise again.
 
     Args:
-        memory: bytes that it may take beyond what it has mapped now.
-        cpu_seconds: processor time; it is told at the end of it, and killed a second later.
-        file: size of a file that it writes.
-        tasks: threads that its user runs already.
+        memory: bytes beyond those mapped now.
+        cpu_seconds: processor time; a signal at its end, a kill a second later.
+        file: size of a file it writes.
+        tasks: number of threads of its user.
     """
     import resource  # not on every system
 
@@ -337,16 +337,16 @@ _ENVIRONMENT = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "LOGNAME": "nobody", "US
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """What a confined process may have.
+    """Rights of a sandboxed process.
 
     Attributes:
         readable: files and folders that it may read, besides the interpreter and installed packages.
-        scratch: the one folder that it may write, which is its working directory, `HOME` and `TMPDIR`; made if it is missing,
-            and removed with all that it holds when the process has ended.
-        memory_bytes: memory that it may take; None as the settings say.
-        cpu_seconds: processor time that it may take; None as the settings say.
-        file_bytes: size of one file that it may write; None as the settings say.
-        preload: modules that the script imports, which are imported before it is confined if they are well known.
+        scratch: the one folder that it may write, its working directory, `HOME` and `TMPDIR`; created if it is missing,
+            and removed with its content when the process has ended.
+        memory_bytes: memory limit; None: the setting.
+        cpu_seconds: limit of processor time; None: the setting.
+        file_bytes: size limit of one written file; None: the setting.
+        preload: modules imported by the script; well-known ones are imported before the sandbox is entered.
         script: the script, for messages.
     """
 
@@ -369,10 +369,10 @@ class Sandbox:
         return settings().confined_cpu_seconds if self.cpu_seconds is None else self.cpu_seconds
 
     def setup(self, found: Layers) -> dict[str, Any]:
-        """What the process is told before it puts the cage on, as plain values.
+        """Return the plain values sent to the process before it enters the sandbox.
 
         Args:
-            found: the layers that hold it.
+            found: the protection layers.
         """
         time_zone = os.environ.get("TZ")
         return {

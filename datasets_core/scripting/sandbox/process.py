@@ -1,7 +1,7 @@
-"""`SandboxedProcess`: the parent's handle of one confined process, which it asks, answers, watches and ends.
+"""`SandboxedProcess`: the parent's handle of one sandboxed process: requests, replies, deadlines, errors.
 
-What comes from the process is hostile: `pipe` bounds it, and this file sees to its turns.  A process that speaks when it is not
-asked, that says what is no message, or that is not done when its time is over, is killed.
+Messages from the process are untrusted: `protocol` bounds them, and this module checks their order.  A process that speaks
+out of turn, sends a malformed message, or misses its deadline, is killed.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ _OUT_OF_MEMORY = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of 
 def error_of_end(
     end: Mapping[str, Any], script: str, *, memory_bytes: int, cpu_seconds: int | None, tail: str
 ) -> DatasetsCoreError:
-    """The error that says why a confined process ended before it had answered.
+    """Return the error for a sandboxed process that ended before it had answered.
 
     Args:
-        end: what the template tells of it.
+        end: its status from the template.
         script: the script.
-        memory_bytes: memory that it might take.
-        cpu_seconds: processor time that it might take.
-        tail: the last that it printed.
+        memory_bytes: its memory limit.
+        cpu_seconds: its limit of processor time.
+        tail: the end of its output.
     """
     status = end.get("status")
     said = f" The last that it printed: {tail.strip()[-300:]!r}." if tail.strip() else ""
     if status is None:
         return WorkerDiedError(f"The confined process of {script} ended with the process that started it. Run it again.")
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) > _BY_SIGNAL:
-        status = os.WEXITSTATUS(status) - _BY_SIGNAL  # as bwrap tells of the process in it
+        status = os.WEXITSTATUS(status) - _BY_SIGNAL  # bwrap reports the signal of its child so
     if os.WIFEXITED(status):
         how = f"ended by itself, with exit status {os.WEXITSTATUS(status)}, before it had answered"
         return WorkerDiedError(f"The confined process of {script} {how}. Look where the script leaves the process.{said}")
@@ -88,14 +88,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class ProcessResources:
-    """What must be given back when a confined process is not needed any more.
+    """Resources of a sandboxed process, released when it is no longer needed.
 
     Attributes:
-        owner: the process that holds it; a fork of that has copies of the descriptors only.
-        descriptors: what is open for it.
-        scratch: its folder.
+        owner: the process that owns them; a fork has copies of the descriptors only.
+        descriptors: its open descriptors.
+        scratch: its scratch folder.
         forked: the process.
-        end: how it ended, once it has.
+        end: its exit status, once it has ended.
     """
 
     owner: int
@@ -215,18 +215,18 @@ class _EndedError(Exception):
 
 
 class _ReportedError(Exception):
-    """An error that the process told of."""
+    """An error reported by the process."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
 
 
 class SandboxedProcess:
-    """One confined process: `start` makes it, `ask` and `stream` talk to it, `close` or `kill` ends it.
+    """One sandboxed process: `start` makes it, `ask` and `stream` send requests, `close` or `kill` end it.
 
-    It is asked one thing at a time, by one thread.  Whatever is raised while it is asked, other than an error that it told of
-    itself, has killed it; so has leaving a `stream` early.  What it was denied is in `denials`: whoever asked shows what no
-    error showed (`denials.warn_of`).
+    It serves one request at a time, of one thread.  Any exception during a request, except an error reported by the process
+    itself, has killed it; so has leaving a `stream` early.  Its denied accesses are in `denials`: the caller warns of those
+    that no error showed (`denials.warn_of`).
     """
 
     def __init__(
@@ -251,14 +251,14 @@ class SandboxedProcess:
 
     @classmethod
     def start(cls, sandbox: Sandbox, *, serve: str = _SERVE, _layers: Layers | None = None) -> Self:
-        """A confined process, with the cage on.
+        """Return a sandboxed process, with all layers active.
 
         Args:
-            cage: what it may have.
+            sandbox: its rights.
             serve: the function that serves requests in it, as `module:name`.
 
         Raises:
-            ConfinementUnavailableError: this machine cannot confine it.
+            ConfinementUnavailableError: this machine has no sandbox.
         """
         import fcntl  # not on every system
 
@@ -296,7 +296,7 @@ class SandboxedProcess:
         return confined
 
     def _enter(self, found: Layers) -> None:
-        """Let it put the cage on."""
+        """Have the process enter the sandbox."""
         with self._turn():
             kind, message = self._exchange(self.sandbox.setup(found), time.monotonic() + _START_SECONDS, "putting the cage on")
             if kind is not Kind.READY:
@@ -322,16 +322,16 @@ class SandboxedProcess:
         deadline: float | None = None,
         doing: str = "its answer",
     ) -> Message:
-        """One request, and its one reply.
+        """Send one request, and return its one reply.
 
         Args:
             request: plain values.
-            answer: called with each question that the process asks meanwhile; gives the answer.
-            deadline: when it must be done, as of `time.monotonic`; it is killed then.
-            doing: what it does, for the error of the deadline.
+            answer: called with each question of the process meanwhile; returns the answer.
+            deadline: as of `time.monotonic`; the process is killed then.
+            doing: description of the request, for the error of the deadline.
 
         Raises:
-            DatasetsCoreError: what the process told of, or how it ended.
+            DatasetsCoreError: the error of the process, or its end.
         """
         (message,) = self._replies(request, answer, deadline, doing, only=Kind.LAST)
         return message
@@ -344,10 +344,10 @@ class SandboxedProcess:
         deadline: When = None,
         doing: str = "its answer",
     ) -> Iterator[Message]:
-        """One request, and its replies as they come, the last one included.
+        """Send one request, and yield its replies, the last one included.
 
-        Args and errors are those of `ask`; a deadline may be a function, which is asked for that of each reply.  The process is
-        killed if the replies are not taken to their end.
+        Args and errors are those of `ask`; a deadline may be a function that returns that of each reply.  The process is
+        killed if the replies are not read to their end.
         """
         return self._replies(request, answer, deadline, doing)
 
@@ -381,7 +381,7 @@ class SandboxedProcess:
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
-        """A request and all that follows from it: an error that the process told of leaves it alive, any other kills it."""
+        """One request and its replies: an error reported by the process leaves it alive, any other kills it."""
         if not self._release.alive:
             raise WorkerDiedError(
                 f"The confined process of {self.sandbox.script} has ended, and is asked again. Start another."
@@ -419,7 +419,7 @@ class SandboxedProcess:
         return not self._incoming.is_empty or self._read() is not None or not self._incoming.is_empty
 
     def _next(self, deadline: float | None, doing: str) -> tuple[Kind, Message]:
-        """The next message that is no note of a denial."""
+        """Return the next message that is not a denial note."""
         began = time.monotonic()
         while True:
             self._check_disk()
@@ -451,7 +451,7 @@ class SandboxedProcess:
             self.denials.append(denial)
 
     def _raised(self, message: Message) -> DatasetsCoreError:
-        """The error that it told of; what that shows need not be warned of."""
+        """Return the error reported by the process; a denial that it shows needs no warning."""
         error = raised(message.head, script=self.sandbox.script)
         if isinstance(error, ScriptMemoryError):
             return ScriptMemoryError(self.sandbox.script, limit=self.sandbox.memory)
@@ -515,7 +515,7 @@ class SandboxedProcess:
         """Let it end by itself, for a moment; then as `kill`."""
         if self._release.alive and self._held.owner == os.getpid():
             self._held.descriptors.remove(self._requests)
-            os.close(self._requests)  # the end of what it is asked
+            os.close(self._requests)  # the end of its requests
             end = time.monotonic() + _END_SECONDS
             with contextlib.suppress(_EndedError, PipeError, ScriptTimeoutError, _ReportedError):
                 while True:

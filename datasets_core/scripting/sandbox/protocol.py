@@ -1,4 +1,4 @@
-"""A builder as its confined process tells of it: plain values there, checked facts in the parent."""
+"""Messages between parent and sandboxed process; classes and builders described as plain values, checked in the parent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_CONFIGS = 100_000
 
 
 def class_form(cls: type[DatasetBuilder]) -> dict[str, Any]:
-    """What a class says before a builder is made of it."""
+    """Return the description of a class, before a builder is made."""
     blocked = BlockedVersions.of(cls.BLOCKED_VERSIONS)
     return {
         "class": cls.__name__,
@@ -65,7 +65,7 @@ def _blocked_form(found: Any) -> Any:
 
 
 def builder_form(builder: DatasetBuilder) -> dict[str, Any]:
-    """What a builder says once it is made."""
+    """Return the description of a builder."""
     versions = builder._versions
     return {
         "config": _config_form(builder.config, _remote_form),
@@ -109,7 +109,7 @@ def _remote_form(value: Any) -> dict[str, Any]:
 
 
 def files_form(data_files: DataFilesDict) -> list[Any]:
-    """Data files with what tells them from others."""
+    """Return data files with their identities."""
     return [[str(split), list(map(list, files.identities))] for split, files in data_files.items()]
 
 
@@ -141,7 +141,7 @@ class RemoteText:
 
 @dataclass(frozen=True, slots=True)
 class ClassFacts:
-    """What a class of a confined script says, checked.
+    """Checked description of a class of a sandboxed script.
 
     Attributes:
         class_name, name: of the class, and of its builders.
@@ -197,14 +197,14 @@ class ClassFacts:
 
 @dataclass(frozen=True, slots=True)
 class BuilderFacts:
-    """What a builder of a confined script says, checked.
+    """Checked description of a builder of a sandboxed script.
 
     Attributes:
-        config, config_id: its config, and the name of that one's folder.
-        version, versions: the version that was picked, and all that are listed.
-        release_notes: what changed, by version.
+        config, config_id: its config, and the name of the config's folder.
+        version, versions: the picked version, and all listed ones.
+        release_notes: changes, by version.
         info: its info.
-        manual: how to fetch what is fetched by hand.
+        manual: instructions for manual downloads.
         rereads, merge_columns, writer_batch_size: as of `DatasetBuilder`.
     """
 
@@ -252,7 +252,7 @@ class BuilderFacts:
 
 
 class _Checked:
-    """What is wrong with a form, as one error that names the script."""
+    """Turns the fault of a description into one error that names the script."""
 
     def __init__(self, script: str) -> None:
         self._script = script
@@ -342,7 +342,7 @@ _HEADER = struct.Struct("!cIQ")
 
 
 class Kind(Enum):
-    """What a message is in the conversation; the parent sends the first two."""
+    """Kind of a message; the parent sends the first two."""
 
     REQUEST = b"R"
     ANSWER = b"A"
@@ -358,16 +358,16 @@ _FROM_CHILD = frozenset(Kind) - {Kind.REQUEST, Kind.ANSWER}
 
 
 class PipeError(Exception):
-    """Bytes that are no message, or a message that is too large."""
+    """Bytes that are not a message, or a message that is too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one side told the other.
+    """A message of either side.
 
     Attributes:
         head: plain values.
-        payload: bytes that came along, if any.
+        payload: bytes after the head, if any.
     """
 
     head: dict[str, Any]
@@ -375,10 +375,10 @@ class Message:
 
 
 def packed(kind: Kind, head: Mapping[str, Any], payload_bytes: int = 0) -> bytes:
-    """A message up to its payload.
+    """Return a message up to its payload.
 
     Raises:
-        PipeError: the head is too large, or holds something that is no plain value.
+        PipeError: the head is too large, or contains other than plain values.
 
     >>> packed(Kind.REQUEST, {"do": "info"})
     b'R\\x00\\x00\\x00\\r\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00{"do":"info"}'
@@ -438,11 +438,11 @@ class Incoming:
         return not self._begun and self._pending is None
 
     def read(self) -> tuple[Kind, Message] | None:
-        """The next message if it has come whole, without waiting.
+        """Return the next message if it is complete, without waiting.
 
         Raises:
-            PipeError: what came is no message.
-            EOFError: nothing will come any more.
+            PipeError: malformed data.
+            EOFError: the pipe is closed.
         """
         while True:
             if self._pending is None:
@@ -456,7 +456,7 @@ class Incoming:
                 return None
 
     def _begin(self) -> tuple[Kind, dict[str, Any], int] | None:
-        """A head that has come whole, with what came of its payload put where it belongs."""
+        """Return a complete head, with the payload received so far in its buffer."""
         if len(self._begun) < _HEADER.size:
             return None
         letter, head_bytes, size = _HEADER.unpack_from(self._begun)
@@ -507,19 +507,19 @@ def _memory(size: int) -> Any:
 
 
 class Channel:
-    """The confined process's end: what it is asked, what it answers, and what it asks meanwhile.
+    """The sandboxed process's end: requests, replies, and questions to the parent.
 
     Args:
         reads, writes: descriptors of its two pipes.
     """
 
     def __init__(self, reads: int, writes: int) -> None:
-        self.watch: Watch | None = None  # what takes note of denials, once the cage is on
+        self.watch: Watch | None = None  # records denials, once the sandbox is entered
         self._reads, self._writes = reads, writes
         self._lock = threading.RLock()
 
     def requests(self) -> Iterator[dict[str, Any]]:
-        """What is asked, one after the other, until the parent closes its end."""
+        """Yield the requests, until the parent closes its end."""
         while True:
             message = self._receive(Kind.REQUEST)
             if message is None:
@@ -598,7 +598,7 @@ class Channel:
         return bytes(parts)
 
 
-# Text run in the cage: how `datasets-core doctor` and the tests try whether it holds.
+# Code run in the sandbox: how `datasets-core doctor` and the tests check that it holds.
 
 
 def serve(channel: Channel) -> None:

@@ -1,4 +1,4 @@
-"""What a confined process does: it loads the script, makes its builder, and answers what the parent asks about it."""
+"""`Served`: the code of a sandboxed process: loads the script, makes its builder, and answers requests of the parent."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from datasets_core.scripting.sandbox.protocol import Channel, builder_form, clas
 from datasets_core.scripting.script import load, ran
 from datasets_core.store.chunks import ChangedRowsError
 
-# `RemoteDownloads`: the download manager of a confined script, which asks the parent for every file that is not there
+# `RemoteDownloads`: the download manager of a sandboxed script, which requests from the parent every file that is not
 # yet.
 
 
@@ -65,11 +65,11 @@ def scratch() -> str:
 
 
 class RemoteDownloads(DownloadManager):
-    """Files for a confined script.  The parent fetches and unpacks; what it gave, and lies beside the script, is read here.
+    """Files for a sandboxed script.  The parent fetches and unpacks; files it provided, or beside the script, are read here.
 
     Args:
-        question: asks the parent.
-        form: what the parent says of its own manager.
+        question: sends a question to the parent.
+        form: description of the parent's manager.
     """
 
     def __init__(self, question: Question, form: Mapping[str, Any]) -> None:
@@ -92,7 +92,7 @@ class RemoteDownloads(DownloadManager):
 
     @property
     def downloaded_size(self) -> int:
-        """Bytes of all files that `download` was asked for."""
+        """Bytes of all files requested by `download`."""
         return sum(record.get("num_bytes") or 0 for record in self.get_recorded_sizes_checksums().values())
 
     def download(self, url_or_urls: Any) -> Any:
@@ -148,11 +148,11 @@ class RemoteDownloads(DownloadManager):
         return self.answer({"ask": "recorded"})["recorded"]  # type: ignore[no-any-return]
 
     def fetched(self, url: str) -> str:
-        """Where a file is, fetched now: what a path of a streamed script asks for when it is opened."""
+        """Return the path of a file, fetched now: for a path of a streamed script when it is opened."""
         return self._asked("fetch", [url])[url]
 
     def located(self, name: str) -> str | None:
-        """Where a file is that need not be fetched; None for a URL that has to be."""
+        """Return the path of a file that need not be fetched; None for a URL that has to be."""
         return self._asked("locate", [name])[name] or None
 
     def delete_extracted_files(self) -> None:
@@ -172,7 +172,7 @@ class RemoteDownloads(DownloadManager):
         return dict(zip(asked, self.answer({"ask": what, "names": asked})["places"], strict=True))
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """What the parent answers to a question, or the error that it tells of."""
+        """Return the parent's answer to a question, or raise the error in it."""
         answer = self._question(question)
         if "error" in answer:
             raise raised(answer, script=self._script)
@@ -195,10 +195,10 @@ _BLOCK = 1 << 20
 
 
 class RemoteStreams(StreamingDownloadManager):
-    """As `StreamingDownloadManager`; what it would do on the network or in the cache, the parent does.
+    """As `StreamingDownloadManager`, with network and cache accesses done by the parent.
 
     Args:
-        asked: asks the parent.
+        asked: sends questions to the parent.
     """
 
     def __init__(self, asked: RemoteDownloads) -> None:
@@ -208,7 +208,7 @@ class RemoteStreams(StreamingDownloadManager):
 
     @property
     def cache_folders(self) -> tuple[str, str]:
-        """Where downloads are kept, and what is unpacked."""
+        """Folders of downloads, and of unpacked files."""
         return self._asked.cache_folders
 
     def fetch(self, url: str) -> str:
@@ -216,7 +216,7 @@ class RemoteStreams(StreamingDownloadManager):
         return self._asked.fetched(url)
 
     def held(self, url: str) -> str | None:
-        """Nothing: the parent looks, when the bytes are asked for."""
+        """Return None: the parent looks, when the bytes are requested."""
         return None
 
     def stream(self, url: str) -> BinaryIO:
@@ -287,7 +287,7 @@ _AHEAD = 3  # batches that are made while others are on their way
 
 
 def serve(channel: Channel) -> None:
-    """Answer requests until there are no more.
+    """Answer requests until the channel is closed.
 
     Args:
         channel: the pipe to the parent.
@@ -312,7 +312,7 @@ def _settings(form: Mapping[str, Any]) -> Config:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a split, as the parent asks for it; see `building.hooks.Part`."""
+    """A part of a split, as requested by the parent; see `building.hooks.Part`."""
 
     split: str
     gen_kwargs: dict[str, Any]
@@ -327,7 +327,7 @@ class Part:
 
 
 class Served:
-    """One script, and its builder: a method for each thing that is asked.
+    """One script, and its builder: a method for each request.
 
     Args:
         channel: the pipe to the parent.
@@ -344,7 +344,7 @@ class Served:
         self._first: dict[tuple[str, int, int], list[Any]] = {}  # key of the first row, of parts whose rows are made again
 
     def load(self, request: Mapping[str, Any]) -> None:
-        """Run the script, and tell of the class that it defines."""
+        """Run the script, and send the description of its class."""
         modules = tuple(
             Module(name, path, base64.b64decode(text), is_package) for name, path, text, is_package in request["modules"]
         )
@@ -354,7 +354,7 @@ class Served:
         self._channel.reply(form)
 
     def make(self, request: Mapping[str, Any]) -> None:
-        """Make the builder, and tell of it."""
+        """Make the builder, and send its description."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalVersionWarning)  # the parent's
             self._builder = ran(self._script, lambda: self._made(request), doing="making its builder")
@@ -381,7 +381,7 @@ class Served:
         )
 
     def split_generators(self, request: Mapping[str, Any]) -> None:
-        """Name the splits, and what each is made of."""
+        """Send the splits, with the arguments of each."""
         manager: Any = RemoteDownloads(self._channel.question, request["downloads"])
         if request["downloads"]["is_streaming"]:
             manager = RemoteStreams(manager)
@@ -392,7 +392,7 @@ class Served:
         self._channel.reply({"splits": forms, **self._news()})
 
     def _news(self) -> dict[str, Any]:
-        """What the info says now, if the script has changed it."""
+        """Return the present content of the info, if the script has changed it."""
         before, self._told = self._told, self._builder.info.to_dict()
         return {} if self._told == before else {"info": self._told}
 
@@ -435,7 +435,7 @@ class Served:
         self._channel.reply({"end": True, **self._news()})
 
     def place_of_row(self, request: Mapping[str, Any]) -> None:
-        """Where a row is yielded."""
+        """Send the place at which a row is yielded."""
         part, key = self._part(request), decoded(request["key"], lambda form: None)
         self._channel.reply({"place": self._builder.place_of_row(part, request["row"], key)})
 
@@ -495,7 +495,7 @@ class _Ahead:
                 if self._failed is None:
                     self._channel.reply(*waiting, last=False)
             except BaseException as error:
-                self._failed = error  # told by the thread that makes rows
+                self._failed = error  # raised in the thread that generates rows
             finally:
                 self._waiting.task_done()
 

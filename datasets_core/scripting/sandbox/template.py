@@ -1,4 +1,4 @@
-"""The template: one freshly executed, trusted, single-threaded interpreter per process, which forks the confined ones.
+"""`Template`: one freshly executed, trusted, single-threaded interpreter per process, which forks the sandboxed ones.
 
 Starting an interpreter and importing pyarrow takes half a second; forking one that has done so takes milliseconds.  The
 template is executed anew (`-I`, an environment without anything of the parent's, no descriptors), so that nothing of the
@@ -31,7 +31,7 @@ from datasets_core.scripting.sandbox.denials import Watch
 from datasets_core.scripting.sandbox.limits import clear, root_folder, site_folders
 from datasets_core.scripting.sandbox.protocol import Channel, Kind
 
-# How a fresh interpreter is told to run one function of this library, with nothing of this process's paths or
+# How a fresh interpreter runs one function of this library, with nothing of this process's paths or
 # environment.
 
 
@@ -82,7 +82,7 @@ def words(module: str, name: str, **arguments: Any) -> list[str]:
     return [sys.executable, "-I", "-X", "utf8", "-c", _TEXT, *told]
 
 
-# The life of a confined process: forked by the template, it puts the cage on, and only then serves what it is asked.
+# Life of a sandboxed process: forked by the template, it enters the sandbox, and only then serves requests.
 
 
 _READS, _WRITES, _NOTICES = 3, 4, 5
@@ -186,10 +186,10 @@ def _settle(setup: Mapping[str, Any]) -> None:
 
 
 def _enter(setup: Mapping[str, Any], tasks: int) -> list[str]:
-    """Put the cage on, layer after layer; any that fails ends this process.
+    """Enter the sandbox, layer after layer; any that fails ends this process.
 
     Returns:
-        The layers that hold.
+        The active layers.
     """
     machine, version = setup["machine"], setup["landlock"]
     limits.limit(memory=setup["memory_bytes"], cpu_seconds=setup["cpu_seconds"], file=setup["file_bytes"], tasks=tasks)
@@ -238,7 +238,7 @@ def _function(serve: str) -> Callable[[Channel], None]:
     return function
 
 
-# What the template process does: it imports what is heavy, forks a child for each request, and tells how each one
+# The template process: it imports heavy modules, forks a child for each request, and reports how each one
 # ended.
 
 
@@ -268,7 +268,7 @@ def run(control: int) -> None:
 
 
 def num_threads() -> int:
-    """How many threads this process has, but for those of an allocator that sees to its forks itself."""
+    """Return the number of threads of this process, without those of an allocator that handles forks itself."""
     count = 0
     for thread in os.listdir("/proc/self/task"):
         with open(f"/proc/self/task/{thread}/comm", encoding="utf-8", errors="replace") as file:
@@ -352,7 +352,7 @@ class _Template:
         self._reply({"n": request["n"], **self._ended.pop(request["of"], {})})
 
     def _reap(self, wanted: int | None = None) -> None:
-        """Take note of the children that have ended; wait for the one that is asked for."""
+        """Record the children that have ended; wait for the requested one."""
         for process, number in list(self._running.items()):
             ended, status, usage = os.wait4(process, 0 if number == wanted else os.WNOHANG)
             if ended:
@@ -374,13 +374,13 @@ _LAST_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """A process that the template forked.
+    """A process forked by the template.
 
     Attributes:
         source: the template.
-        number: what it knows the process by.
+        number: identifies the process in the template.
         process: its id.
-        watched: a descriptor (pidfd) that stands for it, whoever gets its id later; the caller closes it.
+        watched: a descriptor (pidfd) of the process, unaffected by reuse of its id; the caller closes it.
     """
 
     source: Template
@@ -389,7 +389,7 @@ class Forked:
     watched: int
 
     def ended(self) -> dict[str, Any]:
-        """How it ended, once it has: `status` as of `os.wait`, `max_rss` in bytes, `cpu` in seconds; nothing if unknown."""
+        """Return how it ended, once it has: `status` as of `os.wait`, `max_rss` in bytes, `cpu` in seconds; or empty."""
         return self.source.ended(self)
 
 
@@ -455,7 +455,7 @@ class Template:
         return Forked(self, head["n"], head["pid"], passed[0])
 
     def ended(self, forked: Forked) -> dict[str, Any]:
-        """How a process ended that has; nothing if it ended with the template."""
+        """Return how a process ended; empty if it ended with the template."""
         with self._lock:
             try:
                 return self._ask({"do": "tell", "of": forked.number})[0]

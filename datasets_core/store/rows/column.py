@@ -1,4 +1,4 @@
-"""`Column`: one column of a dataset, read when it is looked at."""
+"""`Column`: one column of a dataset, read on use; lazy rows; text of datasets and columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RowReading`: rows, batches, columns and iteration of a dataset, in the format that the user chose."""
+"""`RowReading`: access to rows, batches, columns and iteration of a dataset, in the format of the user."""
 
 from __future__ import annotations
 

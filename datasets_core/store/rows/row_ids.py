@@ -1,4 +1,4 @@
-"""`Identified`: the ids of rows, and rows by their ids: each names the shard file of a build and the number in it."""
+"""`Identified`: row ids, made from the shard file of a build and the number in it, and rows by their ids."""
 
 from __future__ import annotations
 

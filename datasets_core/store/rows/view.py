@@ -1,4 +1,4 @@
-"""`RowView`: the rows of a table in the order of an index, read one by one, in runs, or gathered.
+"""`RowView`: rows of a table in the order of an index, read singly, in runs, or gathered; rows as arrays.
 
 Rows in the order of the table are read by batch (`RowReader.dicts`); rows anywhere by functions that are
 kept for each piece of the table that was touched.

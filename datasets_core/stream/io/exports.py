@@ -1,4 +1,4 @@
-"""Streams written to files, in bounded memory: what was written before a crash is not read again."""
+"""Methods `to_*` and `from_*` of streams: files, saved folders, SQL tables, written in bounded memory and resumable."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false

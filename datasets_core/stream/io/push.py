@@ -1,4 +1,4 @@
-"""The rows of a stream as the Parquet files of a push, written while they come: how many there are shows at the end."""
+"""`push_to_hub` of streams: rows as Parquet files, written while they are read."""
 
 from __future__ import annotations
 

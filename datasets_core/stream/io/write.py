@@ -1,4 +1,4 @@
-"""`StreamWrite`: rows of a stream into the files of a journal's folder, from wherever an earlier run of the write came to."""
+"""`StreamWrite`: rows of a stream into files under a journal, resumed where an earlier run stopped."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Nodes: the steps of a stream, each with its rows and its state."""
+"""Nodes: running steps of a stream, each with its rows and its state."""

@@ -1,4 +1,4 @@
-"""Rows on their way through a stream: Arrow columns with features, or dicts that a function made."""
+"""`Block`: rows within a stream: Arrow columns with features, or dicts from a function; output formats of blocks."""
 
 from __future__ import annotations
 

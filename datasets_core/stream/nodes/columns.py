@@ -1,4 +1,4 @@
-"""Columns of a stream chosen, renamed, added and cast: one row of each row, without a function of the user."""
+"""Row-by-row changes of a stream without user functions: select, rename, add, cast, decode, null rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's function on rows of a stream: what it is given, what its answer makes of the rows, and errors that name them."""
+"""`Function`, `RowsMade`: calls of user functions on rows of a stream, their results, and errors that name the rows."""
 
 from __future__ import annotations
 

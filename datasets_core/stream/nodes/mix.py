@@ -1,4 +1,4 @@
-"""`Mixed`: rows of several streams that take turns, in one order, with an exact state of each behind every row."""
+"""`Mixed`, `Concat`, `Zip`: nodes that combine rows of several nodes, with an exact state of each behind every row."""
 
 from __future__ import annotations
 

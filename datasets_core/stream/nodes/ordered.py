@@ -1,4 +1,4 @@
-"""`Ordered`: rows whose places are known by arithmetic: read where the layers of the order say, and changed one by one."""
+"""`Ordered`: rows with positions known by arithmetic, read where the layers of the order say; shared cursors of readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`RowsByPlace`: where a stream begins: rows whose places are known, so that any of them can be read first."""
+"""`RowsByPlace`: sources whose rows are read by position; `Positions`, `Origins`: positions and origins of rows."""
 
 from __future__ import annotations
 

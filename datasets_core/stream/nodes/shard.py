@@ -1,4 +1,4 @@
-"""Logical shards of a stream as nodes: some of its equal parts, each read by itself, give a row each, round after round."""
+"""Logical shards of a stream as nodes: equal parts, read separately, that yield one row each, round after round."""
 
 from __future__ import annotations
 

@@ -106,14 +106,14 @@ _KEPT_ORDERS = 256
 
 
 class Stopping(StrEnum):
-    """When a mixture of sources ends: for datasets, streams, and their sources."""
+    """End of a mixture of sources: of datasets, of streams, and of their sources."""
 
     FIRST_EXHAUSTED = "first_exhausted"
     """With the source that ends first."""
     ALL_EXHAUSTED = "all_exhausted"
-    """When every row was read; sources that end earlier start again."""
+    """End when every row was read; sources that end earlier start again."""
     ALL_EXHAUSTED_WITHOUT_REPLACEMENT = "all_exhausted_without_replacement"
-    """When every row was read; sources that end earlier are passed over."""
+    """End when every row was read; sources that end earlier are passed over."""
 
     @classmethod
     def of(cls, given: str) -> Stopping:

@@ -1,4 +1,4 @@
-"""`ShuffledBlocks`: rows that lie in blocks, in a random order that reads few blocks at a time; `BlocksInTurn`: whole blocks.
+"""`ShuffledBlocks`: random order of rows in blocks that reads few blocks at a time; `ShardPositions`: order of logical shards.
 
 The order is part of every state that is saved, and the same wherever the rows lie: what decides about it never changes, and
 `tests/stream/test_shuffled_blocks.py` holds some of its numbers.

@@ -1,1 +1,1 @@
-"""Sources: where the rows of a stream come from."""
+"""Sources of the rows of streams."""

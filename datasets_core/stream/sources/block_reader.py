@@ -1,4 +1,4 @@
-"""`BlockReader`: rows of blocks, fetched before they are needed, decoded when they are, and kept as long as memory allows."""
+"""`BlockReader`: rows of blocks, fetched ahead, decoded on use, and cached within a memory limit."""
 
 from __future__ import annotations
 
