@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -21,18 +22,17 @@ Factory = Callable[[int | None], Any]
 """Makes an engine of `num_proc`."""
 
 
-def _local(name: str) -> Factory:
-    def made(num_proc: int | None) -> Any:
-        from datasets_core.engines import local  # 3 ms that serial work does without
+def _local(name: str, num_proc: int | None) -> Any:
+    from datasets_core.engines import local  # 3 ms that serial work does without
 
-        return getattr(local, name)(num_proc)
-
-    return made
+    return getattr(local, name)(num_proc)
 
 
 _ENGINES: dict[str, Factory] = {
-    "serial": SerialEngine, "threads": _local("ThreadEngine"), "processes": _local("ProcessEngine")
-}  # fmt: skip
+    "serial": SerialEngine,
+    "threads": functools.partial(_local, "ThreadEngine"),
+    "processes": functools.partial(_local, "ProcessEngine"),
+}
 _BUILT_IN = frozenset(_ENGINES)  # known without an installation, and not to be replaced by accident
 
 

@@ -167,7 +167,7 @@ class HttpSource:
             wanted = None if encoding else expected.num_bytes
             if total is not None and wanted is not None and total != wanted:
                 _refuse_size(self.url, f"{total} bytes", wanted)
-            limit = Limit(self.url, body.path, total=total, expected=wanted, head=None if encoding else self._size_of_head)
+            limit = BodyLimit(self.url, body.path, total=total, expected=wanted, head=None if encoding else self._size_of_head)
             limit.begin(body.digest.num_bytes)
             with body.opened() as out:
                 for chunk in response.chunks():
@@ -260,7 +260,7 @@ class _Body:
         self._watch.told(len(chunk))
 
 
-class Limit:
+class BodyLimit:
     """How many bytes of a file may come: those on record, else those declared, else what a setting allows.
 
     Args:
@@ -401,7 +401,7 @@ class StoreSource:
         """
         entry = self._entry()
         digest = Digest()
-        limit = Limit(self.url, path, expected=entry.size if entry.size > 0 else expected.num_bytes)
+        limit = BodyLimit(self.url, path, expected=entry.size if entry.size > 0 else expected.num_bytes)
         limit.begin(0)
         with store_errors(self.url):
             source = files.open_binary(self.url, self.storage_options)

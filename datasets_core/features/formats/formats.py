@@ -113,13 +113,12 @@ def _narwhals(table: pa.Table, objects: Objects, backend: str = "pyarrow") -> An
 
 
 TABULAR: dict[str, TabularFormat] = {
-    form.name: form
-    for form in (
-        TabularFormat("arrow", lambda table, _: table, lambda table: table, "pyarrow", "Table", ("pa", "pyarrow")),
-        TabularFormat("pandas", _pandas, _of_pandas, "pandas", aliases=("pd",), row=_pandas_row),
-        TabularFormat("polars", _polars, lambda frame: frame.to_arrow(), "polars", aliases=("pl",)),
-        TabularFormat("narwhals", _narwhals, lambda frame: frame.to_arrow(), "narwhals", aliases=("nw",), options=("backend",)),
-    )
+    "arrow": TabularFormat("arrow", lambda table, _: table, lambda table: table, "pyarrow", "Table", ("pa", "pyarrow")),
+    "pandas": TabularFormat("pandas", _pandas, _of_pandas, "pandas", aliases=("pd",), row=_pandas_row),
+    "polars": TabularFormat("polars", _polars, lambda frame: frame.to_arrow(), "polars", aliases=("pl",)),
+    "narwhals": TabularFormat(
+        "narwhals", _narwhals, lambda frame: frame.to_arrow(), "narwhals", aliases=("nw",), options=("backend",)
+    ),
 }
 """Formats whose batches are one object and not columns by name: what rows come in, and what functions may return."""
 
@@ -148,7 +147,7 @@ def register_tabular(form: TabularFormat) -> None:
 
 
 for _form in TABULAR.values():
-    register_tabular(_form)
+    _NAMES |= dict.fromkeys((_form.name, *_form.aliases), _form.name)
 
 
 def tabular(name: str | None) -> TabularFormat:
