@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
+from datasets_core._lazy import attach
 from datasets_core.building.hooks import BuilderConfig
 
 from ._tables import FileBuilder
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ._blocks import ArrowBlocks
     from ._source import Source
 
+
+__getattr__, __dir__ = attach(__name__, {"read_arrow": "datasets_core.builders._blocks"})
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".arrow": {}}
 

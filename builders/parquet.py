@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+from datasets_core._lazy import attach
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.features.schema import Features
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+__getattr__, __dir__ = attach(__name__, {"read_parquet": "datasets_core.builders._parquet_blocks"})
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".parquet": {}, ".geoparquet": {}, ".gpq": {}}
 

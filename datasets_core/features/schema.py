@@ -190,6 +190,7 @@ class Features(dict[str, FeatureType]):
     def decode_example(self, example: Mapping[str, Any], token_per_repo_id: object = None) -> dict[str, Any]:
         """A row as the user sees it, from the stored one.
 
+        >>> from datasets_core import Json
         >>> Features({"a": Json()}).decode_example({"a": "[1]"})
         {'a': [1]}
         """
