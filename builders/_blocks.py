@@ -1,4 +1,4 @@
-"""`BlockSource`: base of formats read block by block: open file, pinned version, cached footer; seekable remote files."""
+"""Formats read block by block (`BlockSource`): open file, pinned version, cached footer, seekable views; `ArrowBlocks`."""
 
 from __future__ import annotations
 

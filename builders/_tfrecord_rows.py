@@ -1,4 +1,4 @@
-"""`RecordRows`: rows of TFRecord files; inferred column types may widen while records are read."""
+"""Rows of TFRecord files, whose inferred column types may widen (`RecordRows`), and files read by index (`RecordBlocks`)."""
 
 from __future__ import annotations
 
