@@ -161,7 +161,8 @@ def test_going_on_is_one_request_near_the_row(name: str, large: dict[str, bytes]
     rows.load_state_dict(state)
     assert next(iter(rows)) == whole[20_001]
     ours = [asked for asked in range_server.requests if asked.range and not asked.range.startswith("bytes=0-")]
-    assert ours[0].num_bytes <= 400_000
+    # the stream that made the state may still have had a longer range on its way, so not simply the first
+    assert min(asked.num_bytes for asked in ours) <= 400_000
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])

@@ -349,7 +349,9 @@ def test_nothing_stays_behind(tmp_path: Path) -> None:
     process = forgotten._forked.process
     del forgotten
     gc.collect()
-    assert (_descriptors(), list(tmp_path.iterdir()), os.path.exists(f"/proc/{process}")) == (before, [], False)
+    # fewer is possible: what tests before this one left to the garbage collector closes in between
+    assert _descriptors() <= before
+    assert (list(tmp_path.iterdir()), os.path.exists(f"/proc/{process}")) == ([], False)
 
 
 def test_threads_start_processes_of_their_own(tmp_path: Path) -> None:
