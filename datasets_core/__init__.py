@@ -98,12 +98,12 @@ if TYPE_CHECKING:
     from datasets_core.resolve.registry import register_format as register_format
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.store.rows.column import Column as Column
-    from datasets_core.stream.audit import audit as audit
-    from datasets_core.stream.audit import merge_states as merge_states
     from datasets_core.stream.iterable import IterableColumn as IterableColumn
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
     from datasets_core.stream.iterable_dict import IterableDatasetDict as IterableDatasetDict
     from datasets_core.stream.order.files import ReadConfig as ReadConfig
+    from datasets_core.stream.state import audit as audit
+    from datasets_core.stream.state import merge_states as merge_states
 
 _HOMES = {
     "Array2D": "datasets_core.features.types",
@@ -159,7 +159,7 @@ _HOMES = {
     "Version": "datasets_core.meta.version",
     "Video": "datasets_core.features.media.types",
     "are_progress_bars_disabled": "datasets_core.progress",
-    "audit": "datasets_core.stream.audit",
+    "audit": "datasets_core.stream.state",
     "builder_from_directories": "datasets_core.building.prepared",
     "builder_from_directory": "datasets_core.building.prepared",
     "concatenate_datasets": "datasets_core.dataset.combine",
@@ -190,7 +190,7 @@ _HOMES = {
     "load_from_disk": "datasets_core.load",
     "lock_dataset": "datasets_core.load",
     "logging": "datasets_core.logging",
-    "merge_states": "datasets_core.stream.audit",
+    "merge_states": "datasets_core.stream.state",
     "progress": "datasets_core.progress",
     "split_for_jax_process": "datasets_core.distributed",
     "split_for_process": "datasets_core.distributed",

@@ -16,7 +16,8 @@ from datasets_core.stream.costs import BlockCosts, Explanation, RankCost, ReadCo
 from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.order.layers import ENDLESS, even_run, run_of
-from datasets_core.stream.order.shuffle import LANES, ShuffledBlocks
+from datasets_core.stream.order.shards import LANES
+from datasets_core.stream.order.shuffle import ShuffledBlocks
 from datasets_core.stream.plan import Plan, RankLanes, projected
 from datasets_core.stream.sources.blocks import RowsOfBlocks
 from datasets_core.stream.steps import Shuffle, Step
@@ -238,7 +239,7 @@ class _Head:
         shards = split.lanes if split is not None else shards if is_divided else 1
         unknown = []
         for step in plan.steps:
-            if isinstance(step, RankLanes):
+            if step.rank_lanes is not None:
                 continue
             above = step.on(root, 0, shards if step is shuffle else 1).placed
             if above is None:

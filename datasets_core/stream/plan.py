@@ -16,11 +16,11 @@ from datasets_core.stream.nodes.block import ArrowBlock, Block, DecodedBlock
 from datasets_core.stream.nodes.errors import ErrorPolicy, Guard, Ledger
 from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.nodes.map_filter import row_by_row
-from datasets_core.stream.nodes.node import Delivery, Node, Numbers, Source
+from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange, Source
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.nodes.positions import RowsByPlace
 from datasets_core.stream.order.layers import Cut
-from datasets_core.stream.order.shuffle import ShardPositions
+from datasets_core.stream.order.shards import ShardPositions
 from datasets_core.stream.steps import Part, PlainStep, Share, Step
 
 if TYPE_CHECKING:
@@ -32,11 +32,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
-    """Media decoded; a change of rows (see `RowChange`)."""
+class Decoded(RowChange):
+    """Media decoded."""
 
     pool: WorkerPool | None = None
-    needs_numbers = False
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
@@ -194,6 +193,11 @@ class RankLanes(Step):
     counts_rows: ClassVar[bool] = False
     joins_rows: ClassVar[bool] = False
     divides_files = True
+
+    @property
+    def rank_lanes(self) -> RankLanes:
+        """See `Step.rank_lanes`."""
+        return self
 
     @property
     def text(self) -> str:
@@ -365,14 +369,12 @@ class Plan:
     @property
     def split(self) -> RankLanes | None:
         """The last step that divides the rows among ranks by lanes."""
-        place = self._split_place
-        return None if place is None else self.steps[place]  # type: ignore[return-value]
+        return next((step.rank_lanes for step in reversed(self.steps) if step.rank_lanes is not None), None)
 
     @property
     def _split_place(self) -> int | None:
-        places = (place for place, step in enumerate(reversed(self.steps)) if isinstance(step, RankLanes))
-        behind = next(places, None)
-        return None if behind is None else len(self.steps) - 1 - behind
+        places = [place for place, step in enumerate(self.steps) if step.rank_lanes is not None]
+        return places[-1] if places else None
 
     @property
     def is_elastic(self) -> bool:

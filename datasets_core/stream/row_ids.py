@@ -19,7 +19,7 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import parse_row_id
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock
-from datasets_core.stream.nodes.node import Delivery, Locality, Node, Numbers, Over, State
+from datasets_core.stream.nodes.node import Delivery, Locality, Node, Numbers, Over, RowChange, State
 from datasets_core.stream.nodes.positions import OneOrder, Origins, files_of
 from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.plan import Plan
@@ -113,16 +113,19 @@ def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class OriginsAdded:
-    """Change of rows that adds origin columns; see `RowChange`."""
+class OriginsAdded(RowChange):
+    """Change of rows that adds origin columns."""
 
     columns: tuple[str, ...]
     files: FileTable = field(compare=False)
-    needs_numbers = False
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`: nothing is known of these rows."""
         return self.with_origins(block, None)
+
+    def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
+        """See `Layer.made`."""
+        return self.with_origins(block, origins())
 
     def with_origins(self, block: Block, origins: Origins | None) -> Block:
         """Return the rows with the columns.

@@ -30,7 +30,7 @@ NODE = Dataset.from_dict({"a": list(range(10))}).to_iterable_dataset()._plan.nod
 FUNCTION = Function(print, "map")
 MAP = Map(RowsMade(FUNCTION))
 MAP_BATCHES = Map(RowsMade(FUNCTION), is_batched=True, size=4)
-FILTER = Filter(FUNCTION)
+FILTER = Filter(Function(print, "filter"))
 
 TEXTS: list[tuple[Step, str]] = [
     (ChangeColumns(Selected(("a",)), "select_columns(['a'])"), "select_columns(['a'])"),

@@ -77,7 +77,6 @@ def _read(rows: Ordered, place: int) -> None:
         rows.source.read(rows.places(np.array([place], np.int64)), 0)
 
 
-_ROW_BYTES = 1024  # of rows that are dicts, about
 _PIECE_ROWS, _PIECE_BYTES, _SLOW_SECONDS = 1 << 14, 4 << 20, 0.02
 
 JobRows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
@@ -245,8 +244,7 @@ class GeneratedRows(Node):
             for made in batches:
                 block, mark = self._block(made, row, mark)
                 if block.num_rows:
-                    num_bytes = block.batch.nbytes if isinstance(block, ArrowBlock) else _ROW_BYTES * block.num_rows
-                    yield Piece(row, row + block.num_rows, (block, mark), mark, num_bytes)
+                    yield Piece(row, row + block.num_rows, (block, mark), mark, block.num_bytes)
                     row += block.num_rows
 
     def _together(self, job: int, row: int, mark: Any) -> Generator[Piece]:

@@ -19,9 +19,9 @@ import numpy as np
 from datasets_core.errors import StreamStateError, redact
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
-from datasets_core.stream.nodes.block import Block, joined
+from datasets_core.stream.nodes.block import Block, Failures, joined
 from datasets_core.stream.nodes.positions import Origins
-from datasets_core.stream.order.layers import Ints
+from datasets_core.stream.order.layers import Ints, Layer
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.ordered import Ordered, SharedCursor
@@ -412,17 +412,48 @@ class Source(Protocol):
         ...
 
 
-class RowChange(Protocol):
+class RowChange(Layer):
     """A function of one row, independent of other rows."""
 
-    @property
-    def needs_numbers(self) -> bool:
-        """True if it has to know the numbers of rows."""
-        ...
+    __slots__ = ()
 
+    @property
+    def label(self) -> str:
+        """Name of the work in the log."""
+        return type(self).__name__.lower()
+
+    @abstractmethod
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """The rows, changed."""
-        ...
+
+    def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
+        """`changed`; rows that fail are noted, and where that is tolerated left out: each is then tried by itself."""
+        try:
+            return self.changed(block, numbers)
+        except Exception as error:
+            if not failures.are_tolerated:
+                raise
+            first = error
+        made = []
+        for row in range(block.num_rows):
+            try:
+                made.append(self.changed(block.slice(row, row + 1), None if numbers is None else numbers[row : row + 1]))
+            except Exception as error:
+                failures.rows[row] = error
+        if not failures.rows:
+            raise first
+        return joined(made) if made else block.slice(0, 0)
+
+    def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
+        """See `Layer.made`: the first row that fails ends all, with a note of its origin."""
+        failures = Failures()
+        try:
+            return self.attempted(block, numbers, failures)
+        except Exception as error:
+            found = origins()
+            if len(found.rows) == block.num_rows:
+                note_origin(error, found, next(iter(failures.rows), None))
+            raise
 
 
 def batched(deliveries: Iterator[Delivery], size: int | None) -> Iterator[Delivery]:

@@ -15,7 +15,7 @@ from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.nodes.block import ArrowBlock, Block
-from datasets_core.stream.order.layers import Grouped, Ints
+from datasets_core.stream.order.layers import Ints, Layer
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.node import Node, Source
@@ -336,19 +336,17 @@ class Positions(NamedTuple):
     numbers: Ints
     places: Ints
     turns: Ints | int
-    above: list[tuple[Any, Ints]]
+    above: list[tuple[Layer, Ints]]
 
     def part(self, start: int, stop: int) -> Positions:
         """The way of the rows from `start` to `stop`, counted in these."""
         if not start and stop == len(self.numbers):
             return self
-        above: list[tuple[Any, Ints]] = []
+        above: list[tuple[Layer, Ints]] = []
         numbers = self.numbers[start:stop]
         for layer, below in self.above:
             above.append((layer, below[start:stop]))
-            if isinstance(layer, Grouped):
-                ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(layer.lengths(below))])
-                start, stop = int(ends[start]), int(ends[stop])
+            start, stop = layer.span_below(below, start, stop)
         turns = self.turns if isinstance(self.turns, int) else self.turns[start:stop]
         return Positions(numbers, self.places[start:stop], turns, above)
 
