@@ -124,6 +124,7 @@ class _InBlocks(RowsOfTable):
     """Rows that lie in blocks, and tell what is expected and read of them."""
 
     log: list[tuple[str, list[int]]]
+    is_fetched = True
 
     @property
     def blocks(self) -> RowBlocks:

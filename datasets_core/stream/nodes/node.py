@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
 from datasets_core.errors import StreamStateError, redact
-from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import Block, Failures, joined
 from datasets_core.stream.nodes.positions import Origins
 from datasets_core.stream.order.layers import Ints, Layer
@@ -26,7 +24,6 @@ from datasets_core.stream.order.layers import Ints, Layer
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.ordered import Ordered, SharedCursor
     from datasets_core.stream.nodes.shard import Shards
-    from datasets_core.stream.sources.block_index import BlockIndex
 
 State: TypeAlias = Any
 """Position of a node behind a row: small and plain JSON."""
@@ -349,67 +346,6 @@ class Unmeasured(Over):
     def state_after(self, count: int) -> State | None:
         """See `Node.state_after`."""
         return None
-
-
-class Source(Protocol):
-    """Source of a stream whose rows are not read by position (see `RowsByPlace`)."""
-
-    @property
-    def features(self) -> Features | None:
-        """Features of the columns; None if only the rows tell."""
-        ...
-
-    @property
-    def paths(self) -> MediaPaths:
-        """Paths in values that may be opened."""
-        ...
-
-    def known_features(self) -> Features | None:
-        """Features, for which the first rows may be fetched; None if they are still unknown."""
-        ...
-
-    @property
-    def changes_by_epoch(self) -> bool:
-        """See `RowsByPlace.changes_by_epoch`."""
-        ...
-
-    @property
-    def drawn_seed(self) -> int | None:
-        """See `RowsByPlace.drawn_seed`."""
-        ...
-
-    def with_seed(self, seed: int) -> Self:
-        """See `RowsByPlace.with_seed`."""
-        ...
-
-    def signed(self) -> list[Any]:
-        """See `RowsByPlace.signed`."""
-        ...
-
-    def root(self, epoch: int) -> Node | None:
-        """What gives the rows of an epoch; None: whoever reads them by place."""
-        ...
-
-    @property
-    def projects(self) -> bool:
-        """True if `projected` may give something: else nobody is asked for features to find out."""
-        ...
-
-    def projected(self, names: Sequence[str]) -> Self | None:
-        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
-        ...
-
-    def as_jobs(self) -> Source | None:
-        """The rows as `RowsOfJobs`, a job for each file, where files are read from their beginning; None: they stay."""
-        ...
-
-    def labelled(self, label: str) -> Self:
-        """The rows as those of one of several streams that are read as one: see `Plan.labelled`."""
-        ...
-
-    def indexes(self) -> list[BlockIndex]:
-        """Of the files that lie in blocks, in order."""
-        ...
 
 
 class RowChange(Layer):

@@ -30,7 +30,6 @@ from datasets_core.stream.nodes.positions import (
     BLOCK_BYTES,
     FORESEEING,
     Expectations,
-    MemoryRows,
     NextPositions,
     Origins,
     Positions,
@@ -87,11 +86,9 @@ class Ordered(Node):
         self._kinds = Kinds(source.features, source.paths)
         self._orders = tuple(order for layer in (*layers, *shares) if (order := layer.order) is not None)
         self._top: OrderLayer | RowsByPlace = self._orders[-1] if self._orders else source
-        kind: Any = type(source)
-        if expected is None and kind.expect is not MemoryRows.expect:
+        if expected is None and source.is_fetched:
             expected = Expectations(source.expect)
         self._expected = expected
-        self._features_of = getattr(source, "features_of", None)  # of rows whose types are wider than those of all
         self._mixes = any(layer.mixes for layer in self._orders)
         self._makes_lists = any(layer.makes_lists for layer in layers)
 
@@ -460,7 +457,7 @@ class Ordered(Node):
 
     def _raw(self, positions: Positions) -> Block:
         batch = self._source.read(positions.places, positions.turns)
-        found = None if self._features_of is None else self._features_of(batch.schema)
+        found = self._source.features_of(batch.schema)
         kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
         return ArrowBlock(batch, kinds)
 
