@@ -52,7 +52,7 @@ class _Fine:
         return is_less or (super().__eq__(other) and self.nanosecond < getattr(other, self.theirs, 0))
 
     def __le__(self, other: Any) -> bool:
-        return self < other or self == other
+        return bool(self < other or self == other)
 
     def __gt__(self, other: Any) -> bool:
         return not self <= other
