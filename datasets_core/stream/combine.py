@@ -17,7 +17,7 @@ from datasets_core.stream.nodes.jobs import ask_together
 from datasets_core.stream.nodes.map_filter import row_by_row
 from datasets_core.stream.nodes.mix import Concat, Mixed, Zip
 from datasets_core.stream.nodes.node import Node
-from datasets_core.stream.nodes.positions import PlainSource
+from datasets_core.stream.nodes.positions import Source
 from datasets_core.stream.order.mixture import Stopping, Weights, mixture_schedule
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import ChangeColumns
@@ -171,7 +171,7 @@ class ZipStreams:
 
 
 @dataclass(frozen=True)
-class RowsOfStreams(PlainSource):
+class RowsOfStreams(Source):
     """The rows of several streams; see `Source`.
 
     Attributes:
@@ -235,7 +235,7 @@ class RowsOfStreams(PlainSource):
         return replace(self, plans=tuple(plans), _forms=self._forms)
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """See `RowsByPlace.projected`: each stream receives the names of its columns to read."""
+        """See `Source.projected`: each stream receives the names of its columns to read."""
         plans = []
         for plan in self.plans:
             told = plan.known_features()
@@ -250,11 +250,6 @@ class RowsOfStreams(PlainSource):
         """See `Source.signed`."""
         signatures = [plan.signature() for plan in self.plans]
         return [f"{len(self.plans)} streams {self.joining.text}", Hasher.hash((signatures, self.joining.parts))]
-
-    @property
-    def by_place(self) -> None:
-        """See `Source.by_place`."""
-        return None
 
     @property
     def streams(self) -> tuple[Plan, ...]:

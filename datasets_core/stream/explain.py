@@ -16,7 +16,6 @@ from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.nodes.positions import RowsByPlace, Source
 from datasets_core.stream.order.layers import ENDLESS, even_run, run_of
 from datasets_core.stream.order.shards import LANES
-from datasets_core.stream.order.shuffle import ShuffledBlocks
 from datasets_core.stream.plan import Plan, RankLanes, projected
 from datasets_core.stream.steps import Shuffle, Step
 
@@ -263,7 +262,7 @@ def _all_owners(reader: BlockCosts, head: _Head) -> Ints:
     if reader.blocks is None:
         return np.zeros(0, np.int64)
     count = head.rows.num_rows
-    if count >= reader.blocks.num_rows and all(isinstance(layer, ShuffledBlocks) for layer in head.rows.orders):
+    if count >= reader.blocks.num_rows and all(layer.permutes for layer in head.rows.orders):
         return np.arange(len(reader.blocks.rows), dtype=np.int64)
     if count > reader.blocks.num_rows:  # rows that are repeated are read again, which caches may spare
         count = reader.blocks.num_rows
@@ -295,11 +294,9 @@ def _imbalance(ranks: Sequence[RankCost]) -> float | None:
 
 def _window_bytes(head: _Head, reader: BlockCosts) -> int | None:
     """Decoded bytes of the largest window of the last shuffle; 0 without one."""
-    layer = next((layer for layer in reversed(head.rows.orders) if isinstance(layer, ShuffledBlocks)), None)
-    if layer is not None:
-        sizes, rows = layer.blocks.sizes, layer.num_rows
-        most = int(np.diff(layer.window_starts(0)).max()) if rows else 0
-        return most * int(sizes.sum()) // max(1, rows) * layer.lanes
+    for layer in reversed(head.rows.orders):
+        if (most := layer.largest_window_bytes()) is not None:
+            return most
     if head.shuffle is None:
         return 0
     if reader.blocks is None or not reader.blocks.num_rows:

@@ -19,7 +19,7 @@ from datasets_core.meta.row_blocks import parse_row_id
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock
 from datasets_core.stream.nodes.node import Delivery, Locality, Node, Numbers, Over, RowChange, State
-from datasets_core.stream.nodes.positions import OneOrder, Origins, Source
+from datasets_core.stream.nodes.positions import Origins, RowsByPlace, Source
 from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.sources.tables import RowsOfFiles
@@ -302,7 +302,7 @@ def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class RowsById(OneOrder):
+class RowsById(RowsByPlace):
     """Rows of files, in an order of their own; see `RowsByPlace`.
 
     Attributes:
@@ -315,12 +315,12 @@ class RowsById(OneOrder):
 
     @property
     def features(self) -> Features:
-        """See `RowsByPlace.features`."""
+        """See `Source.features`."""
         return self.source.features
 
     @property
     def paths(self) -> MediaPaths:
-        """See `RowsByPlace.paths`."""
+        """See `Source.paths`."""
         return self.source.paths
 
     @property
@@ -337,5 +337,5 @@ class RowsById(OneOrder):
         return place + 1
 
     def signed(self) -> list[Any]:
-        """See `RowsByPlace.signed`."""
+        """See `Source.signed`."""
         return [f"{len(self.chosen)} rows by their ids", Hasher.hash((self.source.signed(), self.chosen))]

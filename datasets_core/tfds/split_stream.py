@@ -189,7 +189,7 @@ class NumberElements(PlainStep, RowChange):
 
     @property
     def needs_numbers(self) -> bool:
-        """See `RowChange.needs_numbers`."""
+        """See `Layer.needs_numbers`."""
         return True
 
     def changed(self, block: Block, numbers: Numbers) -> Block:

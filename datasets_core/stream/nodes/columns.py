@@ -230,7 +230,11 @@ class Added(_KeepsColumns):
     name: str
     values: pa.Array
     feature: FeatureType
-    needs_numbers = True
+
+    @property
+    def needs_numbers(self) -> bool:
+        """See `Layer.needs_numbers`."""
+        return True
 
     @property
     def parts(self) -> tuple[Any, ...]:

@@ -225,7 +225,7 @@ class RowsMade(RowChange):
 
     @property
     def needs_numbers(self) -> bool:
-        """See `RowChange.needs_numbers`."""
+        """See `Layer.needs_numbers`."""
         return self.function.with_indices
 
     @property

@@ -26,7 +26,7 @@ from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Kinds, joined
 from datasets_core.stream.nodes.node import Delivery, Node, State, check_reach, is_count, is_listed, is_whole, no_place
 from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
-from datasets_core.stream.nodes.positions import OneOrder, Origins, RowsByPlace
+from datasets_core.stream.nodes.positions import Origins, Source
 from datasets_core.stream.order.layers import Permutation, even_run
 
 # First requests of several streams, sent at the same time: one round trip instead of one for each.
@@ -348,7 +348,7 @@ class GeneratedRows(Node):
 
 
 @dataclass(frozen=True)
-class RowsOfJobs(OneOrder):
+class RowsOfJobs(Source):
     """Source of rows that jobs generate one after the other.
 
     Attributes:
@@ -369,11 +369,6 @@ class RowsOfJobs(OneOrder):
     _told: list[Features | None] = field(default_factory=list, compare=False, repr=False)
     _kinds: list[Kinds] = field(default_factory=list, compare=False, repr=False)
     _names: list[Sequence[str]] = field(default_factory=list, compare=False, repr=False)
-
-    @property
-    def by_place(self) -> RowsByPlace | None:
-        """See `Source.by_place`."""
-        return None
 
     @property
     def row_jobs(self) -> tuple[RowJob, ...]:

@@ -83,7 +83,8 @@ class Ordered(Node):
         self._label = label
         self._source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
         self._turn = epoch if turn is None else turn
-        self._kinds = Kinds(source.features, source.paths)
+        features: Any = source.features  # known once a row is read
+        self._kinds = Kinds(features, source.paths)
         self._orders = tuple(order for layer in (*layers, *shares) if (order := layer.order) is not None)
         self._top: OrderLayer | RowsByPlace = self._orders[-1] if self._orders else source
         if expected is None and source.is_fetched:

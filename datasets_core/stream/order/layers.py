@@ -6,7 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -178,24 +178,20 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
     """A step above rows known by position: an order of them (`OrderLayer`), or a change of each (`nodes.node.RowChange`).
 
     What neither defines is the same above as below: each row is made of the one at its place.
+
+    Attributes:
+        makes_lists: True if each row is a list of several rows below.
+        repeats: True if the rows below come again and again.
     """
 
     __slots__ = ()
+    makes_lists: ClassVar[bool] = False
+    repeats: ClassVar[bool] = False
 
     @property
     def order(self) -> OrderLayer | None:
         """The layer itself, if rows have other places above it than below."""
         return None
-
-    @property
-    def makes_lists(self) -> bool:
-        """True if each row is a list of several rows below."""
-        return False
-
-    @property
-    def repeats(self) -> bool:
-        """True if the rows below come again and again."""
-        return False
 
     @property
     def needs_numbers(self) -> bool:
@@ -233,9 +229,16 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
 
 
 class OrderLayer(Layer):
-    """Rows by position, made from rows by position of the layer below."""
+    """Rows by position, made from rows by position of the layer below.
+
+    Attributes:
+        mixes: True if neighbours come from places far apart, so that all that a block needs is read before any of it is given.
+        permutes: True if each row below comes once.
+    """
 
     __slots__ = ()
+    mixes: ClassVar[bool] = False
+    permutes: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -252,11 +255,6 @@ class OrderLayer(Layer):
         return self
 
     @property
-    def mixes(self) -> bool:
-        """True if neighbours come from places far apart, so that all that a block needs is read before any of it is given."""
-        return False
-
-    @property
     def reshuffles(self) -> bool:
         """True if each round of a repetition has its own order."""
         return False
@@ -264,6 +262,10 @@ class OrderLayer(Layer):
     def reach(self, count: int) -> int:
         """`count`, or the number of places if that is less, without asking for more rows below than it takes."""
         return min(count, self.num_rows)
+
+    def largest_window_bytes(self) -> int | None:
+        """Decoded bytes of the largest windows in memory; None: it has no windows of blocks."""
+        return None
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
         """Return the blocks of the rows, given those of the rows below; None: no longer in blocks."""
@@ -387,6 +389,7 @@ class Repeated(_AsFarAsAsked):
 
     size: Size
     times: int | None
+    repeats = True
 
     def reach(self, count: int) -> int:
         """See `OrderLayer.reach`."""
@@ -398,11 +401,6 @@ class Repeated(_AsFarAsAsked):
     def below(self, places: Ints, epoch: int) -> Ints:
         """See `OrderLayer.below`."""
         return places % self._round(places)
-
-    @property
-    def repeats(self) -> bool:
-        """See `Layer.repeats`."""
-        return True
 
     def over(self, size: Size) -> Repeated:
         """See `Layer.over`."""
@@ -448,17 +446,13 @@ class Shuffled(OrderLayer):
     seed: int
     reshuffles: bool = False
     stays: bool = False
+    mixes = permutes = True
     _known: dict[tuple[int, int], Permutation] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def num_rows(self) -> int:
         """See `OrderLayer.num_rows`."""
         return self.size
-
-    @property
-    def mixes(self) -> bool:
-        """See `OrderLayer.mixes`."""
-        return True
 
     @property
     def block(self) -> int:
@@ -521,16 +515,12 @@ class Grouped(_AsFarAsAsked):
     size: Size
     length: int
     is_whole: bool
+    makes_lists = True
 
     def reach(self, count: int) -> int:
         """See `OrderLayer.reach`."""
         rows = reached(self.size, min(ENDLESS, count * self.length))
         return rows // self.length if self.is_whole else -(-rows // self.length)
-
-    @property
-    def makes_lists(self) -> bool:
-        """See `Layer.makes_lists`."""
-        return True
 
     def over(self, size: Size) -> Grouped:
         """See `Layer.over`."""

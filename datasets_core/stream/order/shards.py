@@ -40,6 +40,7 @@ class ShardPositions(OrderLayer):
     given: tuple[int, ...]
     period: int = 0
     rounds: int | None = 1
+    mixes = True
 
     @classmethod
     def of(cls, size: int, shards: int, own: tuple[int, ...], ends: str = "keep", times: int | None = 1) -> Self:
@@ -84,11 +85,6 @@ class ShardPositions(OrderLayer):
     def num_rows(self) -> int:
         """See `OrderLayer.num_rows`."""
         return sum(self.limits) - sum(self.given)
-
-    @property
-    def mixes(self) -> bool:
-        """See `OrderLayer.mixes`."""
-        return True
 
     def below(self, places: Ints, epoch: int) -> Ints:
         """See `OrderLayer.below`."""

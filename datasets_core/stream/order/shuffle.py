@@ -74,6 +74,7 @@ class BlocksInTurn(OrderLayer):
 
     blocks: RowBlocks
     seed: int
+    permutes = True
     _known: dict[int, _Turns] = field(default_factory=dict, repr=False)
 
     @property
@@ -166,17 +167,13 @@ class ShuffledBlocks(OrderLayer):
     window_bytes: int = 64 << 20
     lanes: int = 1
     reshuffles: bool = False
+    mixes = permutes = True
     _known: dict[int, _Windows] = field(default_factory=dict, repr=False)
 
     @property
     def num_rows(self) -> int:
         """See `OrderLayer.num_rows`."""
         return self.blocks.num_rows
-
-    @property
-    def mixes(self) -> bool:
-        """See `OrderLayer.mixes`."""
-        return True
 
     def below(self, places: Ints, epoch: int) -> Ints:
         """See `OrderLayer.below`."""
@@ -193,6 +190,12 @@ class ShuffledBlocks(OrderLayer):
         rows = np.diff(self.window_starts(epoch))
         sizes, total = self._sizes(), self.num_rows
         return RowBlocks.of(rows, rows * (int(sizes.sum()) // max(1, total)), is_indexed=True)
+
+    def largest_window_bytes(self) -> int:
+        """See `OrderLayer.largest_window_bytes`: those of the first epoch."""
+        rows = self.num_rows
+        most = int(np.diff(self.window_starts(0)).max()) if rows else 0
+        return most * int(self.blocks.sizes.sum()) // max(1, rows) * self.lanes
 
     def window_starts(self, epoch: int) -> Ints:
         """The place at which each window of an epoch begins, and that behind the last."""

@@ -26,7 +26,7 @@ from datasets_core.stream.nodes.map_filter import (
 )
 from datasets_core.stream.nodes.node import Node, Over, RowChange
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import PlainSource
+from datasets_core.stream.nodes.positions import RowsByPlace
 from datasets_core.stream.order.layers import ENDLESS, OrderLayer, Repeated
 from datasets_core.stream.steps import Step
 
@@ -152,11 +152,14 @@ def test_windows_differ_by_epoch() -> None:
 def test_every_round_is_a_turn_of_its_own() -> None:
     """What reads the rows is told how often they were read before, through steps and through rounds of rounds."""
 
-    class Turning(PlainSource):
+    class Turning(RowsByPlace):
         features, paths, num_rows, changes_by_epoch = Features({"a": Value("int64")}), NOWHERE, 2, True
 
         def near(self, place: int, epoch: int) -> int:
             return ENDLESS
+
+        def signed(self) -> list[Any]:
+            return ["rows", ""]
 
         def read(self, places: Any, epochs: Any) -> Any:
             return pa.record_batch({"a": pa.array((places * 0 + epochs).tolist(), pa.int64())})
