@@ -271,8 +271,8 @@ class RowsOfStreams(Source):
         return [name for plan in self.plans for name in plan.source.file_names() or ()]
 
     def indexes(self) -> list[Any]:
-        """See `Plan.indexes`."""
-        return [index for plan in self.plans for index in plan.indexes()]
+        """See `Source.indexes`."""
+        return [index for plan in self.plans for index in plan.source.indexes()]
 
     def root(self, epoch: int) -> Node:
         """See `Source.root`."""

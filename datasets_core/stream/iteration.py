@@ -452,7 +452,7 @@ class Streamed(StreamFacts):
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place, which an iteration of the stream reached."""
-        seen = versions_relied_on(self._plan.indexes())
+        seen = versions_relied_on(self._plan.source.indexes())
         files = seen if any(count for count, *_ in seen) else None
         return saved(replace(place, files=files), self._signed(), self._lanes)
 
@@ -500,7 +500,7 @@ class Streamed(StreamFacts):
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
         if place.files is not None:
-            check_versions(self._plan.indexes(), place.files)
+            check_versions(self._plan.source.indexes(), place.files)
             place = replace(place, files=None)
         place = self._own(place)
         check_place(self._read_plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)

@@ -24,7 +24,6 @@ from datasets_core.stream.steps import Part, PlainStep, Share, Step
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import PlacedShards, Shards, ShardsInTurn
-    from datasets_core.stream.sources.block_index import BlockIndex
 
 # `DecodeMedia`: the last step of a stream that is read: its media are decoded, by threads, or where some may be
 # damaged.
@@ -504,10 +503,6 @@ class Plan:
         for step in steps:
             node = step.on(node, epoch)
         return node
-
-    def indexes(self) -> list[BlockIndex]:
-        """Of the files that lie in blocks, in order."""
-        return self.source.indexes()
 
     def with_seed(self, seed: int) -> Plan:
         """The plan with the rows in the order of a drawn seed."""

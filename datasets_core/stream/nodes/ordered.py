@@ -66,6 +66,9 @@ class Ordered(Node):
         turn: the epoch of the source; None: the same.
         expected: expectations of all readers of these rows.
         label: name of the source in a combined stream; the origin of rows without a file.
+
+    Attributes:
+        orders: the layers that define the order, from the bottom up.
     """
 
     _clock: Callable[[], float] = staticmethod(time.perf_counter)
@@ -81,16 +84,16 @@ class Ordered(Node):
         label: str = "",
     ) -> None:
         self._label = label
-        self._source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
+        self.source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
         self._turn = epoch if turn is None else turn
         features: Any = source.features  # known once a row is read
         self._kinds = Kinds(features, source.paths)
-        self._orders = tuple(order for layer in (*layers, *shares) if (order := layer.order) is not None)
-        self._top: OrderLayer | RowsByPlace = self._orders[-1] if self._orders else source
+        self.orders = tuple(order for layer in (*layers, *shares) if (order := layer.order) is not None)
+        self._top: OrderLayer | RowsByPlace = self.orders[-1] if self.orders else source
         if expected is None and source.is_fetched:
             expected = Expectations(source.expect)
         self._expected = expected
-        self._mixes = any(layer.mixes for layer in self._orders)
+        self._mixes = any(layer.mixes for layer in self.orders)
         self._makes_lists = any(layer.makes_lists for layer in layers)
 
     @property
@@ -145,26 +148,16 @@ class Ordered(Node):
     @property
     def is_endless(self) -> bool:
         """True if the rows of the source have no end, so that those far behind cost more than those in front."""
-        return self.reach(_MOST_COUNTED + 1) > _MOST_COUNTED and self._source.num_rows >= ENDLESS
+        return self.reach(_MOST_COUNTED + 1) > _MOST_COUNTED and self.source.num_rows >= ENDLESS
 
     @property
     def start(self) -> State:
         """See `Node.start`."""
         return 0
 
-    @property
-    def source(self) -> RowsByPlace:
-        """The rows at the bottom."""
-        return self._source
-
     def places(self, numbers: Ints) -> Ints:
         """Return the positions in the source of the rows delivered at these places."""
         return self._positions(self._numbers(numbers)).places
-
-    @property
-    def orders(self) -> tuple[OrderLayer, ...]:
-        """The layers that define the order, from the bottom up."""
-        return self._orders
 
     def structure(self, blocks: RowBlocks | None = None) -> RowBlocks | None:
         """Return the rows as blocks; None if they do not lie in blocks.
@@ -172,8 +165,8 @@ class Ordered(Node):
         Args:
             blocks: of the source, if known.
         """
-        blocks = self._source.blocks if blocks is None else blocks
-        for layer in self._orders:
+        blocks = self.source.blocks if blocks is None else blocks
+        for layer in self.orders:
             if blocks is not None:
                 blocks = layer.structure(blocks, self._epoch)
         return blocks
@@ -203,7 +196,7 @@ class Ordered(Node):
         return self._with(self._layers, (*self._shares, share))
 
     def _with(self, layers: tuple[Layer, ...], shares: tuple[OrderLayer, ...] = ()) -> Ordered:
-        return Ordered(self._source, layers, self._epoch, shares, self._turn, self._expected, self._label)
+        return Ordered(self.source, layers, self._epoch, shares, self._turn, self._expected, self._label)
 
     def shard(self, index: int, count: int) -> Ordered:
         """Return one of `count` equal runs of the rows, which keep their numbers; for lists a run of the rows in them."""
@@ -256,7 +249,7 @@ class Ordered(Node):
 
     def in_turn(self, turn: int) -> Ordered:
         """See `Node.in_turn`: with the source in another epoch."""
-        return Ordered(self._source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
+        return Ordered(self.source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
 
     def labelled(self, label: str) -> Ordered:
         """The rows of a source that is one of several: see `Plan.labelled`."""
@@ -420,7 +413,7 @@ class Ordered(Node):
         if rows < 2 or self._mixes:
             return rows
         turns, first = positions.turns, int(positions.places[0])
-        near = self._source.near(first, turns if isinstance(turns, int) else int(turns[0]))
+        near = self.source.near(first, turns if isinstance(turns, int) else int(turns[0]))
         behind = (positions.places < first) | (positions.places >= near)
         if not isinstance(turns, int):
             behind |= turns != turns[0]
@@ -453,12 +446,12 @@ class Ordered(Node):
 
     def _origins_below(self, positions: Positions) -> Origins:
         """Return the origins of the rows of the source; without files they are numbered by position."""
-        found = self._source.origins(positions.places, positions.turns)
+        found = self.source.origins(positions.places, positions.turns)
         return Origins((self._label,), np.zeros_like(positions.places), positions.places) if found is None else found
 
     def _raw(self, positions: Positions) -> Block:
-        batch = self._source.read(positions.places, positions.turns)
-        found = self._source.features_of(batch.schema)
+        batch = self.source.read(positions.places, positions.turns)
+        found = self.source.features_of(batch.schema)
         kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
         return ArrowBlock(batch, kinds)
 
@@ -559,7 +552,7 @@ class _Reading:
         self._rows: dict[int, int] = {}
         self._first: tuple[int, Any] | None = None
         self._pieces: deque[Piece] = deque()
-        self._source: Generator[Piece] | None = None
+        self.source: Generator[Piece] | None = None
         self._stop, self._ended = 0, False
         self._failure: Exception | None = None
         self._lock = threading.Lock()
@@ -584,15 +577,15 @@ class _Reading:
     def at(self, row: int, opened: Opened) -> Piece | None:
         """Return the piece with this row; None if it was dropped, or behind the last row."""
         with self._lock:
-            if self._source is None:
+            if self.source is None:
                 assert self._first is not None
                 self._stop = self._first[0]
-                self._source = opened(*self._first)
+                self.source = opened(*self._first)
             if self._failure is not None and row >= self._stop:
                 raise self._failure
             while row >= self._stop and not self._ended:
                 try:
-                    piece = next(self._source, None)
+                    piece = next(self.source, None)
                 except Exception as error:
                     self._failure = error
                     raise
@@ -616,5 +609,5 @@ class _Reading:
             pieces.popleft()
 
     def close(self) -> None:
-        if self._source is not None:
-            self._source.close()
+        if self.source is not None:
+            self.source.close()
