@@ -1,4 +1,4 @@
-"""`RowsByPlace`: sources whose rows are read by position; `Positions`, `Origins`: positions and origins of rows."""
+"""`Source`, `RowsByPlace`: sources of streams, also by position; `Positions`, `Origins`: positions and origins of rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.nodes.block import ArrowBlock, Block
-from datasets_core.stream.order.layers import Grouped, Ints
+from datasets_core.stream.order.layers import Ints, Layer
 
 if TYPE_CHECKING:
-    from datasets_core.stream.nodes.node import Node, Source
+    from datasets_core.store.table import RowTable
+    from datasets_core.stream.nodes.jobs import RowJob
+    from datasets_core.stream.nodes.node import Node
+    from datasets_core.stream.plan import Plan
     from datasets_core.stream.sources.block_index import BlockIndex
+    from datasets_core.stream.sources.tables import RowsOfFiles
 
 # `Expectations`: rows that readers side by side will read soon, reported to the source as one list.
 
@@ -146,16 +150,12 @@ class Origins:
         return cls(names, np.concatenate(files), np.concatenate(rows)) if parts else None
 
 
-class RowsByPlace(Protocol):
-    """Rows that are read by place.
-
-    The order of a shuffled or divided stream follows from `blocks` alone, so that rows with the same structure come in the
-    same order wherever their bytes are.
-    """
+class Source(Protocol):
+    """Source of a stream."""
 
     @property
-    def features(self) -> Features:
-        """Of the columns."""
+    def features(self) -> Features | None:
+        """Features of the columns; None if only the rows tell."""
         ...
 
     @property
@@ -163,18 +163,8 @@ class RowsByPlace(Protocol):
         """Paths in values that may be opened."""
         ...
 
-    @property
-    def num_rows(self) -> int:
-        """Return the number of rows; may have to read the footers of all files: see `reach`."""
-        ...
-
-    def reach(self, count: int) -> int:
-        """Return the smaller of `count` and the number of rows; reads no footer that is not needed for it."""
-        ...
-
-    @property
-    def blocks(self) -> RowBlocks | None:
-        """Return the blocks of the rows in their files; may read all footers; None: the rows lie in memory."""
+    def known_features(self) -> Features | None:
+        """Features, for which the first rows may be fetched; None if they are still unknown."""
         ...
 
     @property
@@ -191,45 +181,119 @@ class RowsByPlace(Protocol):
         """The rows in the order of a drawn seed."""
         ...
 
-    def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
-        """The rows at these places of these epochs, as they are stored."""
-        ...
-
-    def expect(self, places: Ints, epochs: Ints | int) -> None:
-        """These rows will be read soon, in this order, and what was expected before and is not among them will not: a hint."""
-        ...
-
-    def known_features(self) -> Features | None:
-        """See `Source.known_features`."""
+    def signed(self) -> list[Any]:
+        """Return what identifies the rows: a text, a hash, and their parts, if any."""
         ...
 
     def root(self, epoch: int) -> Node | None:
-        """See `Source.root`."""
+        """What gives the rows of an epoch; None: whoever reads them by place."""
+        ...
+
+    @property
+    def is_fetched(self) -> bool:
+        """True if rows by place come from elsewhere, by code of the library alone, so that it helps to `expect` them."""
         ...
 
     @property
     def projects(self) -> bool:
-        """See `Source.projects`."""
+        """True if `projected` may give something: else nobody is asked for features to find out."""
         ...
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """See `Source.projected`."""
+        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
         ...
 
     def as_jobs(self) -> Source | None:
-        """See `Source.as_jobs`."""
+        """The rows as `RowsOfJobs`, a job for each file, where files are read from their beginning; None: they stay."""
+        ...
+
+    def resharded(self) -> tuple[Source, int] | None:
+        """The rows of several streams, each in more shards, and into how many they divide then; None: of one stream."""
         ...
 
     def labelled(self, label: str) -> Self:
-        """See `Source.labelled`."""
+        """The rows as those of one of several streams that are read as one: see `Plan.labelled`."""
         ...
 
     def indexes(self) -> list[BlockIndex]:
-        """See `Source.indexes`."""
+        """Of the files that lie in blocks, in order."""
         ...
 
     def file_names(self) -> Sequence[str] | None:
         """Return the files of the rows; None without files."""
+        ...
+
+    @property
+    def by_place(self) -> RowsByPlace | None:
+        """The source itself, if its rows are read by place."""
+        ...
+
+    @property
+    def by_file(self) -> RowsOfFiles | None:
+        """The source itself, if its rows are known by their files and the numbers in them."""
+        ...
+
+    @property
+    def row_jobs(self) -> tuple[RowJob, ...] | None:
+        """The jobs that generate the rows; None where none do."""
+        ...
+
+    @property
+    def streams(self) -> tuple[Plan, ...]:
+        """The streams that are read as one; none where the rows are those of one."""
+        ...
+
+    @property
+    def dataset_table(self) -> RowTable | None:
+        """The table of a dataset in which the rows lie; None: they lie in none."""
+        ...
+
+
+class RowsByPlace(Source, Protocol):
+    """Rows that are read by place.
+
+    The order of a shuffled or divided stream follows from `blocks` alone, so that rows with the same structure come in the
+    same order wherever their bytes are.
+    """
+
+    @property
+    def features(self) -> Features:
+        """Of the columns."""
+        ...
+
+    @property
+    def num_rows(self) -> int:
+        """Return the number of rows; may have to read the footers of all files: see `reach`."""
+        ...
+
+    def reach(self, count: int) -> int:
+        """Return the smaller of `count` and the number of rows; reads no footer that is not needed for it."""
+        ...
+
+    @property
+    def blocks(self) -> RowBlocks | None:
+        """Return the blocks of the rows in their files; may read all footers; None: the rows lie in memory."""
+        ...
+
+    def block_runs(self) -> list[tuple[BlockIndex, range]]:
+        """The indexes of the files that lie in blocks, in order, each with the run of its rows that is read."""
+        ...
+
+    @property
+    def read_columns(self) -> tuple[str, ...] | None:
+        """The columns that are read of files that lie in blocks; None: all."""
+        ...
+
+    def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
+        """The rows at these places of these epochs, as they are stored."""
+        ...
+
+    def features_of(self, schema: pa.Schema) -> Features | None:
+        """The features of rows that were read, where they are wider than those of all; None: they are those."""
+        ...
+
+    def expect(self, places: Ints, epochs: Ints | int) -> None:
+        """These rows will be read soon, in this order, and what was expected before and is not among them will not: a hint."""
         ...
 
     def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
@@ -240,22 +304,13 @@ class RowsByPlace(Protocol):
         """Return the first place behind this one whose read has to open another file."""
         ...
 
-    def signed(self) -> list[Any]:
-        """Return what identifies the rows: a text, a hash, and their parts, if any."""
-        ...
 
-
-def files_of(source: Any) -> Sequence[str]:
-    """Return the names of the files of a source; empty without files."""
-    told = getattr(source, "file_names", None)
-    return (() if told is None else told()) or ()
-
-
-class MemoryRows:
-    """Base of rows by position that lie in memory: counted, without blocks, available at once."""
+class PlainSource:
+    """Base of sources: counted rows of one stream that lie in memory, without blocks and files, available at once."""
 
     __slots__ = ()
     projects: bool = False
+    is_fetched: bool = False
 
     def reach(self, count: int) -> int:
         """See `RowsByPlace.reach`."""
@@ -264,6 +319,19 @@ class MemoryRows:
     @property
     def blocks(self) -> RowBlocks | None:
         """See `RowsByPlace.blocks`."""
+        return None
+
+    def block_runs(self) -> list[tuple[BlockIndex, range]]:
+        """See `RowsByPlace.block_runs`."""
+        return []
+
+    @property
+    def read_columns(self) -> tuple[str, ...] | None:
+        """See `RowsByPlace.read_columns`."""
+        return None
+
+    def features_of(self, schema: pa.Schema) -> Features | None:
+        """See `RowsByPlace.features_of`."""
         return None
 
     def expect(self, places: Ints, epochs: Ints | int) -> None:
@@ -286,6 +354,10 @@ class MemoryRows:
         """See `Source.as_jobs`."""
         return None
 
+    def resharded(self) -> tuple[Source, int] | None:
+        """See `Source.resharded`."""
+        return None
+
     def labelled(self, label: str) -> Self:
         """See `Source.labelled`."""
         return self
@@ -295,7 +367,34 @@ class MemoryRows:
         return []
 
     def file_names(self) -> Sequence[str] | None:
-        """See `RowsByPlace.file_names`."""
+        """See `Source.file_names`."""
+        return None
+
+    @property
+    def by_place(self) -> RowsByPlace | None:
+        """See `Source.by_place`."""
+        found: Any = self
+        rows: RowsByPlace = found
+        return rows
+
+    @property
+    def by_file(self) -> RowsOfFiles | None:
+        """See `Source.by_file`."""
+        return None
+
+    @property
+    def row_jobs(self) -> tuple[RowJob, ...] | None:
+        """See `Source.row_jobs`."""
+        return None
+
+    @property
+    def streams(self) -> tuple[Plan, ...]:
+        """See `Source.streams`."""
+        return ()
+
+    @property
+    def dataset_table(self) -> RowTable | None:
+        """See `Source.dataset_table`."""
         return None
 
     def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
@@ -303,7 +402,7 @@ class MemoryRows:
         return None
 
 
-class OneOrder(MemoryRows):
+class OneOrder(PlainSource):
     """Base of rows with the same order in every epoch, and without a drawn seed."""
 
     __slots__ = ()
@@ -336,19 +435,17 @@ class Positions(NamedTuple):
     numbers: Ints
     places: Ints
     turns: Ints | int
-    above: list[tuple[Any, Ints]]
+    above: list[tuple[Layer, Ints]]
 
     def part(self, start: int, stop: int) -> Positions:
         """The way of the rows from `start` to `stop`, counted in these."""
         if not start and stop == len(self.numbers):
             return self
-        above: list[tuple[Any, Ints]] = []
+        above: list[tuple[Layer, Ints]] = []
         numbers = self.numbers[start:stop]
         for layer, below in self.above:
             above.append((layer, below[start:stop]))
-            if isinstance(layer, Grouped):
-                ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(layer.lengths(below))])
-                start, stop = int(ends[start]), int(ends[stop])
+            start, stop = layer.span_below(below, start, stop)
         turns = self.turns if isinstance(self.turns, int) else self.turns[start:stop]
         return Positions(numbers, self.places[start:stop], turns, above)
 

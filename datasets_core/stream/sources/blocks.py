@@ -248,6 +248,7 @@ class RowsOfBlocks(OneOrder):
     columns: tuple[str, ...] | None = None
     _own: _Own = field(default_factory=lambda: _Own(), compare=False, repr=False)
     projects = True
+    is_fetched = True
 
     # -- columns -------------------------------------------------------------------------------------------------------
 
@@ -269,7 +270,7 @@ class RowsOfBlocks(OneOrder):
         return Ordered(cast(RowsByPlace, self), (), epoch)
 
     def features_of(self, schema: pa.Schema) -> Features | None:
-        """The features of rows that were read, where they are not those of all: a file has wider types than the first one."""
+        """See `RowsByPlace.features_of`: a file has wider types than the first one."""
         return self._fit().features_of(schema)
 
     def projected(self, names: Sequence[str]) -> RowsOfBlocks | None:
@@ -313,6 +314,15 @@ class RowsOfBlocks(OneOrder):
     def blocks(self) -> RowBlocks:
         """See `RowsByPlace.blocks`."""
         return RowBlocks.joined([part.index.blocks().cut([part.run()]) for part in self.parts])
+
+    @property
+    def read_columns(self) -> tuple[str, ...] | None:
+        """See `RowsByPlace.read_columns`."""
+        return self.columns
+
+    def block_runs(self) -> list[tuple[BlockIndex, range]]:
+        """See `RowsByPlace.block_runs`."""
+        return [(part.index, part.run()) for part in self.parts]
 
     def signed(self) -> list[Any]:
         """See `RowsByPlace.signed`."""

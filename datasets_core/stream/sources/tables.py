@@ -22,8 +22,8 @@ from datasets_core.store.chunks import Chunks
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.rows.create import Recipe, check_callable, divided, failed_at, named_arguments
 from datasets_core.store.table import RowTable
-from datasets_core.stream.nodes.jobs import JobOutput, JobRows, RowsOfJobs
-from datasets_core.stream.nodes.positions import MemoryRows, OneOrder, Origins
+from datasets_core.stream.nodes.jobs import JobOutput, JobRows, RowJob, RowsOfJobs
+from datasets_core.stream.nodes.positions import OneOrder, Origins, PlainSource
 from datasets_core.stream.order.files import EndlessFileTurns, FileRows, FileTurns, epochs_of_stretch, shuffled_files
 from datasets_core.stream.order.layers import ENDLESS, Ints
 
@@ -56,6 +56,11 @@ class RowsOfTable(OneOrder):
     def num_rows(self) -> int:
         """Number of rows."""
         return self.table.num_rows if self.index is None else len(self.index)
+
+    @property
+    def dataset_table(self) -> RowTable:
+        """See `Source.dataset_table`."""
+        return self.table
 
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
@@ -147,7 +152,7 @@ class RowsOfBuilt(RowsOfTable):
 
 
 @dataclass(frozen=True, slots=True)
-class TableJob:
+class TableJob(RowJob):
     """Rows `start` to `stop` of a table, those of one file; see `RowJob`.
 
     Attributes:
@@ -206,7 +211,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class RowsOfFiles(MemoryRows):
+class RowsOfFiles(PlainSource):
     """Rows that are read by place, in the order of an epoch; see `RowsByPlace`.
 
     Attributes:
@@ -242,6 +247,11 @@ class RowsOfFiles(MemoryRows):
     def changes_by_epoch(self) -> bool:
         """See `RowsByPlace.changes_by_epoch`."""
         return self.order.seed is not None and self.order.reshuffles
+
+    @property
+    def by_file(self) -> RowsOfFiles:
+        """See `Source.by_file`."""
+        return self
 
     @property
     def drawn_seed(self) -> int | None:
@@ -387,7 +397,7 @@ _BATCH_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorJob:
+class GeneratorJob(RowJob):
     """One call of a generator; a job (see `RowJob`).
 
     Attributes:
@@ -401,7 +411,7 @@ class GeneratorJob:
         """See `RowJob.is_independent`: it has lists of its own."""
         return True
 
-    def batches(self, skip: int, *, in_order: bool) -> Generator[JobOutput]:
+    def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[JobOutput]:
         """See `RowJob.batches`; without features rows are delivered as they were yielded.
 
         Rows are delivered while others are generated.
