@@ -102,7 +102,7 @@ def _build(rows: int, *, trust: Any) -> Callable[[Context], Timed]:
             sys.path.insert(0, ROOT)
         library = import_module(module)
         if module == "datasets_core":  # what the build opens late
-            for name in ("resolve.script", "scripting.sandbox.kernel", "scripting.sandbox.builder", "building.write.build"):
+            for name in ("resolve.script", "scripting.sandbox.process", "scripting.sandbox.builder", "building.write.build"):
                 import_module(f"datasets_core.{name}")
         count = rows if rows < 1000 else context.rows(rows)
         path = context.scratch / "data.py"
