@@ -6,13 +6,15 @@ Each round starts a build in a process of its own, kills it, asks for the datase
 with a clean build byte for byte, and counts what else lies in the cache.  A moment counts as a kill only where it hit a
 running build: such rounds are repeated until there are as many as were asked for.  With `--together N`, N processes ask for
 the dataset at the same time, and one of them is killed.  With `--shuffled`, rows are written in the
-order of the hash of their keys, through many sorted runs, into four shards.
+order of the hash of their keys, through many sorted runs, into four shards.  With `--workers`, a worker of a build is
+killed, which must then end well, with its job done again.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import hashlib
 import os
 import random
@@ -42,8 +44,9 @@ from datasets_core.store.manifest import (  # noqa: E402
 )
 
 PARTS = 12
-ROWS = 20_000
+ROWS = int(os.environ.get("KILL_ROWS", 20_000))  # fewer for more kills an hour
 MOST_ROUNDS = 4  # for each kill that was asked for
+_HANG_SECONDS = 60
 
 
 class Campaign(GeneratorBasedBuilder):
@@ -123,11 +126,35 @@ def reached(target: str) -> str:
     if (staging[0] / MANIFEST_NAME).exists():
         return "within the commit"
     journal = staging[0] / JOURNAL_NAME
-    jobs = journal.read_bytes().count(b"\n") - 1 if journal.exists() else 0
+    try:
+        jobs = journal.read_bytes().count(b"\n") - 1
+    except FileNotFoundError:  # of a build that goes on, by now within the commit
+        jobs = 0
     return "before the first job was done" if jobs < 1 else "with finished jobs"
 
 
-def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool) -> int:
+def children(pid: int) -> list[int]:
+    """The worker processes of a process."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # the task ended
+            found += map(int, task.read_text().split())
+    return found
+
+
+def hit(victim: subprocess.Popen[bytes], chance: random.Random, workers: bool) -> bool:
+    """Kill a build, or one of its workers; True if it was running."""
+    if not workers:
+        victim.send_signal(signal.SIGKILL)
+        return victim.wait() == -signal.SIGKILL
+    for worker in chance.sample(found := children(victim.pid), min(1, len(found))):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+            return True
+    return False
+
+
+def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool, workers: bool) -> int:
     """So many kills; the number of rounds that went wrong."""
     chance = random.Random(seed)
     wrong = killed = rounds = 0
@@ -144,8 +171,7 @@ def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool
             crowd = started(cache, num_proc, shuffled, together)
             time.sleep(chance.uniform(0, seconds))
             victim = chance.choice(crowd)
-            victim.send_signal(signal.SIGKILL)
-            if victim.wait() == -signal.SIGKILL:
+            if hit(victim, chance, workers):
                 killed += 1
                 stages[reached(target)] += 1
             manifest = read_manifest(target)
@@ -153,7 +179,7 @@ def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool
                 wrong += 1
                 print("a killed build left a manifest over wrong shards")
             for other in crowd:
-                if other is not victim and other.wait() != 0:
+                if (workers or other is not victim) and other.wait(timeout=_HANG_SECONDS) != 0:
                     wrong += 1
                     words = b"" if other.stderr is None else other.stderr.read()
                     print(f"another process that asked for the dataset failed: {words.decode().strip().splitlines()[-1:]}")
@@ -183,6 +209,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--num-proc", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--together", type=int, default=1, help="processes that ask at the same time")
+    parser.add_argument("--workers", action="store_true", help="kill a worker instead of its parent")
     parser.add_argument("--shuffled", action="store_true", help="rows in the order of the hash of their keys")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", metavar="CACHE", help=argparse.SUPPRESS)
@@ -195,7 +222,8 @@ def main() -> None:
         build(builder(options.build, options.shuffled), options.num_proc[0], options.shuffled)
         print("done", flush=True)
         return
-    runs = [campaign(options.kills, count, options.seed, options.together, options.shuffled) for count in options.num_proc]
+    further = options.seed, options.together, options.shuffled, options.workers
+    runs = [campaign(options.kills, count, *further) for count in options.num_proc]
     raise SystemExit(sum(runs) > 0)
 
 

@@ -350,10 +350,11 @@ class WorkerDiedError(DatasetBuildError):
     Args:
         message: what happened, and what to do.
         job: the position of its job, where known.
+        how: how it ended, where known, such as "was killed by signal 9".
     """
 
-    def __init__(self, message: str, *, job: int | None = None) -> None:
-        self.job = job
+    def __init__(self, message: str, *, job: int | None = None, how: str = "") -> None:
+        self.job, self.how = job, how
         super().__init__(message)
 
 

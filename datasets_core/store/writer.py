@@ -52,7 +52,7 @@ class HashedFile:
         self._failure: BaseException | None = None
         self._change = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        self._descriptor = _new_file(path, os.O_RDWR)
 
     def write(self, data: Any) -> int:
         """Append bytes; all of them, or an `OSError`."""
@@ -223,10 +223,17 @@ def copy_stream(source: str, path: str, *, is_file: bool) -> int | None:
         span = _span(given, is_file)
         if span is None:
             return None
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        made = _new_file(path, os.O_WRONLY)
         opened.callback(os.close, made)
         _copy(given, made, *span)
         return span[1] - span[0]
+
+
+def _new_file(path: str, flags: int) -> int:
+    """Return the descriptor of a new file, in place of one that a killed worker left: its job is done again."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
 
 
 def _span(source: int, is_file: bool) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from datasets_core import Dataset, config, load_dataset
 from datasets_core import engines as engine_module
 from datasets_core.engines import Engine, get_engine, register_engine
 from datasets_core.engines.deadline import SerialEngine
-from datasets_core.engines.local import ProcessEngine, ThreadEngine
+from datasets_core.engines.pool import ProcessEngine, ThreadEngine
 from datasets_core.errors import ConfigurationError, FileFormatError
 
 ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]
