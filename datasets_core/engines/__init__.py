@@ -70,7 +70,8 @@ class Engine(Protocol):
             ordered: True to yield results, and to raise exceptions, in the order of the jobs.
             retries: how often a job is done again whose worker died.
             deadline: when all is to be done.
-            stop: ends the run when it is set, as closing does; and is set as soon as the run is over, for jobs that look at it.
+            stop: ends the run when it is set, as closing does; and is set where the run fails or is closed, for jobs that look
+                at it.
 
         Raises:
             WorkerDiedError: the worker of a job died, as did those of its retries.

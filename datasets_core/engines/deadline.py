@@ -235,9 +235,10 @@ class SerialEngine:
                 if deadline is not None and not deadline.remaining:
                     raise TimeUp(())
                 yield index, function(job)
-        finally:
+        except BaseException:
             if stop is not None:
                 stop.set()
+            raise
 
 
 SERIAL = SerialEngine()

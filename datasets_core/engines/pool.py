@@ -164,7 +164,8 @@ def done(
     is_begun = is_over = False
     try:
         while True:
-            while not is_over and len(running) < window and (is_begun or not running or not next(iter(running)).done()):
+            is_late = deadline is not None and not deadline.remaining
+            while not (is_over or is_late) and len(running) < window and (is_begun or not _is_first_done(running)):
                 try:
                     job = next(jobs)
                 except StopIteration:
@@ -174,6 +175,8 @@ def done(
                 else:
                     running[submit(partial(work, job), len(running))] = job
             if not running:
+                if is_late and not is_over:
+                    raise TimeUp(())
                 break
             future = _next_done(running, ordered, deadline, stop, label)
             if future is None:
@@ -188,6 +191,10 @@ def done(
     finally:
         for future in running:
             future.cancel()
+
+
+def _is_first_done(running: dict[Future[R], T]) -> bool:
+    return bool(running) and next(iter(running)).done()
 
 
 def _next_done(
@@ -251,9 +258,11 @@ class ThreadEngine:
         try:
             for (index, _), result in done(workers.submit, work, enumerate(jobs), window or 2 * count, **options):
                 yield index, result
-        finally:
+        except BaseException:
             if stop is not None:
                 stop.set()
+            raise
+        finally:
             workers.close()
             workers.join()
 

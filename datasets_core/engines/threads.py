@@ -17,15 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DownloadError
 from datasets_core.progress import progress
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 # `renewed_after_fork`: what has locks or threads, and begins anew in a forked process, where none of the others are.
 
@@ -410,27 +407,11 @@ def each(function: Callable[[str], R], items: Sequence[str], watch: Watch, *, th
     Raises:
         ConfigurationError: `threads` is less than 1.
     """
-    from concurrent.futures import ThreadPoolExecutor
+    from datasets_core.engines.pool import ThreadEngine  # 3 ms that one download does without
 
     if threads < 1:
         raise ConfigurationError(f"num_proc is {threads}. Give 1 or more, or None.")
     if len(items) <= 1 or threads == 1:
         return [function(item) for item in items]
-    with ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="fetch") as pool:
-        futures = [pool.submit(copy_context().run, function, item) for item in items]
-        try:
-            return _results(futures)
-        finally:
-            watch.stop.set()  # nothing is left to do, or nothing is wanted any more
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _results(futures: Sequence[Future[R]]) -> list[R]:
-    from concurrent.futures import FIRST_EXCEPTION, wait
-
-    done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-    failed = [future for future in futures if future in done and future.exception() is not None]
-    causes = [future for future in failed if not isinstance(future.exception(), CalledOffError)]
-    for future in [*causes, *failed]:
-        future.result()
-    return [future.result() for future in futures]
+    found = dict(ThreadEngine(threads).run(function, items, stop=watch.stop))
+    return [found[index] for index in range(len(items))]

@@ -1,5 +1,6 @@
 """Worker processes: those that die, and those whose parent dies."""
 
+import logging
 import os
 import select
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from datasets_core.engines import pool
 from datasets_core.engines.pool import ProcessEngine
 from datasets_core.engines.process import send_by_value
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
@@ -43,6 +45,64 @@ def test_a_killed_worker_is_an_error_that_names_its_job() -> None:
 
     with pytest.raises(WorkerDiedError, match=r"job 1 \(.*kill_second\) ended without a result: it was killed by signal 9"):
         list(ProcessEngine(2).run(kill_second, [10, 11, 12]))
+
+
+def test_the_job_of_a_killed_worker_is_done_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def killed_twice(job: int) -> int:
+        if job == 1:
+            for name in ("first", "second"):
+                if not (tmp_path / name).exists():
+                    (tmp_path / name).touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return job * 10
+
+    with caplog.at_level(logging.WARNING, "datasets_core"):
+        assert dict(ProcessEngine(2).run(killed_twice, range(4))) == {0: 0, 1: 10, 2: 20, 3: 30}
+    assert caplog.text.count("was killed by signal 9 (SIGKILL); its job is done again") == 2
+    for path in tmp_path.iterdir():
+        path.unlink()
+    with pytest.raises(WorkerDiedError, match="job 1 "):
+        list(ProcessEngine(2).run(killed_twice, range(4), retries=1))
+
+
+def test_a_worker_whose_own_child_lives_on_is_seen_to_die(tmp_path: Path) -> None:
+    def forks(job: int) -> None:
+        if os.fork() == 0:
+            fifo.read_bytes()
+            os._exit(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with pytest.raises(WorkerDiedError):  # its child holds no end of a pipe
+        list(ProcessEngine(1).run(forks, [0], retries=0))
+    fifo.write_bytes(b"end")
+
+
+def test_a_job_with_a_worker_error_of_its_own_is_not_done_again() -> None:
+    def fail(job: int) -> None:
+        raise WorkerDiedError(f"a worker of {os.getpid()}")
+
+    with pytest.raises(WorkerDiedError, match="a worker of") as caught:
+        list(ProcessEngine(1).run(fail, [0]))
+    assert caught.value.job is None
+
+
+def test_a_forked_process_leaves_the_workers_alone() -> None:
+    results = ProcessEngine(1).run(lambda job: os.getpid(), range(4))
+    first = next(results)[1]
+    pid = os.fork()
+    if not pid:
+        results.close()
+        pool._end_all()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert {worker for _, worker in results} == {first}
+
+
+def test_workers_have_the_arguments_and_flags_of_the_program() -> None:
+    found = dict(ProcessEngine(1).run(lambda job: (sys.argv, sys.flags.optimize, sys.stdin.read()), [0]))
+    assert found[0] == (sys.argv, sys.flags.optimize, "")
 
 
 @pytest.mark.parametrize("held", [threading.Lock(), (number for number in [1])], ids=["lock", "generator"])
