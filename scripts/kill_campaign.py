@@ -6,8 +6,8 @@ Each round starts a build in a process of its own, kills it, asks for the datase
 with a clean build byte for byte, and counts what else lies in the cache.  A moment counts as a kill only where it hit a
 running build: such rounds are repeated until there are as many as were asked for.  With `--together N`, N processes ask for
 the dataset at the same time, and one of them is killed.  With `--shuffled`, rows are written in the
-order of the hash of their keys, through many sorted runs, into four shards.  With `--workers`, a worker of a build is
-killed, which must then end well, with its job done again.
+order of the hash of their keys, through many sorted runs, into four shards.  With `--workers`, workers of a build are
+killed, which must then end well, with their jobs done again.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ sys.path.insert(0, str(ROOT))
 from datasets_core.building.builder import GeneratorBasedBuilder  # noqa: E402
 from datasets_core.building.hooks import SplitGenerator  # noqa: E402
 from datasets_core.config import using  # noqa: E402
+from datasets_core.engines.deadline import RETRIES  # noqa: E402
 from datasets_core.features.base import Value  # noqa: E402
 from datasets_core.features.schema import Features  # noqa: E402
 from datasets_core.meta.info import DatasetInfo  # noqa: E402
@@ -142,19 +143,22 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def hit(victim: subprocess.Popen[bytes], chance: random.Random, workers: bool) -> bool:
-    """Kill a build, or one of its workers; True if it was running."""
+def hits(victim: subprocess.Popen[bytes], chance: random.Random, seconds: float, workers: bool) -> int:
+    """Kill a build, or one of its workers after the other, no more than one job may lose; how many were running."""
     if not workers:
         victim.send_signal(signal.SIGKILL)
-        return victim.wait() == -signal.SIGKILL
-    for worker in chance.sample(found := children(victim.pid), min(1, len(found))):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGKILL)
-            return True
-    return False
+        return int(victim.wait() == -signal.SIGKILL)
+    count = 0
+    while count < RETRIES and victim.poll() is None:
+        for worker in chance.sample(found := children(victim.pid), min(1, len(found))):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+                count += 1
+        time.sleep(chance.uniform(0, seconds / 2))
+    return count
 
 
-def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool, workers: bool) -> int:
+def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool, workers: bool, minutes: float) -> int:
     """So many kills; the number of rounds that went wrong."""
     chance = random.Random(seed)
     wrong = killed = rounds = 0
@@ -165,14 +169,15 @@ def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool
         seconds = build_seconds(clean, num_proc, shuffled)
         expected = shards(builder(clean, shuffled).cache_dir)
         target = builder(cache, shuffled).cache_dir
-        while killed < kills and rounds < MOST_ROUNDS * kills:
+        end = time.monotonic() + 60 * minutes
+        while killed < kills and rounds < MOST_ROUNDS * kills and time.monotonic() < end:
             rounds += 1
             shutil.rmtree(target, ignore_errors=True)
             crowd = started(cache, num_proc, shuffled, together)
             time.sleep(chance.uniform(0, seconds))
             victim = chance.choice(crowd)
-            if hit(victim, chance, workers):
-                killed += 1
+            if count := hits(victim, chance, seconds, workers):
+                killed += count
                 stages[reached(target)] += 1
             manifest = read_manifest(target)
             if manifest is not None and shards(target) != expected:
@@ -196,8 +201,9 @@ def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool
             if rest != ["kill", "kill.lock"]:
                 wrong += 1
                 print(f"litter: {rest}")
+    what = "workers" if workers else "builds"
     how = f"num_proc={num_proc}" + (", shuffled" if shuffled else "") + (f", {together} together" if together > 1 else "")
-    print(f"{how}: {killed} builds killed in {rounds} rounds of {seconds:.2f} s, {wrong} wrong")
+    print(f"{how}: {killed} {what} killed in {rounds} rounds of {seconds:.2f} s, {wrong} wrong")
     for stage, count in stages.most_common():
         print(f"  {count:4d} {stage}")
     return wrong + (killed < kills)
@@ -211,6 +217,7 @@ def main() -> None:
     parser.add_argument("--together", type=int, default=1, help="processes that ask at the same time")
     parser.add_argument("--workers", action="store_true", help="kill a worker instead of its parent")
     parser.add_argument("--shuffled", action="store_true", help="rows in the order of the hash of their keys")
+    parser.add_argument("--minutes", type=float, default=1e6, help="then it ends, and says how far it came")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -222,7 +229,7 @@ def main() -> None:
         build(builder(options.build, options.shuffled), options.num_proc[0], options.shuffled)
         print("done", flush=True)
         return
-    further = options.seed, options.together, options.shuffled, options.workers
+    further = options.seed, options.together, options.shuffled, options.workers, options.minutes
     runs = [campaign(options.kills, count, *further) for count in options.num_proc]
     raise SystemExit(sum(runs) > 0)
 

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, TypeVar
 
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
 from datasets_core.engines.process import SentFunction, WorkerProcess
+from datasets_core.engines.threads import Job, in_thread
 from datasets_core.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -64,7 +65,7 @@ class Workers:
         self._order = itertools.count()
         self._lock = threading.RLock()
         self._signals: SimpleQueue[bool] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
+        self._threads: list[Job[None]] = []
         self._processes: list[WorkerProcess] = []
         self._is_closed = False
         _OPEN.add(self)
@@ -76,8 +77,7 @@ class Workers:
             run: Callable[[], Any] = partial(copy_context().run, call)
             heapq.heappush(self._waiting, (priority, next(self._order), future, run))
             if len(self._threads) < self._count:
-                self._threads.append(threading.Thread(target=self._run, daemon=True, name="datasets_core-worker"))
-                self._threads[-1].start()
+                self._threads.append(in_thread(self._run, "datasets_core-worker"))
         self._signals.put(True)
         return future
 
@@ -110,8 +110,7 @@ class Workers:
     def join(self, seconds: float | None = None) -> None:
         """Wait until the threads are done; `seconds` for each of them at most."""
         for thread in self._threads if self._pid == os.getpid() else ():
-            if thread is not threading.current_thread():  # which collects garbage
-                thread.join(seconds)
+            thread.join(seconds)
 
 
 def _set_result(future: Future[Any], call: Callable[[], Any]) -> None:

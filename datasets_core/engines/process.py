@@ -419,7 +419,9 @@ def _end_with(parent: int) -> None:
         if os.getppid() != parent:
             os._exit(1)
     else:
-        threading.Thread(target=_watch, args=(parent,), daemon=True, name="datasets_core-orphan-check").start()
+        from datasets_core.engines.threads import in_thread
+
+        in_thread(partial(_watch, parent), "datasets_core-orphan-check")
 
 
 def _watch(parent: int) -> None:

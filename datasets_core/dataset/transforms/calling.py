@@ -384,15 +384,16 @@ def _watched(stage: str, total: int, files: Sequence[str]) -> Iterator[None]:
     if not any(files):
         yield
         return
+    from datasets_core.engines.threads import in_thread
+
     ended = threading.Event()
     with progress(stage, total=total, unit="rows") as bar:
-        thread = threading.Thread(target=_follow, args=(bar, files, ended), name="datasets_core-progress", daemon=True)
-        thread.start()
+        following = in_thread(partial(_follow, bar, files, ended), "datasets_core-progress")
         try:
             yield
         finally:
             ended.set()
-            thread.join()
+            following.join()
 
 
 def _follow(bar: Progress, files: Sequence[str], ended: threading.Event) -> None:
