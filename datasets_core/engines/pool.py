@@ -181,8 +181,10 @@ def done(
             if future is None:
                 return
             job = running.pop(future)
-            found = future.result()
-            del future
+            try:
+                found = future.result()
+            finally:
+                del future  # which an error would keep, and it the error
             yield job, found
             is_begun = True
         if failure is not None:

@@ -293,7 +293,7 @@ class WorkerProcess:
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
         ours, theirs = os.pipe()
         try:
-            command = [sys.executable, *flags, "-c", _PROGRAM, str(theirs), str(os.getpid())]
+            command = [sys.executable, *flags, "-P", "-c", _PROGRAM, str(theirs), str(os.getpid())]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs])
         except BaseException:
             os.close(ours)

@@ -106,11 +106,6 @@ class Job(Generic[T]):
         finally:
             self.done.set()
 
-    def waited(self) -> T:
-        """What came of it, as soon as it is done; whatever it raised is raised."""
-        self.done.wait()
-        return self.result()
-
     def result(self) -> T:
         """What came of it, once it is done; whatever it raised is raised."""
         if self._error is not None:
@@ -129,7 +124,9 @@ class Job(Generic[T]):
 def in_thread(work: Callable[[], T], name: str) -> Job[T]:
     """Begin a piece of work in a thread of its own, which keeps the process from its end no more than other daemons do.
 
-    >>> in_thread(lambda: 1, "example").waited()
+    >>> job = in_thread(lambda: 1, "example")
+    >>> job.join()
+    >>> job.result()
     1
     """
     job = Job(work)
@@ -435,5 +432,5 @@ def each(function: Callable[[str], R], items: Sequence[str], watch: Watch, *, th
         raise ConfigurationError(f"num_proc is {threads}. Give 1 or more, or None.")
     if len(items) <= 1 or threads == 1:
         return [function(item) for item in items]
-    found = dict(ThreadEngine(threads).run(function, items, stop=watch.stop))
-    return [found[index] for index in range(len(items))]
+    results = ThreadEngine(threads).run(function, items, stop=watch.stop)
+    return [result for _, result in sorted(results, key=lambda pair: pair[0])]
