@@ -135,6 +135,37 @@ def in_thread(work: Callable[[], T], name: str) -> Job[T]:
     return job
 
 
+def done_by(at: float | None, work: Callable[[], T]) -> T:
+    """Return the result of the work.  Work that never checks the deadline is abandoned when that is over.
+
+    Args:
+        at: by `time.monotonic`; None just calls it.
+        work: runs in a thread of its own, in the context of the caller.
+
+    Raises:
+        Overdue: it did not finish in time.
+
+    >>> done_by(time.monotonic() + 60, lambda: files.at_most(5.0))
+    5.0
+    """
+    if at is None:
+        return work()
+    due = files.Due(at, threading.Event())
+
+    def run() -> T:
+        files.due.set(due)
+        return work()
+
+    job = in_thread(run, "done_by")
+    try:
+        if not job.done.wait(max(0.0, at - time.monotonic())):
+            raise files.Overdue
+    except BaseException:
+        due.is_called_off.set()
+        raise
+    return job.result()
+
+
 _pools: weakref.WeakSet[Daemons] = weakref.WeakSet()
 _waits: weakref.WeakSet[StallTimeout] = weakref.WeakSet()
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.config import settings
-from datasets_core.engines.threads import in_thread
+from datasets_core.engines.threads import done_by, in_thread
 from datasets_core.errors import (
     ConfigurationError,
     DatasetsCoreError,
@@ -262,7 +262,7 @@ class HubRequests:
             session = self.session()
             request = session.build_request("GET", url, headers=headers, timeout=left)
             try:  # in a thread: looking up a name has no limit of its own
-                response = files.done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
+                response = done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
             except files.Overdue as error:
                 files.check()
                 raise TransientError("the server is silent") from error
