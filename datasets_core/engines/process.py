@@ -163,7 +163,7 @@ def _remade(kind: type[BaseException], arguments: tuple[Any, ...], state: dict[s
 _PROGRAM = (
     "import json, os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); questions = open(os.dup(0), 'rb'); "
     "os.dup2(os.open(os.devnull, os.O_RDONLY), 0); answers, parent = map(int, sys.argv[1:]); "
-    "sys.path[:], sys.argv[:] = json.loads(questions.readline()); "
+    "sys.path[:], sys.argv[:] = json.loads(questions.readline() or os._exit(1)); "
     "from datasets_core.engines.process import serve; serve(questions, answers, parent)"
 )
 _CANNOT_BE_SENT = (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError)
@@ -318,7 +318,9 @@ class WorkerProcess:
         else:
             said = f"job {job} ({function.label}) ended without a result: it {how}, perhaps for want of memory"
             advice = "Run again with a smaller num_proc; finished jobs are kept"
-        return WorkerDiedError(f"The worker process of {said}. {advice}.", job=job, how=how)
+        died = WorkerDiedError(f"The worker process of {said}. {advice}.", job=job)
+        died.how = how
+        return died
 
     def kill(self) -> None:
         """End the process for good, whatever it does; by any thread."""

@@ -350,11 +350,15 @@ class WorkerDiedError(DatasetBuildError):
     Args:
         message: what happened, and what to do.
         job: the position of its job, where known.
-        how: how it ended, where known, such as "was killed by signal 9".
+
+    Attributes:
+        how: how it ended, where known, such as "was killed by signal 9 (SIGKILL)".
     """
 
-    def __init__(self, message: str, *, job: int | None = None, how: str = "") -> None:
-        self.job, self.how = job, how
+    how = ""
+
+    def __init__(self, message: str, *, job: int | None = None) -> None:
+        self.job = job
         super().__init__(message)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from datasets_core.engines import pool
 from datasets_core.engines.pool import ProcessEngine
-from datasets_core.engines.process import send_by_value
+from datasets_core.engines.process import _PROGRAM, send_by_value
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
 
 _WATCHES = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches processes by their descriptors")
@@ -218,6 +218,12 @@ def test_workers_end_with_their_parent(tmp_path: Path, how: signal.Signals) -> N
     parent.send_signal(how)
     parent.communicate(timeout=30)
     assert _ended(pids, 10)
+
+
+def test_a_worker_that_was_told_nothing_ends_in_silence() -> None:
+    done = subprocess.run([sys.executable, "-c", _PROGRAM, "1", "1"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
 
 _IN_A_DAEMON = """

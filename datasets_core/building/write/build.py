@@ -101,13 +101,14 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
     if not isinstance(job, ShardJob):
         return None
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
-    return WorkerDiedError(
+    named = WorkerDiedError(
         f"The worker process that made split {split!r}{part} of {builder.label} {error.how or 'ended'}, without a result: "
         "for want of memory perhaps, or by the code of the dataset. "
         "Run again with a smaller num_proc; finished parts are kept.",
         job=error.job,
-        how=error.how,
     )
+    named.how = error.how
+    return named
 
 
 # The finished jobs of an unfinished build, so that the next run takes them over.
