@@ -294,7 +294,7 @@ class WorkerProcess:
         ours, theirs = os.pipe()
         try:
             command = [sys.executable, *flags, "-P", "-c", _PROGRAM, str(theirs), str(os.getpid())]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs])
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs], process_group=0)
         except BaseException:
             os.close(ours)
             raise
@@ -326,8 +326,8 @@ class WorkerProcess:
         """End the process for good, whatever it does; by any thread."""
         with self._lock:
             self.is_killed = True
-            if self._process is not None and self._process.returncode is None:
-                self._process.kill()
+            if self._process is not None:
+                _kill_group(self._process)
 
     def end(self) -> None:
         """End the process and wait for it, by the thread that calls it; the next call starts another one."""
@@ -337,12 +337,19 @@ class WorkerProcess:
             self._known.clear()
         if process is None:
             return
-        process.kill()
+        _kill_group(process)
         for pipe in (process.stdin, answers):
             with contextlib.suppress(OSError):
                 if pipe is not None:
                     pipe.close()
         process.wait()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and those that it started."""
+    if process.poll() is None:  # else its number may be that of another one
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _signal(number: int) -> str:
