@@ -15,7 +15,7 @@ import posixpath
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
@@ -30,7 +30,7 @@ from datasets_core.errors import (
     redact_text,
 )
 
-# `done_by`: work that ends when its time is over, wherever it waits: for bytes, for a lock, for the next try.
+# The deadline of work that ends when its time is over, wherever it waits: for bytes, for a lock, for the next try.
 
 
 T = TypeVar("T")
@@ -40,12 +40,14 @@ class Overdue(BaseException):
     """The time of the work is over; nothing that tries again may take it for an error of the work."""
 
 
-class _Due(NamedTuple):
+class Due(NamedTuple):
+    """When work is to be done, by `time.monotonic`, and whether anyone still waits for it."""
+
     at: float
     is_called_off: threading.Event
 
 
-_due: contextvars.ContextVar[_Due | None] = contextvars.ContextVar("datasets_core_due", default=None)
+due: contextvars.ContextVar[Due | None] = contextvars.ContextVar("datasets_core_due", default=None)
 
 
 def check() -> None:
@@ -54,8 +56,8 @@ def check() -> None:
     Raises:
         Overdue: the time is over, or the caller has stopped waiting.
     """
-    due = _due.get()
-    if due is not None and (due.is_called_off.is_set() or time.monotonic() >= due.at):
+    now = due.get()
+    if now is not None and (now.is_called_off.is_set() or time.monotonic() >= now.at):
         raise Overdue
 
 
@@ -65,46 +67,8 @@ def at_most(seconds: float) -> float:
     >>> at_most(5.0)
     5.0
     """
-    due = _due.get()
-    return seconds if due is None else max(0.0, min(seconds, due.at - time.monotonic()))
-
-
-def done_by(at: float | None, work: Callable[[], T]) -> T:
-    """Return the result of the work.  Work that never checks the deadline is abandoned when that is over.
-
-    Args:
-        at: by `time.monotonic`; None just calls it.
-        work: runs in a thread of its own, in the context of the caller.
-
-    Raises:
-        Overdue: it did not finish in time.
-
-    >>> done_by(time.monotonic() + 60, lambda: at_most(5.0))
-    5.0
-    """
-    if at is None:
-        return work()
-    due, context, found = _Due(at, threading.Event()), contextvars.copy_context(), list[Any]()
-
-    def run() -> None:
-        _due.set(due)
-        try:
-            found.extend((work(), None))
-        except BaseException as error:  # raised where it is waited for
-            found.extend((None, error))
-
-    thread = threading.Thread(target=context.run, args=(run,), name="done_by", daemon=True)
-    thread.start()
-    try:
-        thread.join(max(0.0, at - time.monotonic()))
-    finally:
-        if thread.is_alive():
-            due.is_called_off.set()
-    if not found:
-        raise Overdue
-    if found[1] is not None:
-        raise found[1]
-    return found[0]  # type: ignore[no-any-return]
+    now = due.get()
+    return seconds if now is None else max(0.0, min(seconds, now.at - time.monotonic()))
 
 
 # Kind of a file from its first bytes: archives, compression, web pages, Git-LFS pointers.

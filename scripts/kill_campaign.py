@@ -6,13 +6,15 @@ Each round starts a build in a process of its own, kills it, asks for the datase
 with a clean build byte for byte, and counts what else lies in the cache.  A moment counts as a kill only where it hit a
 running build: such rounds are repeated until there are as many as were asked for.  With `--together N`, N processes ask for
 the dataset at the same time, and one of them is killed.  With `--shuffled`, rows are written in the
-order of the hash of their keys, through many sorted runs, into four shards.
+order of the hash of their keys, through many sorted runs, into four shards.  With `--workers`, workers of a build are
+killed, which must then end well, with their jobs done again.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import hashlib
 import os
 import random
@@ -32,6 +34,7 @@ sys.path.insert(0, str(ROOT))
 from datasets_core.building.builder import GeneratorBasedBuilder  # noqa: E402
 from datasets_core.building.hooks import SplitGenerator  # noqa: E402
 from datasets_core.config import using  # noqa: E402
+from datasets_core.engines.deadline import RETRIES  # noqa: E402
 from datasets_core.features.base import Value  # noqa: E402
 from datasets_core.features.schema import Features  # noqa: E402
 from datasets_core.meta.info import DatasetInfo  # noqa: E402
@@ -42,8 +45,9 @@ from datasets_core.store.manifest import (  # noqa: E402
 )
 
 PARTS = 12
-ROWS = 20_000
+ROWS = int(os.environ.get("KILL_ROWS", 20_000))  # fewer for more kills an hour
 MOST_ROUNDS = 4  # for each kill that was asked for
+_HANG_SECONDS = 60
 
 
 class Campaign(GeneratorBasedBuilder):
@@ -123,11 +127,38 @@ def reached(target: str) -> str:
     if (staging[0] / MANIFEST_NAME).exists():
         return "within the commit"
     journal = staging[0] / JOURNAL_NAME
-    jobs = journal.read_bytes().count(b"\n") - 1 if journal.exists() else 0
+    try:
+        jobs = journal.read_bytes().count(b"\n") - 1
+    except FileNotFoundError:  # of a build that goes on, by now within the commit
+        jobs = 0
     return "before the first job was done" if jobs < 1 else "with finished jobs"
 
 
-def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool) -> int:
+def children(pid: int) -> list[int]:
+    """The worker processes of a process."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # the task ended
+            found += map(int, task.read_text().split())
+    return found
+
+
+def hits(victim: subprocess.Popen[bytes], chance: random.Random, seconds: float, workers: bool) -> int:
+    """Kill a build, or one of its workers after the other, no more than one job may lose; how many were running."""
+    if not workers:
+        victim.send_signal(signal.SIGKILL)
+        return int(victim.wait() == -signal.SIGKILL)
+    count = 0
+    while count < RETRIES and victim.poll() is None:
+        for worker in chance.sample(found := children(victim.pid), min(1, len(found))):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+                count += 1
+        time.sleep(chance.uniform(0, seconds / 2))
+    return count
+
+
+def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool, workers: bool, minutes: float) -> int:
     """So many kills; the number of rounds that went wrong."""
     chance = random.Random(seed)
     wrong = killed = rounds = 0
@@ -138,22 +169,22 @@ def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool
         seconds = build_seconds(clean, num_proc, shuffled)
         expected = shards(builder(clean, shuffled).cache_dir)
         target = builder(cache, shuffled).cache_dir
-        while killed < kills and rounds < MOST_ROUNDS * kills:
+        end = time.monotonic() + 60 * minutes
+        while killed < kills and rounds < MOST_ROUNDS * kills and time.monotonic() < end:
             rounds += 1
             shutil.rmtree(target, ignore_errors=True)
             crowd = started(cache, num_proc, shuffled, together)
             time.sleep(chance.uniform(0, seconds))
             victim = chance.choice(crowd)
-            victim.send_signal(signal.SIGKILL)
-            if victim.wait() == -signal.SIGKILL:
-                killed += 1
+            if count := hits(victim, chance, seconds, workers):
+                killed += count
                 stages[reached(target)] += 1
             manifest = read_manifest(target)
             if manifest is not None and shards(target) != expected:
                 wrong += 1
                 print("a killed build left a manifest over wrong shards")
             for other in crowd:
-                if other is not victim and other.wait() != 0:
+                if (workers or other is not victim) and other.wait(timeout=_HANG_SECONDS) != 0:
                     wrong += 1
                     words = b"" if other.stderr is None else other.stderr.read()
                     print(f"another process that asked for the dataset failed: {words.decode().strip().splitlines()[-1:]}")
@@ -170,8 +201,9 @@ def campaign(kills: int, num_proc: int, seed: int, together: int, shuffled: bool
             if rest != ["kill", "kill.lock"]:
                 wrong += 1
                 print(f"litter: {rest}")
+    what = "workers" if workers else "builds"
     how = f"num_proc={num_proc}" + (", shuffled" if shuffled else "") + (f", {together} together" if together > 1 else "")
-    print(f"{how}: {killed} builds killed in {rounds} rounds of {seconds:.2f} s, {wrong} wrong")
+    print(f"{how}: {killed} {what} killed in {rounds} rounds of {seconds:.2f} s, {wrong} wrong")
     for stage, count in stages.most_common():
         print(f"  {count:4d} {stage}")
     return wrong + (killed < kills)
@@ -183,7 +215,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--num-proc", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--together", type=int, default=1, help="processes that ask at the same time")
+    parser.add_argument("--workers", action="store_true", help="kill a worker instead of its parent")
     parser.add_argument("--shuffled", action="store_true", help="rows in the order of the hash of their keys")
+    parser.add_argument("--minutes", type=float, default=1e6, help="then it ends, and says how far it came")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -195,7 +229,8 @@ def main() -> None:
         build(builder(options.build, options.shuffled), options.num_proc[0], options.shuffled)
         print("done", flush=True)
         return
-    runs = [campaign(options.kills, count, options.seed, options.together, options.shuffled) for count in options.num_proc]
+    further = options.seed, options.together, options.shuffled, options.workers, options.minutes
+    runs = [campaign(options.kills, count, *further) for count in options.num_proc]
     raise SystemExit(sum(runs) > 0)
 
 

@@ -72,6 +72,7 @@ STREAMS: dict[str, Callable[[Path], IterableDataset]] = {
         _tripled, batched=True, batch_size=7, remove_columns=["id", "text"]
     ),
     "json": lambda folder: _opened(folder, "json").shuffle(seed=2, buffer_size=100),
+    "processes": lambda folder: _opened(folder, "json").map(lambda row: row, num_workers=2, engine="processes"),
     "csv": lambda folder: _opened(folder, "csv").map(lambda row: {"id": row["id"]}, num_workers=2),
     "mixed": _halves,
     "packed": lambda folder: _opened(folder, "parquet").map(_tokens, remove_columns=["text"]).pack(9, "tokens"),

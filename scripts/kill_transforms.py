@@ -105,14 +105,10 @@ def children(pid: int) -> list[int]:
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
-            found += [int(child) for child in task.read_text().split() if not _is_tracker(int(child))]
+            found += map(int, task.read_text().split())
         except OSError:  # the task ended
             continue
     return found
-
-
-def _is_tracker(pid: int) -> bool:
-    return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def ended(process: subprocess.Popen[bytes], how: str, chance: random.Random) -> bool:
@@ -236,7 +232,7 @@ class Campaign:
             print(f"{self.verb}, num_proc={self.num_proc}: {what}", flush=True)
 
 
-def campaign(verb: str, kills: int, num_proc: int, seed: int, hows: Sequence[str]) -> int:
+def campaign(verb: str, kills: int, num_proc: int, seed: int, hows: Sequence[str], minutes: float) -> int:
     """So many kills; the number of rounds that went wrong."""
     chance = random.Random(seed)
     has_workers = num_proc > 1 and not verb.startswith("save")  # which writes in threads
@@ -246,7 +242,8 @@ def campaign(verb: str, kills: int, num_proc: int, seed: int, hows: Sequence[str
         os.environ["HF_DATASETS_CACHE"] = cache
         work = Campaign(verb, num_proc, cache)
         seconds = work.seconds()
-        while work.counts.total() < kills and rounds < MOST_ROUNDS * kills:
+        end = time.monotonic() + 60 * minutes
+        while work.counts.total() < kills and rounds < MOST_ROUNDS * kills and time.monotonic() < end:
             rounds += 1
             work.round(hows[rounds % len(hows)], chance.uniform(0, seconds), chance)
     hit = work.counts.total()
@@ -262,6 +259,7 @@ def main() -> None:
     parser.add_argument("--num-proc", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--verbs", nargs="+", default=list(VERBS), choices=VERBS)
     parser.add_argument("--hows", nargs="+", default=list(HOWS), choices=HOWS)
+    parser.add_argument("--minutes", type=float, default=1e6, help="for each verb and num_proc: then it says how far it came")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", metavar="CACHE", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -277,7 +275,7 @@ def main() -> None:
     wrong = 0
     for verb in options.verbs:
         for num_proc in options.num_proc if verb != "sort" else [1]:
-            wrong += campaign(verb, options.kills, num_proc, options.seed, options.hows)
+            wrong += campaign(verb, options.kills, num_proc, options.seed, options.hows, options.minutes)
     raise SystemExit(wrong > 0)
 
 

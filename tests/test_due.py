@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from datasets_core import files
+from datasets_core.engines.threads import done_by
 from datasets_core.fetch.http import RetryPolicy
-from datasets_core.files import Overdue, at_most, check, done_by
+from datasets_core.files import Overdue, at_most, check
 
 
 def test_what_is_done_in_time_comes_back_or_raises() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import datasets_core
 
-HEAVY = {"pyarrow", "numpy", "fsspec", "huggingface_hub", "pandas", "httpx2", "yaml", "tqdm", "loky", "cloudpickle", "torch"}
+HEAVY = {"pyarrow", "numpy", "fsspec", "huggingface_hub", "pandas", "httpx2", "yaml", "tqdm", "cloudpickle", "torch"}
 EXPECTED = {
     "load_dataset", "load_dataset_builder", "load_from_disk", "lock_dataset",
     "builder_from_directory", "builder_from_directories",
@@ -41,7 +41,7 @@ EXPECTED = {
 
 # What a dataset that stands is read without, though a build needs much of it.
 BUILDERS_OWN = {
-    *("pandas", "torch", "fsspec", "yaml", "httpx2", "huggingface_hub", "tqdm", "loky", "cloudpickle", "filelock"),
+    *("pandas", "torch", "fsspec", "yaml", "httpx2", "huggingface_hub", "tqdm", "cloudpickle", "filelock"),
     *("pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.fs"),
     *("asyncio", "ssl", "http", "urllib.request", "zipfile", "tarfile", "lzma", "bz2", "pydoc", "zoneinfo"),
     *("importlib.metadata", "concurrent.futures", "multiprocessing", "secrets", "shutil"),
@@ -81,7 +81,7 @@ def test_a_light_name_loads_no_heavy_package() -> None:
 
 
 def test_load_dataset_leaves_optional_and_network_packages_alone() -> None:
-    heavy = {"pandas", "torch", "tensorflow", "jax", "fsspec", "httpx2", "yaml", "huggingface_hub", "loky"}
+    heavy = {"pandas", "torch", "tensorflow", "jax", "fsspec", "httpx2", "yaml", "huggingface_hub"}
     assert _modules_after("from datasets_core import load_dataset") & heavy == set()
 
 

@@ -41,8 +41,7 @@ OWNERS = {
     "httpx2": {"datasets_core.fetch.http"},
     "huggingface_hub": {"datasets_core.fetch.hub.client"},
     "yaml": {"datasets_core.meta.card"},
-    "loky": {"datasets_core.engines.local"},
-    "cloudpickle": {"datasets_core.engines.local"},
+    "cloudpickle": {"datasets_core.engines.process"},
     "obstore": {"datasets_core.fetch.ranges.stores"},
     "google_crc32c": {"datasets_core.records.frames"},
     "google": {"datasets_core.records.wire.messages"},  # google.protobuf

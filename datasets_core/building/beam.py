@@ -21,7 +21,7 @@ import numpy as np
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.engines.local import sent_by_value
+from datasets_core.engines.process import sent_by_value
 from datasets_core.errors import ConfigurationError
 from datasets_core.files import is_url
 from datasets_core.optional import needed

@@ -25,7 +25,7 @@ from datasets_core.building.marks import MarkCache
 from datasets_core.building.options import BuildOptions, download_manager, has_register, named_splits
 from datasets_core.building.registration import Register
 from datasets_core.engines.deadline import Deadline
-from datasets_core.engines.local import packed, unpacked
+from datasets_core.engines.process import packed, unpacked
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,

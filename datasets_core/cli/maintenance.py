@@ -103,7 +103,7 @@ def in_flags(message: str) -> str:
 # `datasets-core doctor`: what this machine offers, above all to confine the scripts of strangers with, tried out.
 
 
-_NEEDED = ("pyarrow", "numpy", "fsspec", "huggingface_hub", "httpx2", "loky")
+_NEEDED = ("pyarrow", "numpy", "fsspec", "huggingface_hub", "httpx2", "cloudpickle")
 _OPTIONAL = (
     *("pandas", "polars", "torch", "tensorflow", "jax", "duckdb", "pillow", "soundfile", "torchcodec", "h5py", "pdfplumber"),
     *("faiss-cpu", "elasticsearch", "sqlalchemy", "s3fs", "pyspark", "apache-beam", "lxml", "zstandard", "lz4"),

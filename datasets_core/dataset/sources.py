@@ -141,14 +141,12 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
             for index, kwargs in enumerate(divided(recipe.kwargs, num_proc or 1))
         ]
         engine = get_engine(None, num_proc=num_proc if len(parts) > 1 else None)
-        found: dict[int, list[Written]] = {}
+        written: list[Written] = []
         with progress(f"Generating {recipe.split}", total=None, unit="rows") as bar:
-            for index, written in module_state.run(
-                engine, _write, parts, recipe.generator, recipe.kwargs, verb="from_generator()"
-            ):
-                found[index] = written
-                bar.update(sum(record.rows for each in written for record in each.records))
-        written = [each for index in range(len(parts)) for each in found[index]]
+            code = recipe.generator, recipe.kwargs
+            for _, made in module_state.run(engine, _write, parts, *code, verb="from_generator()", ordered=True):
+                written += made
+                bar.update(sum(record.rows for each in made for record in each.records))
         schema = _joined(written, recipe)
         records = [
             record

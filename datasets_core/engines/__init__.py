@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from threading import Event
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from datasets_core.engines.deadline import SerialEngine
+from datasets_core.engines.deadline import RETRIES, Deadline, SerialEngine
 from datasets_core.errors import ConfigurationError
 
 # The `Engine` protocol, and how a name becomes an engine.
@@ -23,9 +24,9 @@ Factory = Callable[[int | None], Any]
 
 
 def _local(name: str, num_proc: int | None) -> Any:
-    from datasets_core.engines import local  # 3 ms that serial work does without
+    from datasets_core.engines import pool  # 3 ms that serial work does without
 
-    return getattr(local, name)(num_proc)
+    return getattr(pool, name)(num_proc)
 
 
 _ENGINES: dict[str, Factory] = {
@@ -38,14 +39,43 @@ _BUILT_IN = frozenset(_ENGINES)  # known without an installation, and not to be 
 
 @runtime_checkable
 class Engine(Protocol):
-    """What runs jobs."""
+    """What runs jobs.
 
-    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
+    An engine may have `shares_memory`, True where jobs see the objects of the process that asks: functions are then not sent.
+    Builds and `map` call `run(function, jobs)`, and give a deadline only where memory is known not to be shared, so that an
+    engine of another package may do without the options.
+    """
+
+    def run(
+        self,
+        function: Callable[[T], R],
+        jobs: Iterable[T],
+        *,
+        window: int | None = None,
+        ordered: bool = False,
+        retries: int = RETRIES,
+        deadline: Deadline | None = None,
+        stop: Event | None = None,
+    ) -> Iterator[tuple[int, R]]:
         """Call `function` on every job; yield (position of the job, result) as they are done.
 
-        Nothing starts before the first result is asked for.  The first exception stops everything and is raised as it is; a
-        worker that ends without a result raises `WorkerDiedError`; closing the iterator stops all.  When the iterator is
-        over, however it ended, no job runs any more.
+        Nothing starts before the first result is asked for.  The first exception stops everything and is raised as it is, with
+        the traceback of its worker process as a note; closing the iterator stops all.  When the iterator is over, however it
+        ended, no job runs any more.
+
+        Args:
+            function: is called on each job.
+            jobs: are taken one by one, as there is room.
+            window: how many are in work at most, or done and not yielded; None: two for each worker.
+            ordered: True to yield results, and to raise exceptions, in the order of the jobs.
+            retries: how often a job is done again whose worker died.
+            deadline: when all is to be done.
+            stop: ends the run when it is set, as closing does; and is set where the run fails or is closed, for jobs that look
+                at it.
+
+        Raises:
+            WorkerDiedError: the worker of a job died, as did those of its retries.
+            TimeUp: the deadline is over. Worker processes are killed then; elsewhere what runs is waited for.
         """
         ...
 

@@ -6,10 +6,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from datasets_core.errors import ConfigurationError
 
@@ -204,17 +204,41 @@ def _random() -> Random:
 
 R = TypeVar("R")
 
+RETRIES = 3
+"""How often a job is done again whose worker died."""
+
 
 class SerialEngine:
     """One job after the other, here."""
 
+    shares_memory: ClassVar[bool] = True
+
     def __init__(self, workers: int | None = None) -> None:
         self.workers = 1
 
-    def run(self, function: Callable[[T], R], jobs: Sequence[T]) -> Iterator[tuple[int, R]]:
+    def run(
+        self,
+        function: Callable[[T], R],
+        jobs: Iterable[T],
+        *,
+        window: int | None = None,
+        ordered: bool = False,
+        retries: int = RETRIES,
+        deadline: Deadline | None = None,
+        stop: threading.Event | None = None,
+    ) -> Iterator[tuple[int, R]]:
         """See `Engine.run`."""
-        for index, job in enumerate(jobs):
-            yield index, function(job)
+        try:
+            for index, job in enumerate(jobs):
+                if stop is not None and stop.is_set():
+                    return
+                if deadline is not None and not deadline.remaining:
+                    raise TimeUp(())
+                yield index, function(job)
+        except BaseException:
+            if stop is not None:
+                stop.set()
+            raise
 
 
 SERIAL = SerialEngine()

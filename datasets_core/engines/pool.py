@@ -1,7 +1,6 @@
-"""`WorkerProcess`: a process of its own that is sent functions and calls, one at a time, for as long as it is needed.
+"""Threads that make calls, each with a worker process where functions are sent to one; engines and pools of them.
 
-It is started as a program and not forked, so that it needs no `if __name__ == "__main__"`, shares no lock with its parent, and
-may be started by daemonic processes too, as the workers of torch's `DataLoader` are.  What functions print goes to stderr.
+An engine has its workers for one run; a `WorkerPool` for as long as somebody reads the stream that uses it.
 """
 
 from __future__ import annotations
@@ -9,233 +8,285 @@ from __future__ import annotations
 import atexit
 import heapq
 import itertools
-import json
 import logging
 import os
-import pickle
-import signal
-import subprocess
-import sys
 import threading
 import time
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
-from typing import IO, Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from datasets_core import config
-from datasets_core.engines.local import Failure, end_with, packed, unpacked
-from datasets_core.errors import ConfigurationError, WorkerDiedError
+from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
+from datasets_core.engines.process import SentFunction, WorkerProcess
+from datasets_core.engines.threads import Job, in_thread
+from datasets_core.errors import ConfigurationError
 
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from datasets_core.engines.pool import serve; serve(int(sys.argv[2]))"
-)
-_KEYS = itertools.count()
-_LENGTH = 8
-
-
-@dataclass(frozen=True)
-class SentFunction:
-    """A function that is called in worker processes: it is packed once, and sent once to each.
-
-    Attributes:
-        call: the function.
-        label: what it is called in errors.
-    """
-
-    call: Callable[..., Any]
-    label: str
-    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def key(self) -> int:
-        """A number that no other function of this process has."""
-        return int(self._kept.setdefault("key", next(_KEYS)))
-
-    @property
-    def packed(self) -> bytes:
-        """The function as bytes.
-
-        Raises:
-            ConfigurationError: it holds on to this process.
-        """
-        if "packed" not in self._kept:
-            try:
-                self._kept["packed"] = packed((config.settings(), self.call))
-            except (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError) as error:
-                raise ConfigurationError(
-                    f"{self.label} cannot be sent to a worker process: {error}. "
-                    "Make that object inside of the function, or give engine='threads'."
-                ) from error
-        found: bytes = self._kept["packed"]
-        return found
-
-
-class WorkerProcess:
-    """One process, started by the first call."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._known: set[int] = set()
-
-    def call(self, function: SentFunction, *arguments: Any) -> Any:
-        """What the function gives in the process; an error of the function is raised as it is.
-
-        Raises:
-            WorkerDiedError: the process ended without an answer.
-            ConfigurationError: the function or its arguments cannot be sent.
-        """
-        sent = None if function.key in self._known else function.packed
-        message = as_bytes((function.key, sent, arguments), function.label)
-        if self._process is None:
-            self._process = self._started()
-        try:
-            assert self._process.stdin is not None and self._process.stdout is not None
-            _write(self._process.stdin, message)
-            answer = _read(self._process.stdout)
-        except (OSError, EOFError, ValueError) as error:  # ValueError: closed, since the process is killed
-            raise self._died(function) from error
-        found = unpacked(answer)
-        if isinstance(found, Failure):
-            raise found.error()
-        self._known.add(function.key)
-        return found
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if not sys.executable:
-            raise ConfigurationError("This Python has no program to start workers with. Give engine='threads'.")
-        command = [sys.executable, "-c", _PROGRAM, json.dumps([path for path in sys.path if isinstance(path, str)])]
-        return subprocess.Popen([*command, str(os.getpid())], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def _died(self, function: SentFunction) -> WorkerDiedError:
-        process = self._process
-        code = None
-        if process is not None:
-            with suppress(subprocess.TimeoutExpired):
-                code = process.wait(timeout=5)
-        self.kill()
-        self.end()
-        how = "was ended" if code is None else f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return WorkerDiedError(
-            f"The worker process of {function.label} {how}, without an answer. "
-            "Look whether it needs more memory than there is, or give fewer workers."
-        )
-
-    def kill(self) -> None:
-        """End the process, whatever it does; by any thread."""
-        process = self._process
-        if process is not None and process.returncode is None:
-            process.kill()
-
-    def end(self) -> None:
-        """Tidy up behind the process, by the thread that calls it; the next call starts another one."""
-        process, self._process = self._process, None
-        self._known.clear()
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-        process.wait()
-
-
-def as_bytes(value: Any, label: str) -> bytes:
-    """A value to be sent.
-
-    Raises:
-        ConfigurationError: it cannot be.
-    """
-    with suppress(TypeError, AttributeError, ValueError, pickle.PicklingError):
-        return pickle.dumps(value, protocol=5)  # several times as fast as what knows lambdas, too
-    try:
-        return packed(value)
-    except (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError) as error:
-        raise ConfigurationError(
-            f"A row cannot be sent to or from a worker process of {label}: {error}. "
-            "Leave such values out of rows, or give engine='threads'."
-        ) from error
-
-
-def _write(pipe: IO[bytes], data: bytes) -> None:
-    pipe.write(len(data).to_bytes(_LENGTH, "little"))
-    pipe.write(data)
-    pipe.flush()
-
-
-def _read(pipe: IO[bytes]) -> bytes:
-    length = int.from_bytes(_exactly(pipe, _LENGTH), "little")
-    return _exactly(pipe, length)
-
-
-def _exactly(pipe: IO[bytes], count: int) -> bytes:
-    data = pipe.read(count)
-    if len(data) < count:
-        raise EOFError
-    return data
-
-
-def serve(parent: int) -> None:
-    """Answer calls until there are no more: what a worker process does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
-    threading.Thread(target=end_with, args=(parent,), daemon=True, name="datasets_core-orphan-check").start()
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    known: dict[int, tuple[Any, Callable[..., Any]]] = {}
-    while True:
-        try:
-            message = _read(questions)
-        except EOFError:
-            return
-        try:
-            _write(answers, _answer(message, known))
-        except BrokenPipeError:
-            return
-
-
-def _answer(message: bytes, known: dict[int, tuple[Any, Callable[..., Any]]]) -> bytes:
-    try:
-        key, sent, arguments = unpacked(message)
-        if sent is not None:
-            known[key] = unpacked(sent)
-        settings, function = known[key]
-        with config.using(settings):
-            return as_bytes(function(*arguments), getattr(function, "__qualname__", "a function"))
-    except Exception as error:
-        return packed(Failure.of(error))
-
-
-# `WorkerPool`: threads that make calls for as long as somebody reads, each with a process where functions are sent to
-# one.
-
-
+T = TypeVar("T")
 R = TypeVar("R")
+
+logger = logging.getLogger(__name__)
 
 ENGINES = ("threads", "processes")
 """Where a pool can make calls."""
-_SECONDS_TO_END = 1.0
+_GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it hangs in C
+_LOOK_SECONDS = 0.1  # between two looks at `stop`
+_SILENT_SECONDS = 60.0  # behind which the log says what is waited for
+_END_SECONDS = 1.0  # for a thread, when this process ends
+_MOST_ROWS = 256
+_PIECE_SECONDS = 0.03
 
 _here = threading.local()
 
 
-def call_in_process(function: SentFunction, *arguments: Any) -> Any:
-    """Call a function in the process of this thread of a pool; in threads of others, here.
+def call_in_process(function: SentFunction, *arguments: Any, retries: int = RETRIES, job: int | None = None) -> Any:
+    """Call a function in the process of this thread; in threads that have none, here.
 
     Raises:
-        WorkerDiedError: the process ended without an answer.
+        WorkerDiedError: the process ended without an answer, and more than `retries` others after it.
     """
     process: WorkerProcess | None = getattr(_here, "process", None)
-    return function.call(*arguments) if process is None else process.call(function, *arguments)
+    return function.call(*arguments) if process is None else process.call(function, *arguments, retries=retries, job=job)
+
+
+class Workers:
+    """Some threads, each with a worker process if so wanted; the first calls start them.
+
+    They may be closed by the garbage collector in the middle of anything: no lock is taken here that is not reentrant.
+    """
+
+    def __init__(self, count: int, *, has_processes: bool) -> None:
+        self._count, self._has_processes, self._pid = count, has_processes, os.getpid()
+        self._waiting: list[tuple[int, int, Future[Any], Callable[[], Any]]] = []
+        self._order = itertools.count()
+        self._lock = threading.RLock()
+        self._signals: SimpleQueue[bool] = SimpleQueue()
+        self._threads: list[Job[None]] = []
+        self._processes: list[WorkerProcess] = []
+        self._is_closed = False
+        _OPEN.add(self)
+
+    def submit(self, call: Callable[[], R], priority: int) -> Future[R]:
+        """Start a call as soon as a thread is free, before those with higher numbers."""
+        future: Future[R] = Future()
+        with self._lock:
+            run: Callable[[], Any] = partial(copy_context().run, call)
+            heapq.heappush(self._waiting, (priority, next(self._order), future, run))
+            if len(self._threads) < self._count:
+                self._threads.append(in_thread(self._run, "datasets_core-worker"))
+        self._signals.put(True)
+        return future
+
+    def _run(self) -> None:
+        process = None
+        if self._has_processes:
+            process = _here.process = WorkerProcess()
+            with self._lock:
+                self._processes.append(process)
+        try:
+            while self._signals.get() and not self._is_closed:
+                with self._lock:
+                    _, _, future, call = heapq.heappop(self._waiting)
+                _set_result(future, call)
+                del future, call  # or the rows of the last call stay until the next
+        finally:
+            if process is not None:
+                process.end()
+
+    def close(self) -> None:
+        """End the threads behind what they do now, and the processes at once."""
+        if self._pid != os.getpid():  # of the process that this one was forked from
+            return
+        self._is_closed = True
+        for _ in self._threads:
+            self._signals.put(False)
+        for process in self._processes:
+            process.kill()
+
+    def join(self, seconds: float | None = None) -> None:
+        """Wait until the threads are done; `seconds` for each of them at most."""
+        for thread in self._threads if self._pid == os.getpid() else ():
+            thread.join(seconds)
+
+
+def _set_result(future: Future[Any], call: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        found = call()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(found)
+
+
+_OPEN: weakref.WeakSet[Workers] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Leave no process behind, and no thread in the middle of a library that is being torn down."""
+    for workers in list(_OPEN):
+        workers.close()
+    for workers in list(_OPEN):
+        workers.join(_END_SECONDS)
+
+
+def done(
+    submit: Callable[[Callable[[], R], int], Future[R]],
+    work: Callable[[T], R],
+    jobs: Iterator[T],
+    window: int,
+    *,
+    ordered: bool,
+    deadline: Deadline | None = None,
+    stop: threading.Event | None = None,
+    label: str = "",
+) -> Generator[tuple[T, R]]:
+    """Yield each job with its result.
+
+    Args:
+        submit: see `Workers.submit`.
+        work: on a job, in a worker.
+        jobs: taken by the thread that reads; an error of theirs is raised behind the results of those before it.
+        window: how many jobs are in work at most, or done and not yielded.
+        ordered: True for results, and errors of jobs, in the order of the jobs.
+        deadline, stop: see `Engine.run`.
+        label: of the work, for the log, which says what is waited for.
+    """
+    running: dict[Future[R], T] = {}
+    failure: Exception | None = None
+    is_begun = is_over = False
+    try:
+        while True:
+            is_late = deadline is not None and not deadline.remaining
+            while not (is_over or is_late) and len(running) < window and (is_begun or not _is_first_done(running)):
+                try:
+                    job = next(jobs)
+                except StopIteration:
+                    is_over = True
+                except Exception as error:  # its place is behind what runs
+                    failure, is_over = error, True
+                else:
+                    running[submit(partial(work, job), len(running))] = job
+            if not running:
+                if is_late and not is_over:
+                    raise TimeUp(())
+                break
+            future = _next_done(running, ordered, deadline, stop, label)
+            if future is None:
+                return
+            job = running.pop(future)
+            try:
+                found = future.result()
+            finally:
+                del future  # which an error would keep, and it the error
+            yield job, found
+            is_begun = True
+        if failure is not None:
+            raise failure
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _is_first_done(running: dict[Future[R], T]) -> bool:
+    return bool(running) and next(iter(running)).done()
+
+
+def _next_done(
+    running: dict[Future[R], T], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
+) -> Future[R] | None:
+    """The future whose result comes next; None once `stop` is set.
+
+    Raises:
+        TimeUp: none is done, and the jobs did not stop themselves when their time was over.
+    """
+    awaited = [next(iter(running))] if ordered else list(running)
+    begun = told = time.monotonic()
+    while not (stop is not None and stop.is_set()):
+        for future in awaited:
+            if future.done():
+                return future
+        now = time.monotonic()
+        left = _SILENT_SECONDS if deadline is None else deadline.at + _GRACE_SECONDS - now
+        if left <= 0:
+            raise TimeUp(())
+        if label and now >= told + _SILENT_SECONDS:
+            told = now
+            logger.warning("The next rows wait for %s, which a worker has called for %d seconds.", label, now - begun)
+        wait(awaited, min(left, _SILENT_SECONDS if stop is None else _LOOK_SECONDS), FIRST_COMPLETED)
+    return None
+
+
+# -- engines -----------------------------------------------------------------------------------------------------------
+
+
+class ThreadEngine:
+    """Jobs in threads of this process: for work that releases the interpreter's lock.
+
+    Args:
+        workers: how many; None is one for each processor.
+    """
+
+    shares_memory: ClassVar[bool] = True
+
+    def __init__(self, workers: int | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise ConfigurationError(f"An engine cannot have {workers} workers. Give at least 1.")
+        self.workers = workers or os.cpu_count() or 1
+
+    def run(
+        self,
+        function: Callable[[T], R],
+        jobs: Iterable[T],
+        *,
+        window: int | None = None,
+        ordered: bool = False,
+        retries: int = RETRIES,
+        deadline: Deadline | None = None,
+        stop: threading.Event | None = None,
+    ) -> Iterator[tuple[int, R]]:
+        """See `Engine.run`."""
+        count = min(self.workers, len(jobs)) if isinstance(jobs, Sized) else self.workers
+        work = self._work(function, retries)
+        workers = Workers(count, has_processes=not self.shares_memory)
+        options: dict[str, Any] = {"ordered": ordered, "deadline": deadline, "stop": stop}
+        try:
+            for (index, _), result in done(workers.submit, work, enumerate(jobs), window or 2 * count, **options):
+                yield index, result
+        except BaseException:
+            if stop is not None:
+                stop.set()
+            raise
+        finally:
+            workers.close()
+            workers.join()
+
+    def _work(self, function: Callable[[T], R], retries: int) -> Callable[[tuple[int, T]], R]:
+        return lambda job: function(job[1])
+
+
+class ProcessEngine(ThreadEngine):
+    """Jobs in worker processes: for work in Python.
+
+    Functions and jobs may be anything that cloudpickle can send, lambdas and classes of `__main__` too, and no
+    `if __name__ == "__main__"` is needed.
+    """
+
+    shares_memory: ClassVar[bool] = False
+
+    def _work(self, function: Callable[[T], R], retries: int) -> Callable[[tuple[int, T]], R]:
+        sent = SentFunction(function, getattr(function, "__qualname__", type(function).__qualname__), is_of_rows=False)
+        _ = sent.packed  # here, where it fails at once
+        return lambda job: call_in_process(sent, job[1], retries=retries, job=job[0])
+
+
+# -- pools of streams --------------------------------------------------------------------------------------------------
 
 
 class WorkerPool:
@@ -259,7 +310,7 @@ class WorkerPool:
 
     def _begin(self) -> None:
         self._pid, self._lock, self._users = os.getpid(), threading.RLock(), 0
-        self._workers: _Workers | None = None
+        self._workers: Workers | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WorkerPool, (self.count, self.engine)
@@ -272,7 +323,7 @@ class WorkerPool:
         pid = self._pid
         with self._lock:
             if self._workers is None:
-                self._workers = _Workers(self.count, has_processes=self.engine == "processes")
+                self._workers = Workers(self.count, has_processes=self.engine == "processes")
             workers = self._workers
             self._users += 1
         try:
@@ -286,102 +337,23 @@ class WorkerPool:
                         workers.close()
 
 
-class _Workers:
-    """Some threads.
+def in_order(
+    jobs: Iterator[T], work: Callable[[T], R], pool: WorkerPool, ahead: int, label: str = "a function of the stream"
+) -> Generator[tuple[T, R]]:
+    """Each job with its result, in order; an error comes where its job stands.
 
-    They may be closed by the garbage collector in the middle of anything: no lock is taken here that is not reentrant.
+    >>> list(in_order(iter([1, 2, 3]), lambda job: job * 10, WorkerPool(2), 4))
+    [(1, 10), (2, 20), (3, 30)]
+
+    Args:
+        jobs: taken by the thread that reads.
+        work: on one of them, in a worker.
+        pool: of workers.
+        ahead: how many jobs are in work at most.
+        label: of the work, for the log.
     """
-
-    def __init__(self, count: int, *, has_processes: bool) -> None:
-        self._count, self._has_processes = count, has_processes
-        self._waiting: list[tuple[int, int, Future[Any], Callable[[], Any]]] = []
-        self._order = itertools.count()
-        self._lock = threading.RLock()
-        self._signals: SimpleQueue[bool] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        self._processes: list[WorkerProcess] = []
-        self._is_closed = False
-        _OPEN.add(self)
-
-    def submit(self, call: Callable[[], R], priority: int) -> Future[R]:
-        """Start a call as soon as a thread is free, before those with higher numbers."""
-        future: Future[R] = Future()
-        with self._lock:
-            heapq.heappush(self._waiting, (priority, next(self._order), future, copied(call)))
-            if len(self._threads) < self._count:
-                self._threads.append(threading.Thread(target=self._run, daemon=True, name="datasets_core-worker"))
-                self._threads[-1].start()
-        self._signals.put(True)
-        return future
-
-    def _run(self) -> None:
-        process = None
-        if self._has_processes:
-            process = _here.process = WorkerProcess()
-            with self._lock:
-                self._processes.append(process)
-        try:
-            while self._signals.get() and not self._is_closed:
-                with self._lock:
-                    _, _, future, call = heapq.heappop(self._waiting)
-                _set_result(future, call)
-                del future, call  # or the rows of the last call stay until the next
-        finally:
-            if process is not None:
-                process.end()
-
-    def close(self) -> None:
-        """End the threads behind what they do now, and the processes at once."""
-        self._is_closed = True
-        for _ in self._threads:
-            self._signals.put(False)
-        for process in self._processes:
-            process.kill()
-
-    def join(self) -> None:
-        """Wait a little until the threads are done."""
-        for thread in self._threads:
-            thread.join(_SECONDS_TO_END)
-
-
-def _set_result(future: Future[Any], call: Callable[[], Any]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        found = call()
-    except BaseException as error:
-        future.set_exception(error)
-    else:
-        future.set_result(found)
-
-
-def copied(call: Callable[[], R]) -> Callable[[], R]:
-    """The call with the settings that hold here, for another thread."""
-    context = copy_context()
-    return lambda: context.run(call)
-
-
-_OPEN: weakref.WeakSet[_Workers] = weakref.WeakSet()
-
-
-@atexit.register
-def _end_all() -> None:
-    """Leave no process behind, and no thread in the middle of a library that is being torn down."""
-    for act in ("close", "join"):
-        for workers in list(_OPEN):
-            getattr(workers, act)()
-
-
-# Jobs of a pool of workers, some of which are done ahead, and all of which come in order.
-
-
-logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-_MOST_ROWS = 256
-_PIECE_SECONDS = 0.03
-_SILENT_SECONDS = 60.0  # behind which the log says what a reader waits for
+    with pool.working() as submit:
+        yield from done(submit, work, jobs, ahead, ordered=True, label=label)
 
 
 class Pace:
@@ -411,58 +383,6 @@ class Pace:
         """Note how long so many rows took."""
         soon = int(_PIECE_SECONDS * rows / max(seconds, 1e-9))
         self.rows = max(1, min(soon, 4 * rows, _MOST_ROWS))
-
-
-def in_order(
-    jobs: Iterator[T], work: Callable[[T], R], pool: WorkerPool, ahead: int, label: str = "a function of the stream"
-) -> Iterator[tuple[T, R]]:
-    """Each job with its result, in order; an error comes where its job stands.
-
-    >>> list(in_order(iter([1, 2, 3]), lambda job: job * 10, WorkerPool(2), 4))
-    [(1, 10), (2, 20), (3, 30)]
-
-    Args:
-        jobs: taken by the thread that reads.
-        work: on one of them, in a worker.
-        pool: of workers.
-        ahead: how many jobs are in work at most.
-        label: of the work, for the log.
-    """
-    running: deque[tuple[T, Future[R]]] = deque()
-    failure: Exception | None = None
-    is_begun = is_over = False
-    with pool.working() as submit:
-        try:
-            while True:
-                while not is_over and len(running) < ahead and (is_begun or not running or not running[0][1].done()):
-                    try:
-                        job = next(jobs)
-                    except StopIteration:
-                        is_over = True
-                    except Exception as error:  # its place is behind what runs
-                        failure, is_over = error, True
-                    else:
-                        running.append((job, submit(partial(work, job), len(running))))
-                if not running:
-                    break
-                job, future = running.popleft()
-                found = _waited(future, label)
-                del future
-                yield job, found
-                is_begun = True
-            if failure is not None:
-                raise failure
-        finally:
-            for _, future in running:
-                future.cancel()
-
-
-def _waited(future: Future[R], label: str) -> R:
-    waited = 0.0
-    while not wait([future], timeout=_SILENT_SECONDS).done:
-        waited += _SILENT_SECONDS
-        logger.warning("The next rows wait for %s, which a worker has called for %d seconds.", label, waited)
-    return future.result()
 
 
 def ahead_of(pool: WorkerPool | None, shards: int) -> int:

@@ -350,7 +350,12 @@ class WorkerDiedError(DatasetBuildError):
     Args:
         message: what happened, and what to do.
         job: the position of its job, where known.
+
+    Attributes:
+        how: how it ended, where known, such as "was killed by signal 9 (SIGKILL)".
     """
+
+    how = ""
 
     def __init__(self, message: str, *, job: int | None = None) -> None:
         self.job = job

@@ -437,15 +437,10 @@ def shards_of(rows: PushedRows, limits: ShardLimits) -> Callable[[str], Iterator
 def _written(rows: PushedRows, limits: ShardLimits, folder: str) -> Iterator[LocalShard]:
     parts = _Parts(rows, limits.count(0 if limits.num_shards else rows.num_bytes(), rows.num_rows))
     engine = get_engine(num_proc=min(limits.num_proc or 1, len(parts)))
-    waiting: dict[int, LocalShard] = {}
-    wanted = 0
     with progress(f"Writing {rows.split} as Parquet", total=rows.num_rows) as bar:
-        for number, shard in engine.run(partial(_write, folder), parts):
-            waiting[number] = shard
+        for _, shard in engine.run(partial(_write, folder), parts, ordered=True):
             bar.update(shard.num_rows)
-            while wanted in waiting:
-                yield waiting.pop(wanted)
-                wanted += 1
+            yield shard
 
 
 def _write(folder: str, job: tuple[int, PushedRows]) -> LocalShard:

@@ -439,11 +439,11 @@ def _written(dataset: Rows, folder: str, wanted: Shards, bar: Progress) -> tuple
     borders = [least * number + min(number, more) for number in range(count + 1)]
     jobs = [(number, count, start, stop) for number, (start, stop) in enumerate(pairwise(borders))]
     engine = get_engine("threads" if (wanted.num_proc or 1) > 1 else "serial", num_proc=wanted.num_proc)
-    found: dict[int, SavedShard] = {}
-    for number, shard in engine.run(partial(_write_shard, dataset, folder), jobs):
-        found[number] = shard
+    found: list[SavedShard] = []
+    for _, shard in engine.run(partial(_write_shard, dataset, folder), jobs, ordered=True):
+        found.append(shard)
         bar.update(sum(shard.batches or ()))
-    return tuple(found[number] for number in range(count))
+    return tuple(found)
 
 
 def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> SavedShard:

@@ -399,13 +399,7 @@ def _texts(dataset: Rows, encode: Encode, batches: list[tuple[int, int]], num_pr
         for batch in batches:
             yield encode(dataset, batch)
         return
-    waiting: dict[int, bytes] = {}
-    wanted = 0
-    for number, text in engine.run(partial(encode, dataset), batches):
-        waiting[number] = text
-        while wanted in waiting:
-            yield waiting.pop(wanted)
-            wanted += 1
+    yield from (text for _, text in engine.run(partial(encode, dataset), batches, ordered=True))
 
 
 def check_mode(mode: Any) -> None:

@@ -416,14 +416,15 @@ class _Write:
             self.rounded += self._framer.rounded
             return
         jobs = _Jobs(self._rows, spans, self._job_rows)
-        done = _in_order(get_engine(num_proc=self._num_proc).run(partial(_all_made, self._framer), jobs))
-        with closing(done):
+        engine = get_engine(num_proc=self._num_proc)
+        made = engine.run(partial(_all_made, self._framer), jobs, ordered=True)
+        with closing(made) as done:  # type: ignore[type-var]
             for count in jobs.counts:
                 yield self._taken(done, count)
 
-    def _taken(self, done: Iterator[_Made], count: int) -> Frames:
+    def _taken(self, done: Iterator[tuple[int, _Made]], count: int) -> Frames:
         for _ in range(count):
-            parts, rounded = next(done)
+            _, (parts, rounded) = next(done)
             self.rounded += rounded
             yield from parts
 
@@ -440,16 +441,6 @@ def _made(framer: FramedRows, rows: PushedRows) -> Frames:
 
 def _all_made(framer: FramedRows, rows: PushedRows) -> _Made:
     return [(bytes(data), num_rows) for data, num_rows in _made(framer, rows)], framer.rounded
-
-
-def _in_order(results: Iterator[tuple[int, _Made]]) -> Generator[_Made]:
-    waiting: dict[int, _Made] = {}
-    wanted = 0
-    for number, made in results:
-        waiting[number] = made
-        while wanted in waiting:
-            yield waiting.pop(wanted)
-            wanted += 1
 
 
 class _Jobs(Sequence[PushedRows]):

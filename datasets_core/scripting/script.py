@@ -27,7 +27,7 @@ from typing import NoReturn, TypeVar
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.failures import describe
 from datasets_core.engines.deadline import Deadline, Place, TimeUp, stopped_at
-from datasets_core.engines.local import send_by_value
+from datasets_core.engines.process import send_by_value
 from datasets_core.errors import (
     DatasetBuildError,
     DatasetsCoreError,

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.engines.threads import Job, in_thread, renewed_after_fork
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRangeError
 from datasets_core.slim.queues import batch_of, checked_capacity, register, whole_number
 
@@ -27,7 +27,7 @@ class _Ahead:
         self.is_iterated = is_iterated  # by one thread at a time
         self.source = threading.Lock()
         self.changed = threading.Condition()
-        self.threads: list[threading.Thread] = []
+        self.threads: list[Job[None]] = []
         self.made: dict[int, Any] = {}
         self.failures: dict[int, BaseException] = {}
         self.first = self.asked = 0  # numbers: of the element that is given next, and of the next one that is made
@@ -45,9 +45,7 @@ class _Ahead:
         if self.threads or self.is_closed or self.is_lost:
             return
         for _ in range(self.num_threads):
-            thread = threading.Thread(target=self.run, name="datasets_core-prefetch", daemon=True)
-            thread.start()
-            self.threads.append(thread)  # an interrupt may come between the two: only what was started can be joined
+            self.threads.append(in_thread(self.run, "datasets_core-prefetch"))
 
     def run(self) -> None:
         """Make one element after the other."""
@@ -89,8 +87,6 @@ class _Ahead:
             self.made.clear()
             self.changed.notify_all()
             threads, self.threads = self.threads, []
-        if threading.current_thread() in threads:
-            return
         end = time.monotonic() + _JOIN_SECONDS
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))

@@ -7,12 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.engines.threads import Job, in_thread, renewed_after_fork
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, redact
 from datasets_core.slim.queues import shuffled_places, whole_number
 from datasets_core.slim.readers import Position, SampleBlock, SampleReader, ended, in_words, no_sample, picked, plain, shown_key
@@ -114,7 +115,7 @@ class UnitThreads:
         self._next, self._samples_ahead = next_unit, samples_ahead
         self._buffers: dict[int, _Buffer] = {}
         self._lock, self._room, self._arrived = _conditions()
-        self._threads: list[threading.Thread] = []
+        self._threads: list[Job[None]] = []
         self._weight, self._wanted = 0.0, max(starts, default=-1)
         self._is_begun, self.is_closed, self.is_lost = False, False, False
         renewed_after_fork(self)
@@ -166,8 +167,6 @@ class UnitThreads:
             self._room.notify_all()
             self._arrived.notify_all()
             threads, self._threads = self._threads, []
-        if threading.current_thread() in threads:  # collected as garbage in one of them
-            return
         end = time.monotonic() + _JOIN_SECONDS
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
@@ -181,9 +180,7 @@ class UnitThreads:
         self._is_begun = True
         most = len(self._starts) + len(self._units) - self._next
         for reader in self._readers[:most]:
-            thread = threading.Thread(target=self._run, args=(reader,), name="datasets_core-slim", daemon=True)
-            thread.start()
-            self._threads.append(thread)  # an interrupt may come between the two: only what was started can be joined
+            self._threads.append(in_thread(partial(self._run, reader), "datasets_core-slim"))
 
     # -- in the threads ------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from datasets_core.engines import Engine
-from datasets_core.engines.deadline import SerialEngine
 from datasets_core.errors import UnhashableError
 from datasets_core.store.fingerprint import Hasher
 
@@ -36,7 +35,9 @@ class ModuleStateError(Exception):
         self.names = names
 
 
-def run(engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: Any, verb: str) -> Iterator[tuple[int, R]]:
+def run(
+    engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: Any, verb: str, **options: Any
+) -> Iterator[tuple[int, R]]:
     """`engine.run`, but that jobs run in this process where worker processes would read other values of the user's modules.
 
     Worker processes import modules anew, without what the program has set in them since: a class attribute, a function that
@@ -47,14 +48,15 @@ def run(engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: An
         function, jobs: see `Engine.run`.
         code: functions and objects whose code the jobs call.
         verb: what the user has called, for the log.
+        options: see `Engine.run`.
     """
-    held = function if _is_here(engine) else checked(function, *code)
+    held = function if getattr(engine, "shares_memory", False) else checked(function, *code)
     if held is function:
-        yield from engine.run(function, jobs)
+        yield from engine.run(function, jobs, **options)
         return
     left = set(range(len(jobs)))
     try:
-        with closing(engine.run(held, jobs)) as results:  # type: ignore[type-var]
+        with closing(engine.run(held, jobs, **options)) as results:  # type: ignore[type-var]
             for index, result in results:
                 left.discard(index)
                 yield index, result
@@ -86,14 +88,6 @@ def warn_of(error: ModuleStateError, verb: str) -> None:
     )
 
 
-def _is_here(engine: Engine) -> bool:
-    if isinstance(engine, SerialEngine):
-        return True
-    from datasets_core.engines.local import ThreadEngine  # 3 ms that serial work does without
-
-    return isinstance(engine, ThreadEngine)
-
-
 class _Checked:
     """A function that runs only where the user's modules hold what they hold in the process that made it."""
 
@@ -117,7 +111,7 @@ def state_of(code: Any) -> State:
     >>> state_of([len, lambda row: row])
     {}
     """
-    from datasets_core.engines.local import met_by_pickling
+    from datasets_core.engines.process import met_by_pickling
 
     found: State = {}
     for key in _read_by(_without_held_modules(met_by_pickling(code))):
@@ -142,7 +136,7 @@ def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 def _is_imported(value: Any, module: Any) -> bool:
     """True if another process gets a function or class by the import of its module, and not as code."""
-    from datasets_core.engines.local import sent_by_value
+    from datasets_core.engines.process import sent_by_value
     from datasets_core.store.code import is_found_by_name
 
     if not isinstance(module, str) or module in ("__main__", "__mp_main__") or not is_found_by_name(value, module):

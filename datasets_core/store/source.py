@@ -308,7 +308,7 @@ def verify_folder(
     Returns:
         Problems, in the order of the shards; empty if all is well.
     """
-    from concurrent.futures import ThreadPoolExecutor
+    from datasets_core.engines.pool import ThreadEngine
 
     path = located(path)
     try:
@@ -325,9 +325,9 @@ def verify_folder(
             with lock:
                 on_progress(num_bytes)
 
-    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
-        checks = [pool.submit(_problem, path, shard, told, storage_options) for shard in manifest.shards]
-        problems = [problem for check in checks if (problem := check.result()) is not None]
+    engine = ThreadEngine(min(_THREADS, os.cpu_count() or 1))
+    checks = engine.run(lambda shard: _problem(path, shard, told, storage_options), manifest.shards, ordered=True)
+    problems = [problem for _, problem in checks if problem is not None]
     for entry in files.list_files(path, storage_options):
         name = entry.path.replace(os.sep, "/").rpartition("/")[2]
         if is_shard_name(name) and name not in names:

@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -22,6 +22,9 @@ from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.schema import plain_schema, plain_type
 from datasets_core.store.manifest import EXTENSIONS, ShardRecord, runs, temporary_path
+
+if TYPE_CHECKING:
+    from datasets_core.engines.threads import Job
 
 # A new file whose sha256 is computed while it is written.
 
@@ -49,10 +52,9 @@ class HashedFile:
         self._hashed = 0
         self._announced = 0
         self._ended = False
-        self._failure: BaseException | None = None
         self._change = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        self._hashing: Job[None] | None = None
+        self._descriptor = _new_file(path, os.O_RDWR)
 
     def write(self, data: Any) -> int:
         """Append bytes; all of them, or an `OSError`."""
@@ -77,9 +79,8 @@ class HashedFile:
     def finish(self) -> tuple[int, str]:
         """Have everything on the disk, and close: (bytes, sha256 in hex, "" where it was left out)."""
         os.fsync(self._descriptor)
-        self._join()
-        if self._failure is not None:
-            raise self._failure
+        if (hashing := self._ended_hashing()) is not None:
+            hashing.result()
         if self.is_hashed:
             self._hash_up_to(self.position)
         os.close(self._descriptor)
@@ -91,42 +92,40 @@ class HashedFile:
         if self._discarding:
             return
         self._discarding = True
-        self._join()
+        self._ended_hashing()
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
 
     def _announce(self) -> None:
-        if self._thread is None:
+        if self._hashing is None:
             if self.position < _INLINE_BYTES:
                 return
-            self._thread = threading.Thread(target=self._follow, name="datasets_core-hash", daemon=True)
-            self._thread.start()
+            from datasets_core.engines.threads import in_thread  # 2 ms that small files do without
+
+            self._hashing = in_thread(self._follow, "datasets_core-hash")
         with self._change:
             self._announced = self.position
             self._change.notify()
 
-    def _join(self) -> None:
-        if self._thread is None:
-            return
-        with self._change:
-            self._ended = True
-            self._change.notify()
-        self._thread.join()
-        self._thread = None
+    def _ended_hashing(self) -> Job[None] | None:
+        hashing, self._hashing = self._hashing, None
+        if hashing is not None:
+            with self._change:
+                self._ended = True
+                self._change.notify()
+            hashing.join()
+        return hashing
 
     def _follow(self) -> None:
-        try:
-            while True:
-                with self._change:
-                    self._change.wait_for(lambda: self._ended or self._announced > self._hashed)
-                    if self._ended:
-                        return
-                    goal = self._announced
-                self._hash_up_to(goal)
-        except BaseException as error:  # raised in the writer's thread, by `finish`
-            self._failure = error
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._ended or self._announced > self._hashed)
+                if self._ended:
+                    return
+                goal = self._announced
+            self._hash_up_to(goal)
 
     def _hash_up_to(self, goal: int) -> None:
         block = memoryview(bytearray(min(_HASH_BLOCK, max(goal - self._hashed, 1))))
@@ -223,10 +222,17 @@ def copy_stream(source: str, path: str, *, is_file: bool) -> int | None:
         span = _span(given, is_file)
         if span is None:
             return None
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        made = _new_file(path, os.O_WRONLY)
         opened.callback(os.close, made)
         _copy(given, made, *span)
         return span[1] - span[0]
+
+
+def _new_file(path: str, flags: int) -> int:
+    """Return the descriptor of a new file, in place of one that a killed worker left: its job is done again."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
 
 
 def _span(source: int, is_file: bool) -> tuple[int, int] | None:

@@ -161,7 +161,7 @@ def test_pauses_do_not_count(pool):
 def test_the_time_of_the_work_around_holds(pool):
     gate = threading.Event()
     with pytest.raises(files.Overdue):
-        files.done_by(
+        threads.done_by(
             time.monotonic() + 0.05, lambda: StallTimeout("x", 1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
         )
     gate.set()

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -13,8 +14,8 @@ import pytest
 from datasets_core import Dataset, config, load_dataset
 from datasets_core import engines as engine_module
 from datasets_core.engines import Engine, get_engine, register_engine
-from datasets_core.engines.deadline import SerialEngine
-from datasets_core.engines.local import ProcessEngine, ThreadEngine
+from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp
+from datasets_core.engines.pool import ProcessEngine, ThreadEngine
 from datasets_core.errors import ConfigurationError, FileFormatError
 
 ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]
@@ -101,6 +102,81 @@ def test_a_keyboard_interrupt_ends_the_run(engine: Engine) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         list(engine.run(interrupt, [1, 2, 3]))
+
+
+def test_results_come_in_order_where_they_are_wanted_so(engine: Engine) -> None:
+    def slow_at_first(job: int) -> int:
+        time.sleep(0.2 * (job == 0))
+        return -job
+
+    assert list(engine.run(slow_at_first, range(9), ordered=True)) == [(job, -job) for job in range(9)]
+
+
+def test_an_error_comes_in_its_order_too(engine: Engine) -> None:
+    results = engine.run(lambda job: 1 // job, [2, 1, 0, 1], ordered=True)
+    assert [next(results), next(results)] == [(0, 0), (1, 1)]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_jobs_are_taken_as_there_is_room(engine: Engine) -> None:
+    taken: list[int] = []
+
+    def jobs() -> Iterator[int]:
+        for job in range(50):
+            taken.append(job)
+            yield job
+
+    results = engine.run(lambda job: job, jobs(), window=4, ordered=True)
+    assert taken == []
+    for number in range(10):
+        assert next(results) == (number, number)
+        assert len(taken) <= number + 1 + 4
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_an_error_of_the_jobs_is_raised_behind_what_was_done(engine: Engine) -> None:
+    def jobs() -> Iterator[int]:
+        yield from range(3)
+        raise OSError("no more")
+
+    found: list[int] = []
+    with pytest.raises(OSError, match="no more"):
+        found.extend(result for _, result in engine.run(lambda job: job, jobs(), ordered=True))
+    assert found == [0, 1, 2]
+
+
+def test_no_job_begins_when_the_time_is_over(engine: Engine) -> None:
+    with pytest.raises(TimeUp):
+        list(engine.run(lambda job: time.sleep(0.4), range(1000), deadline=Deadline.of(0.3)))
+
+
+def test_a_run_is_stopped_from_outside_and_says_when_it_failed(engine: Engine) -> None:
+    stop = threading.Event()
+    results = engine.run(lambda job: job, range(1000), stop=stop)
+    assert next(results)[1] < 1000
+    assert not stop.is_set()
+    stop.set()
+    assert list(results) == []
+
+    over = threading.Event()
+    assert len(list(engine.run(lambda job: job, [0, 1], stop=over))) == 2
+    assert not over.is_set()
+    with pytest.raises(ZeroDivisionError):
+        list(engine.run(lambda job: 1 // job, [0, 1], stop=over))
+    assert over.is_set()
+
+
+def test_running_jobs_can_look_whether_the_run_is_over() -> None:
+    stop = threading.Event()
+
+    def fail_or_wait(job: int) -> bool:
+        if not job:
+            raise OSError("no")
+        return stop.wait(30)
+
+    with pytest.raises(OSError, match="no"):
+        list(ThreadEngine(2).run(fail_or_wait, [1, 0], stop=stop))
 
 
 def test_threads_run_side_by_side() -> None:

@@ -8,7 +8,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from datasets_core.engines.pool import ENGINES, SentFunction, WorkerPool, call_in_process
+from datasets_core.engines.pool import ENGINES, WorkerPool, call_in_process
+from datasets_core.engines.process import SentFunction
 
 
 def _alive() -> list[threading.Thread]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.engines.local import ProcessEngine
+from datasets_core.engines.pool import ProcessEngine
 from datasets_core.errors import DatasetNotFoundError, MissingDependencyError, ScriptError
 from datasets_core.features.base import Value
 from datasets_core.scripting.script import load_script

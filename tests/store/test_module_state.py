@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.engines.local import ProcessEngine
+from datasets_core.engines.pool import ProcessEngine
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.load import load_dataset_builder

@@ -79,13 +79,11 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
     """
     if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
         return engine
-    from datasets_core.engines.local import ProcessEngine, ThreadEngine  # 2 ms that a serial build does without
+    from datasets_core.engines.pool import ProcessEngine, ThreadEngine  # 2 ms that a serial build does without
 
     if isinstance(engine, SerialEngine):
-        return ProcessEngine(1, deadline=deadline)
-    if deadline is not None:
-        return engine.until(deadline) if isinstance(engine, ProcessEngine) else engine
-    if count == 1 and isinstance(engine, (ProcessEngine, ThreadEngine)):
+        return ProcessEngine(1)
+    if count == 1 and deadline is None and isinstance(engine, ThreadEngine):
         return SerialEngine()  # a worker would be started for nothing
     return engine
 
@@ -103,19 +101,14 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
     if not isinstance(job, ShardJob):
         return None
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
-    return WorkerDiedError(
-        f"The worker process that made split {split!r}{part} of {builder.label} ended without a result{_how(error)}: "
-        "it was killed, perhaps for want of memory, or the code of the dataset ended it. "
+    named = WorkerDiedError(
+        f"The worker process that made split {split!r}{part} of {builder.label} {error.how or 'ended'}, without a result: "
+        "for want of memory perhaps, or by the code of the dataset. "
         "Run again with a smaller num_proc; finished parts are kept.",
         job=error.job,
     )
-
-
-def _how(error: WorkerDiedError) -> str:
-    """Return how the process ended, as the system names it: `SIGKILL(-9)`."""
-    said = str(error.__cause__ or "")
-    codes = said.rpartition("{")[2].partition("}")[0] if "exit codes" in said else ""
-    return f" ({codes})" if codes else ""
+    named.how = error.how
+    return named
 
 
 # The finished jobs of an unfinished build, so that the next run takes them over.
@@ -445,7 +438,9 @@ class Build:
                 running = engine.run(functools.partial(function, on_rows=bar.update), waiting)
             else:
                 code = self.builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
-                running = module_state.run(engine, function, waiting, *code, verb=f"The build of {self.builder.label}")
+                verb, is_killed = f"The build of {self.builder.label}", getattr(engine, "shares_memory", None) is False
+                limit = {"deadline": deadline} if is_killed and self.builder.is_stopped_by_timer else {}
+                running = module_state.run(engine, function, waiting, *code, verb=verb, **limit)
             try:
                 for position, result in running:
                     if not is_here:

@@ -7,7 +7,6 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -188,10 +187,11 @@ class Caller:
                 self._stack.callback(runner.close)
                 self._run = runner.run
             else:  # as in a notebook
-                pool = ThreadPoolExecutor(1)
-                self._stack.callback(pool.shutdown)
-                self._stack.callback(lambda: pool.submit(runner.close).result())
-                self._run = lambda coroutine: pool.submit(runner.run, coroutine).result()
+                from datasets_core.engines.pool import WorkerPool
+
+                submit = self._stack.enter_context(WorkerPool(1).working())
+                self._stack.callback(lambda: submit(runner.close, 0).result())
+                self._run = lambda coroutine: submit(partial(runner.run, coroutine), 0).result()
         return self._run(coroutine)
 
     def _note(self, error: BaseException, numbers: range) -> None:
@@ -384,15 +384,16 @@ def _watched(stage: str, total: int, files: Sequence[str]) -> Iterator[None]:
     if not any(files):
         yield
         return
+    from datasets_core.engines.threads import in_thread
+
     ended = threading.Event()
     with progress(stage, total=total, unit="rows") as bar:
-        thread = threading.Thread(target=_follow, args=(bar, files, ended), name="datasets_core-progress", daemon=True)
-        thread.start()
+        following = in_thread(partial(_follow, bar, files, ended), "datasets_core-progress")
         try:
             yield
         finally:
             ended.set()
-            thread.join()
+            following.join()
 
 
 def _follow(bar: Progress, files: Sequence[str], ended: threading.Event) -> None:

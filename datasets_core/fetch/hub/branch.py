@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from datasets_core import files
+from datasets_core.engines.threads import done_by
 from datasets_core.errors import (
     HubUnreachableError,
     InvalidTokenError,
@@ -458,7 +459,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     """
     try:
         with transport_failures(), garbled_answers():
-            return files.done_by(time.monotonic() + seconds, call)
+            return done_by(time.monotonic() + seconds, call)
     except files.Overdue as error:
         files.check()
         raise TransientError("the Hub is silent") from error

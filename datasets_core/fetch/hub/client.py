@@ -17,6 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.config import settings
+from datasets_core.engines.threads import done_by, in_thread
 from datasets_core.errors import (
     ConfigurationError,
     DatasetsCoreError,
@@ -261,7 +262,7 @@ class HubRequests:
             session = self.session()
             request = session.build_request("GET", url, headers=headers, timeout=left)
             try:  # in a thread: looking up a name has no limit of its own
-                response = files.done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
+                response = done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
             except files.Overdue as error:
                 files.check()
                 raise TransientError("the server is silent") from error
@@ -275,33 +276,27 @@ class HubRequests:
 
 def _body(response: Any, url: str, end: float) -> bytes:
     """All of a body, as long as it comes: what is there by its end in time prolongs that."""
-    body, failed = bytearray(), list[BaseException]()
-    is_over = threading.Event()
+    body, is_over = bytearray(), threading.Event()
 
     def read() -> None:
-        try:
-            for chunk in response.iter_bytes():
-                body.extend(chunk)
-                if is_over.is_set():
-                    return
-                if len(body) > _MOST_BODY_BYTES:
-                    raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
-        except BaseException as error:  # raised where it is waited for
-            failed.append(error)
+        for chunk in response.iter_bytes():
+            body.extend(chunk)
+            if is_over.is_set():
+                return
+            if len(body) > _MOST_BODY_BYTES:
+                raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
 
-    thread = threading.Thread(target=read, name="hub_body", daemon=True)
-    thread.start()
+    reading = in_thread(read, "hub_body")
     try:
-        while thread.is_alive():
+        while not reading.done.is_set():
             files.check()
             left = end + len(body) / _LEAST_BYTES_PER_SECOND - time.monotonic()
             if left <= 0:
                 raise TransientError("the server is silent, or sends too slowly")
-            thread.join(min(left, _GLANCE_SECONDS))
+            reading.done.wait(min(left, _GLANCE_SECONDS))
     finally:
         is_over.set()
-    if failed:
-        raise failed[0]
+    reading.result()
     return bytes(body)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import Watch
+from datasets_core.engines.threads import Watch, done_by
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, redact
 from datasets_core.fetch.checksums import FileRecord
 from datasets_core.fetch.disk_cache import discard
@@ -470,7 +470,7 @@ class StorageUrls:
         try:
             body, end = json.dumps(wanted).encode(), time.monotonic() + settings().hub_timeout_seconds
             attempts = Attempts(RetryPolicy(), redact(self._url), given_up=given_up)  # one: there is another way
-            answer = files.done_by(end, lambda: attempts.call(lambda: self._answer(body, headers)))
+            answer = done_by(end, lambda: attempts.call(lambda: self._answer(body, headers)))
             found = self._places(json.loads(answer), {str(file.sha256): file for file in group})
         except (DownloadError, ValueError, RecursionError) as error:
             if self._failure is not None:  # each file would wait for as long, one after the other

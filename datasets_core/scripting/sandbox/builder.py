@@ -20,6 +20,7 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.hooks import BuilderConfig, Encoded, Part, Replay, SplitGenerator
 from datasets_core.config import settings
 from datasets_core.engines.deadline import Deadline
+from datasets_core.engines.threads import done_by
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationError,
@@ -30,7 +31,7 @@ from datasets_core.errors import (
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch.checksums import CHECKSUMS_NAME
-from datasets_core.files import Overdue, done_by, free_bytes
+from datasets_core.files import Overdue, free_bytes
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo, info_of
 from datasets_core.meta.version import Version

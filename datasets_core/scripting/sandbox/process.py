@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self
 
+from datasets_core.engines.threads import done_by
 from datasets_core.errors import (
     ConfinementUnavailableError,
     DatasetDiskError,
@@ -27,7 +28,7 @@ from datasets_core.errors import (
     ScriptTimeoutError,
     WorkerDiedError,
 )
-from datasets_core.files import Overdue, done_by
+from datasets_core.files import Overdue
 from datasets_core.scripting.sandbox import limits
 from datasets_core.scripting.sandbox.denials import UNNAMED, Denial, Notices, denial_of, raised, shown
 from datasets_core.scripting.sandbox.limits import Layers, Sandbox, clear, layers

@@ -8,7 +8,6 @@ import dataclasses
 import io
 import os
 import queue
-import threading
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, NoReturn, cast
@@ -20,7 +19,7 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.hooks import Replay, SplitGenerator
 from datasets_core.building.options import named_splits
 from datasets_core.config import Config, using
-from datasets_core.engines.threads import Watch
+from datasets_core.engines.threads import Watch, in_thread
 from datasets_core.errors import ConfigurationError, ExperimentalVersionWarning
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
@@ -463,15 +462,14 @@ class _Ahead:
         self._channel = channel
         self._waiting: queue.Queue[tuple[dict[str, Any], Any] | None] = queue.Queue(_AHEAD)
         self._failed: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> _Ahead:
-        self._thread.start()
+        self._sending = in_thread(self._run, "datasets_core-send")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._waiting.put(None)
-        self._thread.join()
+        self._sending.join()
         if error is None:
             self._check()
 

@@ -249,14 +249,9 @@ def _files(rows: StreamRows, limits: ShardLimits, folder: str) -> Iterator[Local
         for number, part in enumerate(parts):
             yield from _of_part(folder, size, (number, part))
         return
-    waiting: dict[int, list[LocalShard]] = {}
-    wanted = 0
     engine, work = get_engine(num_proc=limits.num_proc), partial(_all_of_part, folder, size)
-    for number, made in module_state.run(engine, work, list(enumerate(parts)), rows.plan, verb="push_to_hub()"):
-        waiting[number] = made
-        while wanted in waiting:
-            yield from waiting.pop(wanted)
-            wanted += 1
+    for _, made in module_state.run(engine, work, list(enumerate(parts)), rows.plan, verb="push_to_hub()", ordered=True):
+        yield from made
 
 
 def _all_of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]) -> list[LocalShard]:

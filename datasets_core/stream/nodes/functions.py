@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from datasets_core.engines.local import Failure
-from datasets_core.engines.pool import SentFunction, WorkerPool, call_in_process
+from datasets_core.engines.pool import WorkerPool, call_in_process
+from datasets_core.engines.process import Failure, SentFunction
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError, WorkerDiedError
 from datasets_core.features.formats.formats import TABULAR, RowFormat
 from datasets_core.features.schema import Features

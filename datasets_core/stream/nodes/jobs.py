@@ -7,12 +7,10 @@ dropped, unless a mark records where it can start.
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -37,17 +35,10 @@ _MOST = 16  # threads at a time
 
 def ask_together(calls: Sequence[Callable[[], object]]) -> None:
     """Make several calls at the same time; failures are not raised here, but by the next call for the value."""
-    if len(calls) < 2:
-        return
-    for start in range(0, len(calls), _MOST):
-        threads = [
-            threading.Thread(target=copy_context().run, args=(_made, call), name="datasets-core-first", daemon=True)
-            for call in calls[start : start + _MOST]
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    if len(calls) > 1:
+        from datasets_core.engines.pool import ThreadEngine
+
+        list(ThreadEngine(_MOST).run(_made, calls))
 
 
 def _made(call: Callable[[], object]) -> None:

@@ -18,7 +18,7 @@ from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuil
 from datasets_core.building.hooks import Replay, SplitGenerator
 from datasets_core.building.write.build import Journal
 from datasets_core.engines.deadline import SerialEngine
-from datasets_core.engines.local import ThreadEngine
+from datasets_core.engines.pool import ThreadEngine
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationCastError,

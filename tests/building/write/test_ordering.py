@@ -15,7 +15,7 @@ from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuil
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.write.row_keys import key_hash
 from datasets_core.engines.deadline import SerialEngine
-from datasets_core.engines.local import ThreadEngine
+from datasets_core.engines.pool import ThreadEngine
 from datasets_core.errors import DatasetGenerationCastError, DatasetGenerationError, DuplicateKeysError, InvalidKeyError
 from datasets_core.features.base import List, Value
 from datasets_core.features.schema import Features

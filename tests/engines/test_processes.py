@@ -1,5 +1,6 @@
 """Worker processes: those that die, and those whose parent dies."""
 
+import logging
 import os
 import select
 import signal
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.engines.local import ProcessEngine, send_by_value
+from datasets_core.engines import pool
+from datasets_core.engines.pool import ProcessEngine
+from datasets_core.engines.process import _PROGRAM, send_by_value
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
 
 _WATCHES = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches processes by their descriptors")
@@ -40,8 +43,66 @@ def test_a_killed_worker_is_an_error_that_names_its_job() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return job
 
-    with pytest.raises(WorkerDiedError, match=r"job 1 of 3 .*kill_second.*ended without a result"):
+    with pytest.raises(WorkerDiedError, match=r"job 1 \(.*kill_second\) ended without a result: it was killed by signal 9"):
         list(ProcessEngine(2).run(kill_second, [10, 11, 12]))
+
+
+def test_the_job_of_a_killed_worker_is_done_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def killed_twice(job: int) -> int:
+        if job == 1:
+            for name in ("first", "second"):
+                if not (tmp_path / name).exists():
+                    (tmp_path / name).touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return job * 10
+
+    with caplog.at_level(logging.WARNING, "datasets_core"):
+        assert dict(ProcessEngine(2).run(killed_twice, range(4))) == {0: 0, 1: 10, 2: 20, 3: 30}
+    assert caplog.text.count("was killed by signal 9 (SIGKILL); its job is done again") == 2
+    for path in tmp_path.iterdir():
+        path.unlink()
+    with pytest.raises(WorkerDiedError, match="job 1 "):
+        list(ProcessEngine(2).run(killed_twice, range(4), retries=1))
+
+
+def test_a_worker_whose_own_child_lives_on_is_seen_to_die(tmp_path: Path) -> None:
+    def forks(job: int) -> None:
+        if os.fork() == 0:
+            fifo.read_bytes()
+            os._exit(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with pytest.raises(WorkerDiedError):  # its child holds no end of a pipe
+        list(ProcessEngine(1).run(forks, [0], retries=0))
+    fifo.write_bytes(b"end")
+
+
+def test_a_job_with_a_worker_error_of_its_own_is_not_done_again() -> None:
+    def fail(job: int) -> None:
+        raise WorkerDiedError(f"a worker of {os.getpid()}")
+
+    with pytest.raises(WorkerDiedError, match="a worker of") as caught:
+        list(ProcessEngine(1).run(fail, [0]))
+    assert caught.value.job is None
+
+
+def test_a_forked_process_leaves_the_workers_alone() -> None:
+    results = ProcessEngine(1).run(lambda job: os.getpid(), range(4))
+    first = next(results)[1]
+    pid = os.fork()
+    if not pid:
+        results.close()
+        pool._end_all()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert {worker for _, worker in results} == {first}
+
+
+def test_workers_have_the_arguments_and_flags_of_the_program() -> None:
+    found = dict(ProcessEngine(1).run(lambda job: (sys.argv, sys.flags.optimize, sys.stdin.read()), [0]))
+    assert found[0] == (sys.argv, sys.flags.optimize, "")
 
 
 @pytest.mark.parametrize("held", [threading.Lock(), (number for number in [1])], ids=["lock", "generator"])
@@ -53,7 +114,7 @@ def test_what_cannot_be_sent_is_one_error(held: object) -> None:
 
 
 def test_a_worker_that_leaves_is_an_error_that_names_its_job() -> None:
-    with pytest.raises(WorkerDiedError, match="job 0 of 1"):
+    with pytest.raises(WorkerDiedError, match=r"job 0 .*ended with exit code 3"):
         list(ProcessEngine(1).run(os._exit, [3]))
 
 
@@ -84,14 +145,14 @@ def test_what_a_worker_started_ends_with_it() -> None:
     assert _ended(list(dict(ProcessEngine(2).run(start, [0, 1])).values()), 10)
 
 
-_WITHOUT_PGREP = """
-from datasets_core.engines.local import ProcessEngine
+_WITHOUT_PROGRAMS = """
+from datasets_core.engines.pool import ProcessEngine
 print(sorted(ProcessEngine(2).run(abs, range(3))))
 """
 
 
-def test_workers_end_where_no_pgrep_tells_of_their_children(tmp_path: Path) -> None:
-    command, environment = [sys.executable, "-c", _WITHOUT_PGREP], {**os.environ, "PATH": str(tmp_path)}
+def test_workers_need_no_program_but_python(tmp_path: Path) -> None:
+    command, environment = [sys.executable, "-c", _WITHOUT_PROGRAMS], {**os.environ, "PATH": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, timeout=60, check=True)
     assert done.stdout == b"[(0, 0), (1, 1), (2, 2)]\n"
     assert done.stderr == b""
@@ -149,7 +210,7 @@ def test_modules_that_only_exist_here_can_be_sent() -> None:
 
 _PARENT = """
 import os, sys
-from datasets_core.engines.local import ProcessEngine
+from datasets_core.engines.pool import ProcessEngine
 
 def busy(fifo):
     with open(fifo, "w") as told:
@@ -180,12 +241,19 @@ def test_workers_end_with_their_parent(tmp_path: Path, how: signal.Signals) -> N
     assert _ended(pids, 10)
 
 
+def test_a_worker_that_was_told_nothing_ends_in_silence() -> None:
+    done = subprocess.run([sys.executable, "-c", _PROGRAM, "1", "1"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
+
+
 _IN_A_DAEMON = """
 import multiprocessing, os
 
 def work(queue):
-    from datasets_core.engines.local import ProcessEngine
-    queue.put([(index, pid == os.getpid()) for index, pid in ProcessEngine(2).run(lambda job: os.getpid(), range(2))])
+    from datasets_core.engines.pool import ProcessEngine
+    found = ProcessEngine(2).run(lambda job: os.getpid(), range(2), ordered=True)
+    queue.put([(index, pid == os.getpid()) for index, pid in found])
 
 context = multiprocessing.get_context("fork")
 queue = context.SimpleQueue()
@@ -197,8 +265,7 @@ print(queue.get() if not queue.empty() else "nothing")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="forks")
-def test_a_daemonic_process_does_the_jobs_itself() -> None:
+def test_a_daemonic_process_has_workers_too() -> None:
     done = subprocess.run([sys.executable, "-c", _IN_A_DAEMON], capture_output=True, text=True, check=True, timeout=60)
 
-    assert done.stdout.strip() == "[(0, True), (1, True)]", done.stderr
-    assert "2 jobs run here" in done.stderr
+    assert done.stdout.strip() == "[(0, False), (1, False)]", done.stderr

@@ -1,0 +1,439 @@
+"""`WorkerProcess`: a process that answers calls of functions, and values and errors on their way to it and back."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import logging
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from types import ModuleType
+from typing import IO, TYPE_CHECKING, Any
+
+import cloudpickle
+
+from datasets_core import config
+from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
+
+if TYPE_CHECKING:
+    import subprocess
+
+logger = logging.getLogger(__name__)
+
+_ORPHAN_CHECK_SECONDS = 0.5
+_PR_SET_PDEATHSIG = 1
+
+
+# -- values on their way to another process ----------------------------------------------------------------------------
+
+
+def send_by_value(module: ModuleType) -> None:
+    """Have what `module` defines travel to workers as code: they cannot import it by its name."""
+    cloudpickle.register_pickle_by_value(module)
+
+
+def sent_by_value() -> list[ModuleType]:
+    """The modules of which `send_by_value` was told."""
+    return [sys.modules[name] for name in sorted(cloudpickle.list_registry_pickle_by_value()) if name in sys.modules]
+
+
+def packed(value: Any) -> bytes:
+    """A value as bytes that another process can unpack, classes and functions of a script or of `__main__` too."""
+    main = sys.modules.get("__mp_main__")  # `__main__` of the program, in a process that multiprocessing spawned
+    if main is not None:
+        send_by_value(main)
+    return bytes(cloudpickle.dumps(value))
+
+
+def unpacked(data: bytes) -> Any:
+    """The value that was packed."""
+    return cloudpickle.loads(data)
+
+
+def met_by_pickling(value: Any) -> list[Any]:
+    """The functions, classes and modules that pickling a value meets, by value or by name; up to what cannot be pickled.
+
+    >>> met_by_pickling([len, 1])
+    [<built-in function len>]
+    """
+    observer = _Observer()
+    with contextlib.suppress(Exception):  # which the engine says when it sends the value
+        observer.dump(value)
+    return observer.met
+
+
+class _Observer(cloudpickle.Pickler):  # type: ignore[misc]
+    """Pickles to nowhere; large buffers are not copied."""
+
+    def __init__(self) -> None:
+        super().__init__(_Nowhere(), protocol=5, buffer_callback=lambda _: None)
+        self.met: list[Any] = []
+
+    def reducer_override(self, value: Any) -> Any:
+        """See `pickle.Pickler.reducer_override`."""
+        if hasattr(value, "__qualname__") or isinstance(value, ModuleType):
+            self.met.append(value)
+        return super().reducer_override(value)
+
+
+class _Nowhere:
+    def write(self, data: Any) -> int:
+        """Take bytes."""
+        return len(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception on its way to the parent, with what caused it, which pickle alone would lose."""
+
+    pickled: bytes
+    cause: Failure | None
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """The exception, ready to be sent."""
+        error.add_note("In a worker process:\n" + "".join(traceback.format_tb(error.__traceback__)).rstrip())
+        cause = error.__cause__
+        pickled = _pickled(error)
+        if pickled is None:
+            words = "".join(traceback.format_exception_only(error)).strip()
+            pickled = cloudpickle.dumps(DatasetBuildError(f"A worker failed with an error that cannot be sent: {words}"))
+        return cls(pickled, cls.of(cause) if cause is not None and cause is not error else None)
+
+    def error(self) -> BaseException:
+        """The exception, as it was."""
+        error: BaseException = cloudpickle.loads(self.pickled)
+        if self.cause is not None:
+            error.__cause__ = self.cause.error()
+        return error
+
+
+def _pickled(error: BaseException) -> bytes | None:
+    """An exception as it is, else its class with as much of its state as can be sent; None where even that cannot."""
+    with contextlib.suppress(Exception):
+        pickled = cloudpickle.dumps(error)
+        cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
+        return bytes(pickled)
+    with contextlib.suppress(Exception):
+        arguments = tuple(part if _can_be_sent(part) else repr(part) for part in error.args)
+        state = {name: part for name, part in vars(error).items() if _can_be_sent(part)}
+        pickled = cloudpickle.dumps(_Remade(type(error), arguments, state))
+        cloudpickle.loads(pickled)
+        return bytes(pickled)
+    return None
+
+
+def _can_be_sent(value: Any) -> bool:
+    try:
+        cloudpickle.loads(cloudpickle.dumps(value))
+    except Exception:
+        return False
+    return True
+
+
+class _Remade:
+    """Pickles as an exception that is made without a call of its constructor."""
+
+    def __init__(self, *parts: Any) -> None:
+        self._parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, self._parts
+
+
+def _remade(kind: type[BaseException], arguments: tuple[Any, ...], state: dict[str, Any]) -> BaseException:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    vars(error).update(state)
+    return error
+
+
+# -- a worker process --------------------------------------------------------------------------------------------------
+
+
+_PROGRAM = (
+    "import json, os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); questions = open(os.dup(0), 'rb'); "
+    "os.dup2(os.open(os.devnull, os.O_RDONLY), 0); answers, parent = map(int, sys.argv[1:]); "
+    "sys.path[:], sys.argv[:] = json.loads(questions.readline() or os._exit(1)); "
+    "from datasets_core.engines.process import serve; serve(questions, answers, parent)"
+)
+_CANNOT_BE_SENT = (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError)
+_ELSEWHERE = "Make that object where it is used and not in gen_kwargs, in the builder or beside it; or leave num_proc out."
+_KEYS = itertools.count()
+_LENGTH = 8
+
+
+@dataclass(frozen=True)
+class SentFunction:
+    """A function that is called in worker processes: it is packed once, and sent once to each.
+
+    Attributes:
+        call: the function.
+        label: what it is called in errors.
+        is_of_rows: its arguments and results are rows of plain values, for which `pickle` is enough and several times as fast.
+    """
+
+    call: Callable[..., Any]
+    label: str
+    is_of_rows: bool = True
+    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def key(self) -> int:
+        """A number that no other function of this process has."""
+        return int(self._kept.setdefault("key", next(_KEYS)))
+
+    @property
+    def packed(self) -> bytes:
+        """The function and the settings of the caller as bytes.
+
+        Raises:
+            ConfigurationError: it holds on to this process.
+        """
+        if "packed" not in self._kept:
+            own = "Make that object inside of the function, or give engine='threads'."
+            what, advice = (self.label, own) if self.is_of_rows else ("A function", _ELSEWHERE)
+            self._kept["packed"] = _sendable((config.settings(), self.call, self.label, self.is_of_rows), what, advice)
+        found: bytes = self._kept["packed"]
+        return found
+
+    def pack(self, value: Any) -> bytes:
+        """Its arguments, or its result, as bytes.
+
+        Raises:
+            ConfigurationError: they hold on to this process.
+        """
+        if not self.is_of_rows:
+            return _sendable(value, "A job", _ELSEWHERE)
+        with contextlib.suppress(*_CANNOT_BE_SENT):
+            return pickle.dumps(value, protocol=5)
+        return _sendable(value, f"A row of {self.label}", "Leave such values out of rows, or give engine='threads'.")
+
+
+def _sendable(value: Any, what: str, advice: str) -> bytes:
+    try:
+        return packed(value)
+    except _CANNOT_BE_SENT as error:
+        raise ConfigurationError(f"{what} cannot be sent to or from a worker process: {error}. {advice}") from error
+
+
+class WorkerProcess:
+    """One process that is sent functions and calls, one at a time; the first call starts it, and the first after its death.
+
+    It is started as a program and not forked, so that it needs no `if __name__ == "__main__"`, shares no lock with its
+    parent, and may be started by daemonic processes too, as the workers of torch's `DataLoader` are.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers: IO[bytes] | None = None
+        self._known: set[int] = set()
+        self._lock = threading.RLock()  # `kill` may be called by the garbage collector in the middle of `call`
+        self.is_killed = False
+
+    def call(self, function: SentFunction, *arguments: Any, retries: int = 0, job: int | None = None) -> Any:
+        """What the function gives in the process; an error of the function is raised as it is.
+
+        Args:
+            function, arguments: the call.
+            retries: how often it is made again in a new process where the process dies.
+            job: its number, for the error.
+
+        Raises:
+            WorkerDiedError: the process ended without an answer, as often as that.
+            ConfigurationError: the function, its arguments or its result cannot be sent.
+        """
+        payload = function.pack(arguments)
+        while True:
+            try:
+                answer = self._answer(function, payload)
+                break
+            except (OSError, EOFError) as error:
+                died = self._died(function, job)
+                if self.is_killed or not retries:
+                    raise died from error
+                retries -= 1
+                logger.warning("The worker process of %s %s; its job is done again.", function.label, died.how)
+        self._known.add(function.key)
+        found = unpacked(answer)
+        if isinstance(found, Failure):
+            raise found.error()
+        return found
+
+    def _answer(self, function: SentFunction, payload: bytes) -> bytes:
+        sent = None if function.key in self._known else function.packed
+        questions, answers = self._pipes()
+        _write(questions, pickle.dumps((function.key, sent)))
+        _write(questions, payload)
+        return _read(answers)
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        with self._lock:
+            if self.is_killed:
+                raise EOFError
+            if self._process is None:
+                self._start()
+            assert self._process is not None and self._process.stdin is not None and self._answers is not None
+            return self._process.stdin, self._answers
+
+    def _start(self) -> None:
+        import subprocess  # which a worker does without
+
+        if not sys.executable:
+            raise ConfigurationError("This Python has no program to start workers with. Give engine='threads'.")
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
+        ours, theirs = os.pipe()
+        try:
+            command = [sys.executable, *flags, "-P", "-c", _PROGRAM, str(theirs), str(os.getpid())]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs], process_group=0)
+        except BaseException:
+            os.close(ours)
+            raise
+        finally:
+            os.close(theirs)
+        self._answers = open(ours, "rb")  # noqa: SIM115 - closed by `end`
+        assert self._process.stdin is not None
+        paths = [path for path in sys.path if isinstance(path, str)]
+        self._process.stdin.write(json.dumps([paths, sys.argv]).encode() + b"\n")
+
+    def _died(self, function: SentFunction, job: int | None) -> WorkerDiedError:
+        code = None
+        if self._process is not None:
+            with contextlib.suppress(Exception):  # still there: it closed its pipes
+                code = self._process.wait(timeout=5)
+        self.end()
+        how = "was ended" if code is None else f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
+        if job is None:
+            said = f"{function.label} {how}, without an answer"
+            advice = "Look whether it needs more memory than there is, or give fewer workers"
+        else:
+            said = f"job {job} ({function.label}) ended without a result: it {how}, perhaps for want of memory"
+            advice = "Run again with a smaller num_proc; finished jobs are kept"
+        died = WorkerDiedError(f"The worker process of {said}. {advice}.", job=job)
+        died.how = how
+        return died
+
+    def kill(self) -> None:
+        """End the process for good, whatever it does; by any thread."""
+        with self._lock:
+            self.is_killed = True
+            if self._process is not None:
+                _kill_group(self._process)
+
+    def end(self) -> None:
+        """End the process and wait for it, by the thread that calls it; the next call starts another one."""
+        with self._lock:
+            process, self._process = self._process, None
+            answers, self._answers = self._answers, None
+            self._known.clear()
+        if process is None:
+            return
+        _kill_group(process)
+        for pipe in (process.stdin, answers):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        process.wait()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and those that it started."""
+    if process.poll() is None:  # else its number may be that of another one
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _signal(number: int) -> str:
+    with contextlib.suppress(ValueError):  # a real-time signal has no name
+        return f"signal {number} ({signal.Signals(number).name})"
+    return f"signal {number}"
+
+
+def _write(pipe: IO[bytes], data: bytes) -> None:
+    pipe.write(len(data).to_bytes(_LENGTH, "little"))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _read(pipe: IO[bytes]) -> bytes:
+    length = int.from_bytes(_exactly(pipe, _LENGTH), "little")
+    return _exactly(pipe, length)
+
+
+def _exactly(pipe: IO[bytes], count: int) -> bytes:
+    data = pipe.read(count)
+    if len(data) < count:
+        raise EOFError
+    return data
+
+
+def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:
+    """Answer calls until there are no more: what a worker process does.
+
+    Args:
+        questions: the calls.
+        descriptor: of the pipe for the answers.
+        parent: the process that asks; this one ends with it.
+    """
+    os.set_inheritable(descriptor, False)
+    answers = open(descriptor, "wb")  # noqa: SIM115 - as long as this process
+    os.register_at_fork(after_in_child=partial(_close, questions.fileno(), descriptor))  # or its end would not be seen
+    _end_with(parent)
+    known: dict[int, tuple[Any, SentFunction]] = {}
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            _write(answers, _answer(_read(questions), _read(questions), known))
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
+
+
+def _answer(head: bytes, arguments: bytes, known: dict[int, tuple[Any, SentFunction]]) -> bytes:
+    try:
+        key, sent = pickle.loads(head)
+        if sent is not None:
+            settings, *parts = unpacked(sent)
+            known[key] = settings, SentFunction(*parts)
+        settings, function = known[key]
+        with config.using(settings):
+            return function.pack(function.call(*unpacked(arguments)))
+    except BaseException as error:
+        return packed(Failure.of(error))
+    finally:
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none
+            sys.stdout.flush()  # the end of this process is a kill
+
+
+def _end_with(parent: int) -> None:
+    """Have this process end as soon as its parent is another one: its own is gone.
+
+    The kernel of Linux sees to it, even where code in C holds the interpreter's lock, and elsewhere a thread.
+    """
+    if sys.platform == "linux":
+        from ctypes import CDLL
+
+        CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+    else:
+        from datasets_core.engines.threads import in_thread
+
+        in_thread(partial(_watch, parent), "datasets_core-orphan-check")
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_ORPHAN_CHECK_SECONDS)
+    os._exit(1)
