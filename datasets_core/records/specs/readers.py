@@ -297,7 +297,8 @@ class FixedReader:
     def __init__(self, key: str, spec: FixedLenFeature, *, in_context: bool = False) -> None:
         self.key, self.shape, self.dtype = key, spec.shape, spec.dtype
         self.in_context = in_context
-        self.wire_key = key.encode()
+        self.wire_key, self.numpy_type = key.encode(), NUMPY_TYPES[spec.dtype]
+        self.scalar_kind = "" if spec.shape or spec.dtype == "float32" else KINDS[spec.dtype]
         self.size = math.prod(spec.shape)
         given = spec.default_value
         # TensorFlow takes a default without values for none.
@@ -306,14 +307,17 @@ class FixedReader:
     def one(self, found: Found, where: Where) -> Array:
         """See `SpecReader.one`."""
         feature = found.get(self.wire_key)
+        if feature is not None and feature[0] == self.scalar_kind and len(feature[1]) == 1:  # which most features are
+            return np.array(feature[1][0], self.numpy_type)
         values = raw_array(feature, self.dtype, self.key, where)
-        if values is None and self.in_context and feature is not None:
-            values = np.zeros(0, NUMPY_TYPES[self.dtype])
         if values is None:
-            if self.default is None:
+            if self.in_context and feature is not None:
+                values = np.zeros(0, NUMPY_TYPES[self.dtype])
+            elif self.default is None:
                 raise self._missing(0, where)
-            values = self.default.copy()
-        elif len(values) != self.size:
+            else:
+                return self.default.reshape(self.shape).copy()
+        if values.size != self.size:
             raise wrong_size(0, self.key, len(values), self.shape, where)
         return values.reshape(self.shape)
 
