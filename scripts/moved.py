@@ -40,6 +40,7 @@ _MODULES: dict[str, str] = {
     "builders._tfrecord_rows": "builders._tfrecord_reading builders._tfrecord_blocks",
     "builders.croissant": "builders._croissant_parts",
     "builders.csv": "builders._csv_pandas",
+    "builders.fasta": "builders._sequences",
     "builders.hdf5": "builders._hdf5_values",
     "building.beam": "building.beam_rows",
     "building.built": "building.built_pushing building.file_stream",
@@ -95,7 +96,6 @@ _MODULES: dict[str, str] = {
     "errors": "redact",
     "features.arrow": "features.merge features.nesting features.plain",
     "features.base": "features.dtypes",
-    "features.codec": "features.mixed",
     "features.encode": "features.columns",
     "features.formats.arrays": "format.arrays",
     "features.formats.formats": "format.formatter format.frames format.tensors",
@@ -105,7 +105,7 @@ _MODULES: dict[str, str] = {
     "features.media.audio": "features.audio features.sound",
     "features.media.media": "features.embed features.media features.media_paths features.stored_media",
     "features.media.types": "features.image features.pdf features.science features.video",
-    "features.schema": "features.union",
+    "features.schema": "features.codec features.mixed features.union",
     "features.serialization": "features.forms features.kind_marks",
     "features.types": "features.dynamic features.fixed_shape features.labels features.translation",
     "features.unordered": "features.order_free",
@@ -266,7 +266,6 @@ _MODULES: dict[str, str] = {
     ),
     "stream.state": "stream.folded stream.seen_versions",
     "stream.transforms": "stream.transforming",
-    "tfds.conll": "tfds.conll_tags",
     "tfds.connectors": "tfds.kinds",
     "tfds.decode": "tfds.decoding",
     "tfds.download": "tfds.downloads",
@@ -277,7 +276,7 @@ _MODULES: dict[str, str] = {
     "tfds.reading": "tfds.dataframe tfds.numpy_elements tfds.split_reading",
     "tfds.split_stream": "tfds.block_rows tfds.element_steps",
     "tfds.tfds_builder": "tfds.beam_splits",
-    "tfds.utils": "tfds.script_paths tfds.testing_names tfds.type_names tfds.utilities",
+    "tfds.utils": "tfds.conll tfds.conll_tags tfds.script_paths tfds.testing_names tfds.type_names tfds.utilities",
 }  # fmt: skip
 
 # Names that got another one, since two modules that became one had it.

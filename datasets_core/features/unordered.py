@@ -21,8 +21,7 @@ from datasets_core.errors import CastError
 from datasets_core.features.arrow import Misfit, list_array, merge_types, rows_of, struct_array
 from datasets_core.features.base import MAX_DEPTH
 from datasets_core.features.cast import cast_array
-from datasets_core.features.codec import infer_batch
-from datasets_core.features.schema import feature_from_arrow
+from datasets_core.features.schema import feature_from_arrow, infer_batch
 from datasets_core.features.values import shown
 
 types = pa.types
