@@ -205,7 +205,7 @@ _MODULES: dict[str, str] = {
     "slim.dataset_data_provider": "slim.torch_samples",
     "slim.handlers": "slim.item_handlers slim.lookup_tables slim.shaping",
     "slim.image_handlers": "slim.box_handlers slim.image_handler slim.picture_decoding slim.sparse_handler",
-    "slim.prefetch": "slim.prefetching",
+    "slim.parallel_reader": "slim.prefetch slim.prefetching",
     "slim.queues": "slim.sample_batches slim.sample_queue slim.whole_numbers",
     "slim.readers": "slim.sample_reader slim.sample_readers",
     "slim.tfexample_decoder": "slim.example_decoder slim.message_decoder slim.row_decoder slim.sequence_decoder",
