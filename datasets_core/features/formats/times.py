@@ -39,7 +39,7 @@ class _Fine:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, self.standard):
             return NotImplemented
-        return super().__eq__(other) and self.nanosecond == getattr(other, self.theirs, 0)
+        return super().__eq__(other) and bool(self.nanosecond == getattr(other, self.theirs, 0))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -49,7 +49,7 @@ class _Fine:
 
     def __lt__(self, other: Any) -> bool:
         is_less: bool = super().__lt__(other)  # type: ignore[misc]
-        return is_less or (super().__eq__(other) and self.nanosecond < getattr(other, self.theirs, 0))
+        return is_less or (super().__eq__(other) and bool(self.nanosecond < getattr(other, self.theirs, 0)))
 
     def __le__(self, other: Any) -> bool:
         return self < other or self == other

@@ -20,6 +20,7 @@ from datasets_core.features.arrow import list_array, raw_values, struct_array
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.records.specs.specs import KINDS, NUMPY_TYPES
 from datasets_core.records.wire.values import (
+    NOTHING,
     Ints,
     RawFeature,
     RecordBlock,
@@ -531,9 +532,9 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
     Raises:
         ExampleError: they are of another kind.
     """
-    if feature is None or feature[0] is None:
+    kind, values = NOTHING if feature is None else feature
+    if kind is None:
         return None
-    kind, values = feature
     if kind != KINDS[dtype]:
         raise where.error(index, key, wrong_kind(kind, dtype))
     if dtype == "float32":
