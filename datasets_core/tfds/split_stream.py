@@ -151,16 +151,34 @@ class ElementFunction:
         return f"{self.verb}({self.name.rpartition('.')[2]})"
 
 
-@dataclass(frozen=True, slots=True)
-class MapElements(PlainStep):
-    """A function on each element."""
+class _OnRows(PlainStep):
+    """A step that makes an element of each row, of which no features are known."""
 
-    function: ElementFunction
+    __slots__ = ()
+
+    def changed(self, block: Block, numbers: Numbers) -> Block:
+        """See `RowChange.changed`."""
+        raise NotImplementedError
 
     @property
     def needs_numbers(self) -> bool:
         """See `RowChange.needs_numbers`."""
         return False
+
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
+        """See `Step.on`."""
+        return row_by_row(node, self)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class MapElements(_OnRows):
+    """A function on each element."""
+
+    function: ElementFunction
 
     def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
         """See `RowChange.changed`."""
@@ -176,17 +194,9 @@ class MapElements(PlainStep):
         """See `Step.parts`."""
         return self.function.call, self.function.form
 
-    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
-        return row_by_row(node, self)
-
-    def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
-        return None
-
 
 @dataclass(frozen=True, slots=True)
-class NumberElements(PlainStep):
+class NumberElements(_OnRows):
     """Pairs of the number of an element and the element; `first` is the number of the first."""
 
     form: Form
@@ -212,14 +222,6 @@ class NumberElements(PlainStep):
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
         return self.form, self.first
-
-    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
-        return row_by_row(node, self)
-
-    def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)
