@@ -1,4 +1,4 @@
-"""FASTA: a header after `>` and the lines of a sequence; a record is one row."""
+"""FASTA: a header after `>` and the lines of a sequence, a record is one row; the base of FASTA and FASTQ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Features`: names and types of a dataset's columns, to and from an Arrow schema; union of schemas."""
+"""`Features`: names and types of columns, to and from Arrow schemas; `RowEncoder`, `Decoder`: rows to batches and back."""
 
 from __future__ import annotations
 

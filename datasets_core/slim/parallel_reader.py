@@ -1,4 +1,4 @@
-"""`ParallelReader`, `parallel_read`, `single_pass_read`: the undecoded samples of many files, with their keys."""
+"""`ParallelReader`, `parallel_read`, `single_pass_read`: undecoded samples of many files; `prefetch_queue`: elements ahead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tfds.core.utils`: small functions for builders of TFDS."""
+"""`tfds.core.utils` and `tfds.dataset_builders`: small functions for builders of TFDS, and builders of CoNLL files."""
 
 from __future__ import annotations
 
