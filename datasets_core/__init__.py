@@ -98,12 +98,12 @@ if TYPE_CHECKING:
     from datasets_core.resolve.registry import register_format as register_format
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.store.rows.column import Column as Column
-    from datasets_core.stream.audit import audit as audit
-    from datasets_core.stream.audit import merge_states as merge_states
     from datasets_core.stream.iterable import IterableColumn as IterableColumn
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
     from datasets_core.stream.iterable_dict import IterableDatasetDict as IterableDatasetDict
     from datasets_core.stream.order.files import ReadConfig as ReadConfig
+    from datasets_core.stream.state import audit as audit
+    from datasets_core.stream.state import merge_states as merge_states
 
 _HOMES = homes(
     {
@@ -152,10 +152,10 @@ _HOMES = homes(
         "datasets_core.slim": "slim",
         "datasets_core.store.fingerprint": "Hasher",
         "datasets_core.store.rows.column": "Column",
-        "datasets_core.stream.audit": "audit merge_states",
         "datasets_core.stream.iterable": "IterableColumn IterableDataset",
         "datasets_core.stream.iterable_dict": "IterableDatasetDict",
         "datasets_core.stream.order.files": "ReadConfig",
+        "datasets_core.stream.state": "audit merge_states",
         "datasets_core.tfds": "tfds",
     }
 )

@@ -229,7 +229,6 @@ _MODULES: dict[str, str] = {
     "store.source": "rows.origin store.verify",
     "store.table": "store.lazy_shards",
     "store.writer": "store.hashing store.plain_types store.stream_writer",
-    "stream.audit": "stream.merged_states",
     "stream.combine": "stream.resharding stream.rows_of_streams",
     "stream.costs": "stream.block_costs stream.explanation",
     "stream.explain": "stream.advice stream.explaining",
@@ -254,7 +253,8 @@ _MODULES: dict[str, str] = {
     "stream.order.files": "stream.file_order stream.file_turns stream.interleave stream.read_config",
     "stream.order.layers": "stream.order stream.permutation",
     "stream.order.mixture": "stream.fair_picks stream.mixture",
-    "stream.order.shuffle": "stream.lane_places stream.shuffled_blocks",
+    "stream.order.shards": "stream.lane_places",
+    "stream.order.shuffle": "stream.shuffled_blocks",
     "stream.plan": "stream.media_decoding stream.projection stream.rank_lanes",
     "stream.row_ids": "stream.row_origins stream.rows_by_id",
     "stream.sources.block_index": "stream.block_index stream.saved_index",
@@ -263,7 +263,7 @@ _MODULES: dict[str, str] = {
     "stream.sources.tables": (
         "stream.rows_of_built stream.rows_of_files stream.rows_of_generator stream.rows_of_jobs stream.rows_of_table"
     ),
-    "stream.state": "stream.folded stream.seen_versions",
+    "stream.state": "stream.audit stream.folded stream.merged_states stream.seen_versions",
     "stream.transforms": "stream.transforming",
     "tfds.connectors": "tfds.kinds",
     "tfds.decode": "tfds.decoding",

@@ -661,3 +661,29 @@ def _is_leased(path: str) -> bool:
         return os.stat(files.lease_path(path)).st_mtime > time.time() - files.LEASE_SECONDS
     except OSError:
         return False
+
+
+@contextlib.contextmanager
+def locked_once(path: str) -> Iterator[None]:
+    """As `files.locked`; the file goes with the lock: results are many, and each has a lock of its own."""
+    try:
+        with files.locked(path):
+            try:
+                yield
+            finally:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)  # while it is held: who waits for it looks at the path again
+    except KeyboardInterrupt:  # which may come between its making and its going
+        unlink_unheld(path)
+        raise
+
+
+def unlink_unheld(path: str) -> None:
+    """Remove a lock file that nobody holds."""
+    with contextlib.suppress(ImportError, OSError):  # there is none, it is held, or the system locks in another way
+        import fcntl
+
+        with open(path, "rb+") as data:
+            fcntl.flock(data, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(data.fileno()), os.stat(path)):
+                os.unlink(path)

@@ -20,7 +20,7 @@ from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iteration import RowIterator
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Failures, Kinds
 from datasets_core.stream.nodes.map_filter import Filtered, row_by_row
-from datasets_core.stream.nodes.node import Delivery, Node, Numbers, State
+from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange, State
 from datasets_core.stream.order.layers import ENDLESS
 from datasets_core.stream.steps import Limit, PlainStep, Repeat, Shuffle
 from datasets_core.tfds.connectors import np_dtype_of, shape_of
@@ -151,19 +151,10 @@ class ElementFunction:
         return f"{self.verb}({self.name.rpartition('.')[2]})"
 
 
-class _OnRows(PlainStep):
+class _OnRows(PlainStep, RowChange):
     """A step that makes an element of each row, of which no features are known."""
 
     __slots__ = ()
-
-    def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
-        raise NotImplementedError
-
-    @property
-    def needs_numbers(self) -> bool:
-        """See `RowChange.needs_numbers`."""
-        return False
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
@@ -180,7 +171,7 @@ class MapElements(_OnRows):
 
     function: ElementFunction
 
-    def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
+    def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
         return DictBlock([{WHOLE: answer} for answer in self.function.answers(block, numbers)])
 
@@ -204,7 +195,7 @@ class NumberElements(_OnRows):
 
     @property
     def needs_numbers(self) -> bool:
-        """See `RowChange.needs_numbers`."""
+        """See `Layer.needs_numbers`."""
         return True
 
     def changed(self, block: Block, numbers: Numbers) -> Block:

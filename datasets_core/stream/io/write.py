@@ -23,7 +23,7 @@ from datasets_core.store.commit import WriteJournal, holds
 from datasets_core.store.rows.indices import at_least_one
 from datasets_core.store.rows.rows import Rows
 from datasets_core.stream.io.push import StreamRows
-from datasets_core.stream.iteration import Streamed, Walk
+from datasets_core.stream.iteration import Streamed
 from datasets_core.stream.nodes.block import Block, Kinds
 from datasets_core.stream.nodes.node import Delivery, Node, State, part
 
@@ -106,7 +106,7 @@ class StreamBatches:
         stream = copy.copy(self._stream)
         if state is not None:
             stream.load_state_dict(state)
-        blocks = stream._begin(Walk(_shows_blocks, partial(_pieces, self.size, row)))
+        blocks = stream._begin(_shows_blocks, partial(_pieces, self.size, row))
         for block in blocks:
             batch = self._rows.encoded(block, self._kinds, row)
             if self._embeds:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from datasets_core.features.formats.arrays import Casting
 
 
+_DICT_BYTES = 1024  # of a row that is a dict, about
+
+
 @dataclass(frozen=True)
 class Kinds:
     """Types of the columns of Arrow rows; one object for all blocks of a step, since it caches their readers.
@@ -73,6 +76,11 @@ class Block(Protocol):
         ...
 
     @property
+    def num_bytes(self) -> int:
+        """Bytes of the rows in memory, about."""
+        ...
+
+    @property
     def names(self) -> list[str]:
         """The columns that rows have."""
         ...
@@ -115,6 +123,11 @@ class ArrowBlock:
     def num_rows(self) -> int:
         """See `Block.num_rows`."""
         return int(self.batch.num_rows)
+
+    @property
+    def num_bytes(self) -> int:
+        """See `Block.num_bytes`."""
+        return int(self.batch.nbytes)
 
     @property
     def names(self) -> list[str]:
@@ -211,6 +224,11 @@ class DictBlock:
     def num_rows(self) -> int:
         """See `Block.num_rows`."""
         return len(self.dicts)
+
+    @property
+    def num_bytes(self) -> int:
+        """See `Block.num_bytes`."""
+        return _DICT_BYTES * len(self.dicts)
 
     @property
     def names(self) -> list[str]:
