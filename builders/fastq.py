@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from ._sequences import MOST_RECORD_BYTES, Record, SequenceBuilder, damaged, lines_of, refuse_large
 from ._source import Source, TextBytes
+from .fasta import MOST_RECORD_BYTES, Record, SequenceBuilder, damaged, lines_of, refuse_large
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".fq": {}, ".fastq": {}}
 

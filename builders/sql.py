@@ -23,8 +23,7 @@ from datasets_core.errors import (
     redact,
     redact_text,
 )
-from datasets_core.features.codec import RowEncoder
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.optional import needed
 

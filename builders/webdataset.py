@@ -22,8 +22,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.config import settings
 from datasets_core.errors import CastError, CellCastError
-from datasets_core.features.codec import RowEncoder
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.fetch.members import Member
 
 from ._source import Source

@@ -24,10 +24,9 @@ from datasets_core.features.base import (
     feature_to_field,
     own_copy,
 )
-from datasets_core.features.codec import Decoder, RowEncoder
 from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.formats.python import RowReader
-from datasets_core.features.schema import Features, feature_from_arrow
+from datasets_core.features.schema import Decoder, Features, RowEncoder, feature_from_arrow
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.column import Column
 from datasets_core.store.rows.indices import as_int, names_of

@@ -7,7 +7,9 @@ So `uint64` joins neither signed integers nor floats: joining over a third type 
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -378,6 +380,45 @@ def _fixed_list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | N
 def struct_array(arrow_type: pa.DataType, length: int, valid: Mask | None, children: Sequence[pa.Array]) -> pa.Array:
     """A struct array of that type, with `length` rows."""
     return pa.Array.from_buffers(arrow_type, length, [bitmap(valid)], children=list(children))
+
+
+def inferred_lists(values: list[Any], infer: Callable[[list[Any]], pa.Array]) -> pa.Array:
+    """Lists, or None, as an Arrow array; `infer` makes that of all elements.
+
+    Raises:
+        Misfit: the elements share no type.
+    """
+    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
+    try:
+        child = infer(list(chain.from_iterable(value for value in values if value is not None)))
+    except Misfit as misfit:
+        raise misfit.at(rows_of(lengths), "[]") from misfit
+    return list_array(pa.list_(child.type), lengths, _where_not_none(values), child)
+
+
+def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array]) -> pa.Array:
+    """Dicts, or None, as an Arrow array; `infer` makes that of the values of a key, which are None where it is missing.
+
+    Raises:
+        Misfit: the values of a key share no type, or a key is no string.
+    """
+    fields, children = [], []
+    for name in dict.fromkeys(chain.from_iterable(value for value in values if value is not None)):
+        if not isinstance(name, str):
+            index = next(index for index, value in enumerate(values) if value is not None and name in value)
+            raise Misfit(index, f"the key {reprlib.repr(name)} ({type(name).__name__}) is no string")
+        try:
+            child = infer(name, [None if value is None else value.get(name) for value in values])
+        except Misfit as misfit:
+            raise misfit.below(f".{name}") from misfit
+        fields.append(pa.field(name, child.type))
+        children.append(child)
+    return struct_array(pa.struct(fields), len(values), _where_not_none(values), children)
+
+
+def _where_not_none(values: list[Any]) -> Mask | None:
+    valid = np.array([value is not None for value in values], bool)
+    return None if valid.all() else valid
 
 
 def rows_of(lengths: Lengths) -> Callable[[int], int]:

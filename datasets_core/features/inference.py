@@ -15,7 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError
-from datasets_core.features.arrow import Misfit, list_array, merge_types, rows_of, struct_array, struct_parts
+from datasets_core.features.arrow import (
+    Misfit,
+    inferred_dicts,
+    inferred_lists,
+    merge_types,
+    struct_array,
+    struct_parts,
+)
 from datasets_core.features.base import MAX_DEPTH, OBJECTS, Feature, plain_array
 from datasets_core.features.cast import cast_table
 from datasets_core.features.encode import ARROW_ERRORS, compile_column
@@ -49,9 +56,9 @@ def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
     if not kinds:
         return pa.nulls(len(values))
     if kinds == {dict}:
-        return _infer_dicts(values, depth)
+        return inferred_dicts(values, lambda _, members: infer_column(members, depth + 1))
     if kinds <= {list, tuple}:
-        return _infer_lists(values, depth)
+        return inferred_lists(values, lambda members: infer_column(members, depth + 1))
     if not kinds <= _KNOWN:
         if any(is_tensor(kind) and hasattr(kind, "detach") for kind in kinds):
             return infer_column([tensor_array(value) if is_tensor(type(value)) else value for value in values], depth)
@@ -154,33 +161,6 @@ def _infer_large_integers(values: list[Any]) -> pa.Array:
     if abs(largest) < 1 << 64 and (first := next((n for n in numbers if n < 0), None)) is not None and largest > 0:
         raise Misfit(index, f"{shown(largest)} needs uint64, which does not fit {shown(first)}", other=values.index(first))
     raise Misfit(index, f"{shown(largest)} is an integer of more than 64 bits")
-
-
-def _infer_dicts(values: list[Any], depth: int) -> pa.Array:
-    names = dict.fromkeys(chain.from_iterable(value for value in values if value is not None))
-    fields, children = [], []
-    for name in names:
-        if not isinstance(name, str):
-            index = next(index for index, value in enumerate(values) if value is not None and name in value)
-            raise Misfit(index, f"the key {shown(name)} ({type(name).__name__}) is no string")
-        try:
-            child = infer_column([None if value is None else value.get(name) for value in values], depth + 1)
-        except Misfit as misfit:
-            raise misfit.below(f".{name}") from misfit
-        fields.append(pa.field(name, child.type))
-        children.append(child)
-    valid = np.array([value is not None for value in values], bool)
-    return struct_array(pa.struct(fields), len(values), None if valid.all() else valid, children)
-
-
-def _infer_lists(values: list[Any], depth: int) -> pa.Array:
-    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
-    try:
-        child = infer_column(list(chain.from_iterable(value for value in values if value is not None)), depth + 1)
-    except Misfit as misfit:
-        raise misfit.at(rows_of(lengths), "[]") from misfit
-    valid = np.array([value is not None for value in values], bool)
-    return list_array(pa.list_(child.type), lengths, None if valid.all() else valid, child)
 
 
 def is_media(kinds: set[type], values: list[Any]) -> bool:
@@ -447,7 +427,7 @@ def _inferred(values: list[Any], depth: int) -> pa.Array:
     if kinds == {dict}:
         return _dicts(values, depth)
     if kinds <= {list, tuple}:
-        return _lists(values, depth)
+        return inferred_lists(values, lambda members: _inferred(members, depth + 1))
     if kinds == {int, float} and all(-_EXACT <= value <= _EXACT for value in values if type(value) is int):
         return infer_column(values, depth)
     if is_media(kinds, values):
@@ -474,13 +454,6 @@ def _is_uniform(kinds: set[type], values: list[Any]) -> bool:
     return kind in {int, decimal.Decimal} or (issubclass(kind, np.generic) and kind not in {np.datetime64, np.timedelta64})
 
 
-def _lists(values: list[Any], depth: int) -> pa.Array:
-    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
-    child = _inferred(list(chain.from_iterable(value for value in values if value is not None)), depth + 1)
-    valid = np.array([value is not None for value in values], bool)
-    return list_array(pa.list_(child.type), lengths, None if valid.all() else valid, child)
-
-
 def _dicts(values: list[Any], depth: int) -> pa.Array:
     present = [value for value in values if value is not None]
     names = list(dict.fromkeys(chain.from_iterable(present)))
@@ -493,10 +466,7 @@ def _dicts(values: list[Any], depth: int) -> pa.Array:
                 groups.setdefault(frozenset(value), []).append(row)
         parts = [(rows, _inferred([values[row] for row in rows], depth)) for rows in groups.values()]
         return _assembled(parts, len(values))
-    children = [_inferred([None if value is None else value[name] for value in values], depth + 1) for name in names]
-    fields = [pa.field(name, child.type) for name, child in zip(names, children, strict=True)]
-    valid = np.array([value is not None for value in values], bool)
-    return struct_array(pa.struct(fields), len(values), None if valid.all() else valid, children)
+    return inferred_dicts(values, lambda _, members: _inferred(members, depth + 1))
 
 
 def _assembled(parts: list[tuple[list[int], pa.Array]], length: int) -> pa.Array:

@@ -14,15 +14,13 @@ from itertools import chain, pairwise
 from types import NoneType
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
-from datasets_core.features.arrow import Misfit, list_array, merge_types, rows_of, struct_array
+from datasets_core.features.arrow import Misfit, inferred_dicts, inferred_lists, merge_types
 from datasets_core.features.base import MAX_DEPTH
 from datasets_core.features.cast import cast_array
-from datasets_core.features.codec import infer_batch
-from datasets_core.features.schema import feature_from_arrow
+from datasets_core.features.schema import feature_from_arrow, infer_batch
 from datasets_core.features.values import shown
 
 types = pa.types
@@ -257,40 +255,14 @@ class OrderFreeEncoder:
                 self.facts.negative.add(place)
 
     def _dicts(self, values: list[Any], place: Place, depth: int) -> pa.Array:
-        present = [value for value in values if value is not None]
-        names = dict.fromkeys(chain.from_iterable(present))
-        for name in names:
-            if not isinstance(name, str):
-                index = next(index for index, value in enumerate(values) if value is not None and name in value)
-                raise Misfit(index, f"the key {name!r} ({type(name).__name__}) is no string")
-        self._note_order(place, present)
-        children, fields = [], []
-        for name in names:
-            members = [None if value is None else value.get(name) for value in values]
-            try:
-                child = self._array(members, (*place, name), depth + 1)
-            except Misfit as misfit:
-                raise misfit.below(f".{name}") from misfit
-            children.append(child)
-            fields.append(pa.field(name, child.type))
-        return struct_array(pa.struct(fields), len(values), _valid(values), children)
+        self._note_order(place, (value for value in values if value is not None))
+        return inferred_dicts(values, lambda name, members: self._array(members, (*place, name), depth + 1))
 
     def _lists(self, values: list[Any], place: Place, depth: int) -> pa.Array:
-        lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
-        members = list(chain.from_iterable(value for value in values if value is not None))
-        try:
-            child = self._array(members, (*place, None), depth + 1)
-        except Misfit as misfit:
-            raise misfit.at(rows_of(lengths), "[]") from misfit
-        return list_array(pa.list_(child.type), lengths, _valid(values), child)
+        return inferred_lists(values, lambda members: self._array(members, (*place, None), depth + 1))
 
 
 _DIRECT = frozenset({bool, int, float, str, bytes, dict, list, tuple})
-
-
-def _valid(values: list[Any]) -> np.ndarray[Any, Any] | None:
-    valid = np.array([value is not None for value in values], bool)
-    return None if valid.all() else valid
 
 
 def _assembled(parts: Sequence[tuple[list[int], pa.Array]], values: list[Any]) -> pa.Array:

@@ -39,6 +39,7 @@ _NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _FEW = 64  # frames that are checked faster one by one than by numpy
 _HEAD = struct.Struct("<QI")
 _MASK_DELTA = 0xA282EAD8
+_MOST_SIZE = 1 << 12  # of records up to which the CRCs of all lengths are made: sorting lengths takes longer
 
 
 # CRC-32C, masked as TFRecord files have it.
@@ -75,7 +76,12 @@ def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
     >>> masked_length_crcs(np.array([9], np.uint64))[0] == masked_crc32c((9).to_bytes(8, "little"))
     np.True_
     """
-    different, places = np.unique(lengths, return_inverse=True)
+    if not len(lengths) or lengths.max() >= _MOST_SIZE:
+        different, places = np.unique(lengths, return_inverse=True)
+    else:
+        places = lengths.view(np.int64)
+        different = np.arange(int(places.min()), int(places.max()) + 1, dtype=np.uint64)
+        places = places - int(different[0])
     starts = np.arange(0, 8 * len(different), 8)
     return masked_crcs(different.astype("<u8").tobytes(), starts, starts + 8)[places]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import index as integer
 from types import TracebackType
-from typing import IO, Any, Protocol, Self, cast
+from typing import IO, Any, Self, cast
 
 import numpy as np
 
@@ -59,29 +60,29 @@ from datasets_core.records.wire.values import RecordBlock
 # A file of records, wherever it is: its bytes in order, all of one version, or any of them.
 
 
-class RecordFile(Protocol):
-    """A file that can be read from its beginning, and perhaps at any place."""
+class RecordFile(ABC):
+    """A file that can be read from its beginning, and perhaps at any place.
 
-    @property
-    def name(self) -> str:
-        """The file, for messages."""
-        ...
+    Attributes:
+        name: the file, for messages.
+    """
 
+    name: str
+
+    @abstractmethod
     def opened(self) -> Any:
         """A context with the bytes from the beginning on, and how many there are; None where that is not known."""
-        ...
 
+    @abstractmethod
     def version(self) -> FileVersion:
         """How many bytes there are, and what tells this version of the file from others."""
-        ...
 
+    @abstractmethod
     def at(self, start: int, stop: int) -> bytes:
         """The bytes from `start` to `stop`, as far as there are any."""
-        ...
 
-    def close(self) -> None:
-        """Give back what is held open for `at`."""
-        ...
+    def close(self) -> None:  # noqa: B027
+        """Give back what is held open for `at`; by default nothing is."""
 
 
 def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
@@ -104,7 +105,7 @@ def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
     raise ArgumentTypeError(f"A {type(path).__name__} is no file of records. Give a path, a URL or an open file.")
 
 
-class LocalRecords:
+class LocalRecords(RecordFile):
     """A file of this disk."""
 
     def __init__(self, path: str) -> None:
@@ -154,9 +155,6 @@ class LocalRecords:
             data.seek(min(start, version.size))
             return read_all(data, max(0, min(stop, version.size) - start), self.name)
 
-    def close(self) -> None:
-        """See `RecordFile.close`; nothing is held open."""
-
 
 class _OneVersion(io.FileIO):
     """A local file, of which every byte is of the version that was opened; a pipe has none."""
@@ -181,7 +179,7 @@ class _OneVersion(io.FileIO):
         return data or b""
 
 
-class RemoteRecords:
+class RemoteRecords(RecordFile):
     """A file elsewhere."""
 
     def __init__(self, remote: RemoteFile) -> None:
@@ -220,7 +218,7 @@ def _at(ranges: RangeFile, start: int, stop: int) -> bytes:
     return bytes(ranges.read([(start, stop)])[0]) if start < stop else b""
 
 
-class GivenRecords:
+class GivenRecords(RecordFile):
     """A file object of somebody else, from the place on where it stands; it is not closed."""
 
     def __init__(self, data: IO[bytes]) -> None:
@@ -260,9 +258,6 @@ class GivenRecords:
         found = read_all(self._data, stop - start, self.name)
         self._data.seek(here)
         return found
-
-    def close(self) -> None:
-        """See `RecordFile.close`; it belongs to somebody else."""
 
 
 _AT_ADVICE = "Give the offset of a frame, as the index has it; or fetch or write the file again"

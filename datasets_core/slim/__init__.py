@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from datasets_core.slim.parallel_reader import FIFOQueue as FIFOQueue
     from datasets_core.slim.parallel_reader import KeyedSamples as KeyedSamples
     from datasets_core.slim.parallel_reader import ParallelReader as ParallelReader
+    from datasets_core.slim.parallel_reader import PrefetchQueue as PrefetchQueue
     from datasets_core.slim.parallel_reader import RandomShuffleQueue as RandomShuffleQueue
     from datasets_core.slim.parallel_reader import parallel_read as parallel_read
+    from datasets_core.slim.parallel_reader import prefetch_queue as prefetch_queue
     from datasets_core.slim.parallel_reader import single_pass_read as single_pass_read
-    from datasets_core.slim.prefetch import PrefetchQueue as PrefetchQueue
-    from datasets_core.slim.prefetch import prefetch_queue as prefetch_queue
     from datasets_core.slim.queues import QueueRunners as QueueRunners
     from datasets_core.slim.readers import FixedLengthRecordReader as FixedLengthRecordReader
     from datasets_core.slim.readers import SampleBlock as SampleBlock
@@ -78,9 +78,9 @@ _HOMES = homes(
             "BoundingBox BoundingBoxSequence Image KeypointsSequence NumBoxesSequence SparseTensor"
         ),
         "datasets_core.slim.parallel_reader": (
-            "FIFOQueue KeyedSamples ParallelReader RandomShuffleQueue parallel_read parallel_reader single_pass_read"
+            "FIFOQueue KeyedSamples ParallelReader PrefetchQueue RandomShuffleQueue parallel_read parallel_reader "
+            "prefetch_queue single_pass_read"
         ),
-        "datasets_core.slim.prefetch": "PrefetchQueue prefetch_queue",
         "datasets_core.slim.queues": "QueueRunners",
         "datasets_core.slim.readers": (
             "FixedLengthRecordReader SampleBlock SampleReader TFRecordReader TextLineReader WholeFileReader"

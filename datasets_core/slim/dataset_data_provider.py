@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,16 @@ from datasets_core.records.wire.values import RecordBlock
 from datasets_core.slim.data_decoder import method_of
 from datasets_core.slim.data_provider import DataProvider, SampleStream
 from datasets_core.slim.dataset import get_data_files, named, reader_maker
-from datasets_core.slim.queues import Ragged, batches, checked_capacity, checked_seed, checked_sizes, register, whole_number
+from datasets_core.slim.queues import (
+    Ragged,
+    Runner,
+    batches,
+    checked_capacity,
+    checked_seed,
+    checked_sizes,
+    register,
+    whole_number,
+)
 from datasets_core.slim.readers import shown_key
 from datasets_core.slim.threads import Entry, WorkUnits
 
@@ -88,7 +96,7 @@ BlockDecoder = Callable[[Any, list[str]], Iterable[Sample]]
 Format = Literal["numpy", "torch"]
 
 
-class DatasetDataProvider(DataProvider):
+class DatasetDataProvider(DataProvider, Runner):
     """Provider of the samples of a dataset, one by one.
 
     `get` takes a sample and returns some of its items; iteration yields samples as dicts of all items,
@@ -366,12 +374,6 @@ class DatasetDataProvider(DataProvider):
     def close(self) -> None:
         """End the threads; nothing is given any more."""
         self._stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self.close()
 
 
 def _remade(kind: Any, arguments: tuple[Any, ...], format: Format, state: dict[str, Any]) -> DatasetDataProvider:

@@ -6,7 +6,7 @@ import io
 import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +75,16 @@ def _values(value: Any) -> npt.NDArray[Any]:
 class _CoordinatesSequence(ItemHandler):
     """Base of boxes and points of a sequence."""
 
-    def __init__(self, keys: list[str], return_dense: bool, default_value: float) -> None:
-        super().__init__(keys)
+    _names: ClassVar[tuple[str, ...]]
+
+    def __init__(
+        self,
+        keys: Sequence[str] | None = None,
+        prefix: str | None = None,
+        return_dense: bool = True,
+        default_value: float = -1.0,
+    ) -> None:
+        super().__init__(_full_keys(type(self).__name__, keys, self._names, prefix))
         self._return_dense, self._default_value = return_dense, default_value
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -120,14 +128,7 @@ class BoundingBoxSequence(_CoordinatesSequence):
     ((2, 2, 4), [[0.5, 0.5, 0.5, 0.5], [-1.0, -1.0, -1.0, -1.0]])
     """
 
-    def __init__(
-        self,
-        keys: Sequence[str] | None = None,
-        prefix: str | None = None,
-        return_dense: bool = True,
-        default_value: float = -1.0,
-    ) -> None:
-        super().__init__(_full_keys("BoundingBoxSequence", keys, _SIDES, prefix), return_dense, default_value)
+    _names = _SIDES
 
 
 class KeypointsSequence(_CoordinatesSequence):
@@ -147,14 +148,7 @@ class KeypointsSequence(_CoordinatesSequence):
     [[[0.5, 0.5]]]
     """
 
-    def __init__(
-        self,
-        keys: Sequence[str] | None = None,
-        prefix: str | None = None,
-        return_dense: bool = True,
-        default_value: float = -1.0,
-    ) -> None:
-        super().__init__(_full_keys("KeypointsSequence", keys, _POINT, prefix), return_dense, default_value)
+    _names = _POINT
 
 
 class NumBoxesSequence(ItemHandler):

@@ -21,12 +21,18 @@ from datasets_core.records.specs.values import SparseValue
 # `QueueRunners`: a block of code at whose end whatever reads ahead in it is ended.
 
 
-class Runner(Protocol):
-    """Interface of objects with threads that can be closed."""
+class Runner:
+    """Base of objects with threads, which `close`, or the end of a `with` block, ends."""
 
     def close(self) -> None:
-        """End them."""
-        ...
+        """End the threads; nothing is given any more."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
 
 
 class QueueRunners:

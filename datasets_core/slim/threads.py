@@ -87,11 +87,52 @@ class ThreadsClosedError(Exception):
     """Use of threads that were closed."""
 
 
-class UnitThreads:
-    """Reads work units: the first ones at once, by a thread each; each thread that is done takes the next one.
+class OwnThreads:
+    """Daemon threads of one process, started on first use; in a forked process there are none.
 
-    Threads start on first use.  They are daemons and belong to one process: in a forked one
-    `is_lost` is true, and nothing is read.
+    Args:
+        name: theirs.
+
+    Attributes:
+        threads: those that run.
+        is_closed: true once nothing is to be done any more.
+        is_lost: true in a forked process, if they had begun before.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.threads: list[Job[None]] = []
+        self.is_begun = self.is_closed = self.is_lost = False
+        self.renew()
+        renewed_after_fork(self)
+
+    def renew(self) -> None:
+        """Have locks of this process."""
+        raise NotImplementedError
+
+    def forked(self) -> None:
+        """Have locks of this process; the threads are not here."""
+        self.renew()
+        self.threads, self.is_lost = [], self.is_begun
+
+    def start(self, works: Iterable[Callable[[], None]]) -> None:
+        """Start a thread for each function, unless threads were started before."""
+        if self.is_begun or self.is_closed:
+            return
+        self.is_begun = True
+        for work in works:
+            self.threads.append(in_thread(work, self._name))
+
+    def join(self) -> None:
+        """Wait until the threads end, but not for long."""
+        threads, self.threads = self.threads, []
+        end = time.monotonic() + _JOIN_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+
+class UnitThreads(OwnThreads):
+    """Reads work units: the first ones at once, by a thread each; each thread that is done takes the next one.
 
     Args:
         units: the files.
@@ -114,16 +155,12 @@ class UnitThreads:
         self._begun = list(starts)[::-1]
         self._next, self._samples_ahead = next_unit, samples_ahead
         self._buffers: dict[int, _Buffer] = {}
-        self._lock, self._room, self._arrived = _conditions()
-        self._threads: list[Job[None]] = []
         self._weight, self._wanted = 0.0, max(starts, default=-1)
-        self._is_begun, self.is_closed, self.is_lost = False, False, False
-        renewed_after_fork(self)
+        super().__init__("datasets_core-slim")
 
-    def forked(self) -> None:
-        """Have locks of this process; the threads are not here."""
+    def renew(self) -> None:
+        """See `OwnThreads.renew`."""
         self._lock, self._room, self._arrived = _conditions()
-        self._threads, self.is_lost = [], self._is_begun
 
     # -- for whom it reads ---------------------------------------------------------------------------------------------
 
@@ -138,7 +175,8 @@ class UnitThreads:
             ThreadsClosedError: they are closed, or were closed while waiting.
         """
         with self._lock:
-            self._begin()
+            most = len(self._starts) + len(self._units) - self._next
+            self.start(partial(self._run, reader) for reader in self._readers[:most])
             if unit > self._wanted:
                 self._wanted = unit
                 self._room.notify_all()
@@ -166,21 +204,10 @@ class UnitThreads:
             self._buffers.clear()
             self._room.notify_all()
             self._arrived.notify_all()
-            threads, self._threads = self._threads, []
-        end = time.monotonic() + _JOIN_SECONDS
-        for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
+        self.join()
 
     def _buffer(self, unit: int) -> _Buffer:
         return self._buffers.setdefault(unit, _Buffer())
-
-    def _begin(self) -> None:
-        if self._is_begun or self.is_closed:
-            return
-        self._is_begun = True
-        most = len(self._starts) + len(self._units) - self._next
-        for reader in self._readers[:most]:
-            self._threads.append(in_thread(partial(self._run, reader), "datasets_core-slim"))
 
     # -- in the threads ------------------------------------------------------------------------------------------------
 

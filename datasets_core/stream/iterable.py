@@ -14,10 +14,9 @@ import pyarrow as pa
 from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.cast import cast_table
-from datasets_core.features.codec import RowEncoder
 from datasets_core.features.formats.formats import TABULAR, RowFormat, check_format
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.io.export import Frames
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit, Split

@@ -13,9 +13,8 @@ import pyarrow as pa
 from datasets_core.engines.pool import ENGINES, WorkerPool
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.base import FeatureType, feature_to_arrow
-from datasets_core.features.codec import RowEncoder
 from datasets_core.features.formats.formats import RowFormat, check_format, format_name
-from datasets_core.features.schema import Features, feature_from_arrow
+from datasets_core.features.schema import Features, RowEncoder, feature_from_arrow
 from datasets_core.store.rows.indices import at_least, whole_number
 from datasets_core.stream.iteration import Streamed
 from datasets_core.stream.nodes.columns import Added, Cast, Decoding, Renamed, Selected

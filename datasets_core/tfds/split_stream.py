@@ -151,8 +151,22 @@ class ElementFunction:
         return f"{self.verb}({self.name.rpartition('.')[2]})"
 
 
+class _OnRows(PlainStep, RowChange):
+    """A step that makes an element of each row, of which no features are known."""
+
+    __slots__ = ()
+
+    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
+        """See `Step.on`."""
+        return row_by_row(node, self)
+
+    def features(self, before: Features | None) -> Features | None:
+        """See `Step.features`."""
+        return None
+
+
 @dataclass(frozen=True, slots=True)
-class MapElements(PlainStep, RowChange):
+class MapElements(_OnRows):
     """A function on each element."""
 
     function: ElementFunction
@@ -171,17 +185,9 @@ class MapElements(PlainStep, RowChange):
         """See `Step.parts`."""
         return self.function.call, self.function.form
 
-    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
-        return row_by_row(node, self)
-
-    def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
-        return None
-
 
 @dataclass(frozen=True, slots=True)
-class NumberElements(PlainStep, RowChange):
+class NumberElements(_OnRows):
     """Pairs of the number of an element and the element; `first` is the number of the first."""
 
     form: Form
@@ -207,14 +213,6 @@ class NumberElements(PlainStep, RowChange):
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
         return self.form, self.first
-
-    def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
-        return row_by_row(node, self)
-
-    def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ from datasets_core.files import join
 from datasets_core.meta.version import Version
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest
 from datasets_core.tfds.download import DownloadConfig, DownloadManager
+from datasets_core.tfds.elements import row_change
 from datasets_core.tfds.info import DatasetInfo, name_of, register, text_beside
 from datasets_core.tfds.reading import SplitReading
-from datasets_core.tfds.rows_in import row_change
 
 # Splits of a TFDS builder whose rows a pipeline of Apache Beam makes: found among the others, and run together.
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_core.builders import _sequences
+from datasets_core.builders import fasta as _sequences
 from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.features.base import Value
 from datasets_core.features.media.types import BioSequence

@@ -2,7 +2,8 @@
 
 import pytest
 
-from datasets_core.builders import _sequences, fastq
+from datasets_core.builders import fasta as _sequences
+from datasets_core.builders import fastq
 from datasets_core.errors import FileFormatError
 from datasets_core.features.base import Value
 from datasets_core.features.media.types import BioSequence

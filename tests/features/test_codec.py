@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import CastError, CellCastError, DatasetsCoreError
 from datasets_core.features.base import List, Sequence, Value
-from datasets_core.features.codec import Decoder, RowEncoder
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Decoder, Features, RowEncoder
 from datasets_core.features.types import Array2D, ClassLabel, Json
 
 

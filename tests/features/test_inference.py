@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.features.arrow import Misfit
-from datasets_core.features.formats.times import NanosecondTime
+from datasets_core.features.formats.arrays import NanosecondTime
 from datasets_core.features.inference import infer_column
 
 UTC = dt.UTC

@@ -9,9 +9,8 @@ import pytest
 
 from datasets_core.errors import CastError, CellCastError
 from datasets_core.features.base import List, Sequence, Value
-from datasets_core.features.codec import RowEncoder
 from datasets_core.features.encode import compile_column
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.values import loose_coercer, loose_elements
 
 

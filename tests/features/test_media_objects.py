@@ -7,10 +7,9 @@ import pytest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.base import List, Value
-from datasets_core.features.codec import RowEncoder
 from datasets_core.features.inference import feature_of
 from datasets_core.features.media.types import Image
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 
 PIL = pytest.importorskip("PIL.Image")
 pytestmark = pytest.mark.optional("PIL")

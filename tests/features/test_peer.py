@@ -15,8 +15,7 @@ import pytest
 
 from datasets_core.features.base import LargeList, List, Sequence, Value
 from datasets_core.features.cast import cast_table
-from datasets_core.features.codec import RowEncoder
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json
 
 pytestmark = [

@@ -8,9 +8,8 @@ import pytest
 
 from datasets_core.errors import CastError
 from datasets_core.features.base import List, Value, type_from_name
-from datasets_core.features.codec import RowEncoder
-from datasets_core.features.formats.times import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
-from datasets_core.features.schema import Features
+from datasets_core.features.formats.arrays import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.types import Json
 from datasets_core.features.values import as_elements, coercer, decode_value, encode_value, shown
 

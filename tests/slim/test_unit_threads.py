@@ -154,7 +154,7 @@ def test_who_waits_is_told_that_the_threads_are_closed(reading):
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    while not threads._threads:
+    while not threads.threads:
         pass
     gate_opener = threading.Timer(0.05, gate.set)
     gate_opener.start()

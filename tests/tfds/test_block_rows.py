@@ -7,8 +7,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.features.base import List, Value
-from datasets_core.features.codec import RowEncoder
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.types import Array2D, ClassLabel
 from datasets_core.stream.nodes.block import ArrowBlock, DictBlock, Kinds
 from datasets_core.tfds.elements import converter

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from datasets_core.errors import DatasetsCoreError
-from datasets_core.tfds.conll import ConllBuilderConfig, ConllDatasetBuilder, get_conllu_example, get_xtreme_pos_example
+from datasets_core.tfds.utils import ConllBuilderConfig, ConllDatasetBuilder, get_conllu_example, get_xtreme_pos_example
 
 
 class Words(ConllDatasetBuilder, skip_registration=True):

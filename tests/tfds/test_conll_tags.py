@@ -1,6 +1,6 @@
 """The tags are those of the shared tasks."""
 
-from datasets_core.tfds import conll
+from datasets_core.tfds import utils as conll
 
 
 def test_tags() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from datasets_core import tfds
 from datasets_core.errors import CastError, CellCastError, DatasetGenerationError
-from datasets_core.tfds.rows_in import row_change
+from datasets_core.tfds.elements import row_change
 
 F = tfds.features
 

@@ -32,8 +32,7 @@ from datasets_core.errors import (
     DuplicateKeysError,
     InvalidKeyError,
 )
-from datasets_core.features.codec import RowEncoder
-from datasets_core.features.schema import plain_schema
+from datasets_core.features.schema import RowEncoder, plain_schema
 from datasets_core.features.unordered import Facts, OrderFreeEncoder
 from datasets_core.store.chunks import ChangedRowsError, Chunks
 

@@ -20,12 +20,11 @@ from datasets_core.errors import CellCastError
 from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow, needs_decoding
 from datasets_core.features.cast import cast_table
-from datasets_core.features.codec import Decoder
 from datasets_core.features.encode import Column, compile_column
 from datasets_core.features.formats.formats import TABULAR
 from datasets_core.features.formats.python import dict_rows, reader
 from datasets_core.features.inference import infer_column, infer_or_json
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Decoder, Features
 from datasets_core.features.types import ClassLabel
 from datasets_core.features.values import is_tensor, tensor_array
 from datasets_core.store.rows.column import UNTOUCHED, LazyDict, Source

@@ -123,7 +123,7 @@ def beyond(type_: pa.DataType) -> CastError:
 @lru_cache(maxsize=256)
 def value_maker(type_: pa.DataType) -> Callable[[int], Any]:
     """The function that turns the stored integer of a date, time, timestamp or duration into its Python value."""
-    from datasets_core.features.formats.times import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
+    from datasets_core.features.formats.arrays import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
 
     delta = dt.timedelta
     if pt.is_date32(type_):

@@ -42,6 +42,7 @@ class ExampleParser:
         if not self.specs:
             raise ConfigurationError("features={} asks for nothing. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
         self.readers: dict[str, SpecReader] = {name: spec_reader(name, spec) for name, spec in self.specs.items()}
+        self._ones = [(name, reader.one) for name, reader in self.readers.items()]
         self.keys = frozenset(key.encode() for key in spec_keys(self.specs))
 
     def parse(self, serialized: Any) -> dict[str, Parsed]:
@@ -54,7 +55,7 @@ class ExampleParser:
         found = plain_example(data, self.keys)
         if found is None:
             found = raw_example(data, rules="tensorflow", keys=self.keys)
-        return {name: reader.one(found, _ALONE) for name, reader in self.readers.items()}
+        return {name: one(found, _ALONE) for name, one in self._ones}
 
     def parse_batch(self, serialized: Any) -> dict[str, Parsed]:
         """Many records as one batch, as `parse_example` gives it.
@@ -160,7 +161,7 @@ def _parser_of(features: Any) -> ExampleParser:
     """The parser of these specs, kept from last time where it is the same objects."""
     if not isinstance(features, Mapping):
         return ExampleParser(features)
-    known = tuple((key, id(spec)) for key, spec in features.items())
+    known = (*features, *map(id, features.values()))
     kept = _parsers.get(known)
     if kept is None:
         if len(_parsers) >= _KEPT:

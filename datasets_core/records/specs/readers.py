@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,6 @@ from datasets_core.records.specs.values import (
     ElementsPart,
     FixedPart,
     ListPart,
-    Part,
     RaggedPart,
     RaggedValue,
     SparsePart,
@@ -61,6 +61,38 @@ from datasets_core.records.wire.values import (
     offsets_of,
 )
 
+Found: TypeAlias = Mapping[bytes, RawFeature]
+
+
+class SpecReader(ABC):
+    """Reads the features of one spec."""
+
+    @abstractmethod
+    def one(self, found: Found, where: Where) -> Any:
+        """The value of a record that was walked.
+
+        Raises:
+            ExampleError: the record breaks the rules of the spec.
+        """
+
+    @abstractmethod
+    def part(self, columns: WireColumns, where: Where) -> Any:
+        """What the columns of a block give: a `Part`.
+
+        Raises:
+            ExampleError: a record breaks the rules of the spec.
+        """
+
+    def rows(self, columns: WireColumns, where: Where) -> list[Any]:
+        """The value of each record of a block, as `one` gives it.
+
+        Raises:
+            ExampleError: a record breaks the rules of the spec.
+        """
+        rows: list[Any] = self.part(columns, where).rows()
+        return rows
+
+
 # `RaggedReader`: the rule by which a `RaggedFeature` makes rows of values, which other keys tell.
 
 
@@ -68,7 +100,7 @@ Array: TypeAlias = npt.NDArray[Any]
 _MOST_ROWS = 1 << 24  # that ids may tell: each takes memory, and a damaged id may be any number
 
 
-class RaggedReader:
+class RaggedReader(SpecReader):
     """Reads a `RaggedFeature`.
 
     Args:
@@ -253,38 +285,7 @@ def _from_ids(ids: Ints, offsets: Ints) -> tuple[Ints, Ints]:
     return np.bincount(places, minlength=int(rows.sum())), rows
 
 
-Found: TypeAlias = Mapping[bytes, RawFeature]
-
-
-class SpecReader(Protocol):
-    """Reads the features of one spec."""
-
-    def one(self, found: Found, where: Where) -> Any:
-        """The value of a record that was walked.
-
-        Raises:
-            ExampleError: the record breaks the rules of the spec.
-        """
-        ...
-
-    def part(self, columns: WireColumns, where: Where) -> Part:
-        """What the columns of a block give.
-
-        Raises:
-            ExampleError: a record breaks the rules of the spec.
-        """
-        ...
-
-    def rows(self, columns: WireColumns, where: Where) -> list[Any]:
-        """The value of each record of a block, as `one` gives it.
-
-        Raises:
-            ExampleError: a record breaks the rules of the spec.
-        """
-        ...
-
-
-class FixedReader:
+class FixedReader(SpecReader):
     """Reads a `FixedLenFeature`: exactly so many values, or the default where the key is missing.
 
     Args:
@@ -297,7 +298,8 @@ class FixedReader:
     def __init__(self, key: str, spec: FixedLenFeature, *, in_context: bool = False) -> None:
         self.key, self.shape, self.dtype = key, spec.shape, spec.dtype
         self.in_context = in_context
-        self.wire_key = key.encode()
+        self.wire_key, self.numpy_type = key.encode(), NUMPY_TYPES[spec.dtype]
+        self.scalar_kind = "" if spec.shape or spec.dtype == "float32" else KINDS[spec.dtype]
         self.size = math.prod(spec.shape)
         given = spec.default_value
         # TensorFlow takes a default without values for none.
@@ -306,14 +308,17 @@ class FixedReader:
     def one(self, found: Found, where: Where) -> Array:
         """See `SpecReader.one`."""
         feature = found.get(self.wire_key)
+        if feature is not None and feature[0] == self.scalar_kind and len(feature[1]) == 1:  # which most features are
+            return np.array(feature[1][0], self.numpy_type)
         values = raw_array(feature, self.dtype, self.key, where)
-        if values is None and self.in_context and feature is not None:
-            values = np.zeros(0, NUMPY_TYPES[self.dtype])
         if values is None:
-            if self.default is None:
+            if self.in_context and feature is not None:
+                values = np.zeros(0, NUMPY_TYPES[self.dtype])
+            elif self.default is None:
                 raise self._missing(0, where)
-            values = self.default.copy()
-        elif len(values) != self.size:
+            else:
+                return self.default.reshape(self.shape).copy()
+        if values.size != self.size:
             raise wrong_size(0, self.key, len(values), self.shape, where)
         return values.reshape(self.shape)
 
@@ -339,10 +344,6 @@ class FixedReader:
             values = _filled(column, self.default, self.size)
         return FixedPart(values, self.shape, where.count)
 
-    def rows(self, columns: WireColumns, where: Where) -> list[Array]:
-        """See `SpecReader.rows`."""
-        return self.part(columns, where).rows()
-
     def _missing(self, index: int, where: Where) -> Exception:
         return where.error(index, self.key, "is missing, and its spec has no default_value")
 
@@ -364,7 +365,7 @@ def _filled(column: WireColumn, default: Array, size: int) -> pa.Array:
     return both.take(arrow_numbers((starts[:, None] + np.arange(size)).reshape(-1)))
 
 
-class VarLenReader:
+class VarLenReader(SpecReader):
     """Reads a `VarLenFeature`: any number of values.
 
     Args:
@@ -378,9 +379,7 @@ class VarLenReader:
 
     def one(self, found: Found, where: Where) -> SparseValue:
         """See `SpecReader.one`."""
-        values = raw_array(found.get(self.wire_key), self.dtype, self.key, where)
-        if values is None:
-            values = np.zeros(0, NUMPY_TYPES[self.dtype])
+        values = _values_of(found, self.dtype, self.key, where)
         size = len(values)
         return SparseValue(np.arange(size, dtype=np.int64)[:, None], values, np.array([size], np.int64))
 
@@ -389,12 +388,8 @@ class VarLenReader:
         column = wire_column(columns, self.dtype, self.key, where)
         return ListPart(column.values, column.offsets)
 
-    def rows(self, columns: WireColumns, where: Where) -> list[SparseValue]:
-        """See `SpecReader.rows`."""
-        return self.part(columns, where).rows()
 
-
-class ElementsReader:
+class ElementsReader(SpecReader):
     """Reads a `FixedLenSequenceFeature` of an Example: any number of elements of one shape.
 
     Args:
@@ -412,9 +407,7 @@ class ElementsReader:
 
     def one(self, found: Found, where: Where) -> Array:
         """See `SpecReader.one`."""
-        values = raw_array(found.get(self.wire_key), self.dtype, self.key, where)
-        if values is None:
-            return np.zeros((0, *self.shape), NUMPY_TYPES[self.dtype])
+        values = _values_of(found, self.dtype, self.key, where)
         if len(values) % self.size:
             raise self._uneven(0, len(values), where)
         return values.reshape(-1, *self.shape)
@@ -431,15 +424,11 @@ class ElementsReader:
             offsets = offsets // self.size
         return ElementsPart(column.values, offsets, self.shape, self.default)
 
-    def rows(self, columns: WireColumns, where: Where) -> list[Array]:
-        """See `SpecReader.rows`."""
-        return self.part(columns, where).rows()
-
     def _uneven(self, index: int, size: int, where: Where) -> Exception:
         return where.error(index, self.key, f"has {counted(size)}, which make no elements of shape {list(self.shape)}")
 
 
-class SparseReader:
+class SparseReader(SpecReader):
     """Reads a `SparseFeature`: values, and keys that tell their places.
 
     Args:
@@ -454,8 +443,8 @@ class SparseReader:
 
     def one(self, found: Found, where: Where) -> SparseValue:
         """See `SpecReader.one`."""
-        values = self._array(found, self.dtype, self.value_key, where)
-        indices = [self._array(found, "int64", key, where) for key in self.index_keys]
+        values = _values_of(found, self.dtype, self.value_key, where)
+        indices = [_values_of(found, "int64", key, where) for key in self.index_keys]
         for key, index in zip(self.index_keys, indices, strict=True):
             if len(index) != len(values):
                 raise self._uneven(0, key, len(index), len(values), where)
@@ -464,10 +453,6 @@ class SparseReader:
             order = np.lexsort(indices[::-1])
             places, values = places[order], values[order]
         return SparseValue(places, values, np.array(self.sizes, np.int64))
-
-    def _array(self, found: Found, dtype: str, key: str, where: Where) -> Array:
-        values = raw_array(found.get(key.encode()), dtype, key, where)
-        return np.zeros(0, NUMPY_TYPES[dtype]) if values is None else values
 
     def part(self, columns: WireColumns, where: Where) -> SparsePart:
         """See `SpecReader.part`."""
@@ -487,10 +472,6 @@ class SparseReader:
             if (np.diff(order) != 1).any():
                 places, values = places[order], values.take(arrow_numbers(order.astype(np.int64)))
         return SparsePart(places, values, column.offsets, self.sizes)
-
-    def rows(self, columns: WireColumns, where: Where) -> list[SparseValue]:
-        """See `SpecReader.rows`."""
-        return self.part(columns, where).rows()
 
     def _uneven(self, row: int, key: str, places: int, values: int, where: Where) -> Exception:
         reason = f"has {counted(values)}, and {key!r}, which tells their places, has {places:,}"

@@ -20,7 +20,7 @@ from datasets_core.features.types import Array2D, Array3D, Array4D, Array5D
 # The types of values that specs name, by all the names that users have for them.
 
 
-NUMPY_TYPES: dict[str, npt.DTypeLike] = {"int64": np.int64, "float32": np.float32, "string": object}
+NUMPY_TYPES: dict[str, np.dtype[Any]] = {"int64": np.dtype("i8"), "float32": np.dtype("f4"), "string": np.dtype(object)}
 """The types of a spec, and the numpy type of the values that it gives; a string is `bytes`."""
 KINDS = {"int64": "int64", "float32": "float", "string": "bytes"}
 """The types of a spec, and the kind of list on the wire that holds them."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 from datasets_core.errors import ConfigurationError, ExampleError
 from datasets_core.features.arrow import list_array, raw_values, struct_array
 from datasets_core.features.base import FeatureType, feature_to_arrow
-from datasets_core.records.specs.specs import KINDS
+from datasets_core.records.specs.specs import KINDS, NUMPY_TYPES
 from datasets_core.records.wire.values import (
     NOTHING,
     Ints,
@@ -532,18 +532,14 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
     Raises:
         ExampleError: they are of another kind.
     """
-    kind, values = feature or NOTHING
+    kind, values = NOTHING if feature is None else feature
     if kind is None:
         return None
     if kind != KINDS[dtype]:
         raise where.error(index, key, wrong_kind(kind, dtype))
     if dtype == "float32":
         return np.frombuffer(bytearray(values), _FLOATS).astype(np.float32, copy=False)
-    if dtype == "int64":
-        return np.array(values, np.int64)
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made
+    return np.array(values, NUMPY_TYPES[dtype])
 
 
 def wire_column(columns: WireColumns, dtype: str, key: str, where: Where) -> WireColumn:

@@ -385,8 +385,9 @@ class TaskTemplate:
 
     @property
     def column_mapping(self) -> dict[str, str]:
-        """The dataset's name of each column → the task's."""
-        return {}
+        """The dataset's name of each column → the task's: of the fields that end in `_column`, in the order of the schemas."""
+        columns = [getattr(self, field.name) for field in dataclasses.fields(self) if field.name.endswith("_column")]
+        return dict(zip(columns, [*self.input_schema, *self.label_schema], strict=False))
 
     def align_with_features(self, features: Mapping[str, Any]) -> Self:
         """The template with the labels of these features, where the task has labels.
@@ -444,11 +445,6 @@ class TextClassification(_Labelled):
     text_column: str = "text"
     label_column: str = "labels"
 
-    @property
-    def column_mapping(self) -> dict[str, str]:
-        """See `TaskTemplate.column_mapping`."""
-        return {self.text_column: "text", self.label_column: "labels"}
-
 
 @dataclass(frozen=True)
 class ImageClassification(_Labelled):
@@ -460,11 +456,6 @@ class ImageClassification(_Labelled):
     image_column: str = "image"
     label_column: str = "labels"
 
-    @property
-    def column_mapping(self) -> dict[str, str]:
-        """See `TaskTemplate.column_mapping`."""
-        return {self.image_column: "image", self.label_column: "labels"}
-
 
 @dataclass(frozen=True)
 class AudioClassification(_Labelled):
@@ -475,11 +466,6 @@ class AudioClassification(_Labelled):
     label_schema: ClassVar[Features] = Features({"labels": ClassLabel(names=[])})
     audio_column: str = "audio"
     label_column: str = "labels"
-
-    @property
-    def column_mapping(self) -> dict[str, str]:
-        """See `TaskTemplate.column_mapping`."""
-        return {self.audio_column: "audio", self.label_column: "labels"}
 
 
 @dataclass(frozen=True)
@@ -508,11 +494,6 @@ class AutomaticSpeechRecognition(TaskTemplate):
         object.__setattr__(aligned, "input_schema", schema)
         return aligned
 
-    @property
-    def column_mapping(self) -> dict[str, str]:
-        """See `TaskTemplate.column_mapping`."""
-        return {self.audio_column: "audio", self.transcription_column: "transcription"}
-
 
 @dataclass(frozen=True)
 class LanguageModeling(TaskTemplate):
@@ -521,11 +502,6 @@ class LanguageModeling(TaskTemplate):
     task: str = "language-modeling"
     input_schema: ClassVar[Features] = Features({"text": Value("string")})
     text_column: str = "text"
-
-    @property
-    def column_mapping(self) -> dict[str, str]:
-        """See `TaskTemplate.column_mapping`."""
-        return {self.text_column: "text"}
 
 
 @dataclass(frozen=True)
@@ -537,11 +513,6 @@ class Summarization(TaskTemplate):
     label_schema: ClassVar[Features] = Features({"summary": Value("string")})
     text_column: str = "text"
     summary_column: str = "summary"
-
-    @property
-    def column_mapping(self) -> dict[str, str]:
-        """See `TaskTemplate.column_mapping`."""
-        return {self.text_column: "text", self.summary_column: "summary"}
 
 
 @dataclass(frozen=True)
@@ -556,11 +527,6 @@ class QuestionAnsweringExtractive(TaskTemplate):
     question_column: str = "question"
     context_column: str = "context"
     answers_column: str = "answers"
-
-    @property
-    def column_mapping(self) -> dict[str, str]:
-        """See `TaskTemplate.column_mapping`."""
-        return {self.question_column: "question", self.context_column: "context", self.answers_column: "answers"}
 
 
 _TASKS: dict[str, type[TaskTemplate]] = {

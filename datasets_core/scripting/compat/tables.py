@@ -289,13 +289,13 @@ _LOADING = _at(
     "load",
 )
 _CONLL = _at(
-    "datasets_core.tfds.conll",
+    "datasets_core.tfds.utils",
     "ConllBuilderConfig",
     "ConllDatasetBuilder",
     "ConllUBuilderConfig",
     "ConllUDatasetBuilder",
 )
-_CONLL_TAGS = {"*": "datasets_core.tfds.conll"}
+_CONLL_TAGS = {"*": "datasets_core.tfds.utils"}
 _TOP = (
     _LOADING
     | _at("datasets_core.stream.order.files", "ReadConfig")

@@ -20,9 +20,8 @@ from datasets_core.errors import (
     DatasetsCoreError,
 )
 from datasets_core.features.arrow import merge_schemas
-from datasets_core.features.codec import RowEncoder
 from datasets_core.features.inference import infer_or_json
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.values import is_tensor, tensor_array
 
 if TYPE_CHECKING:

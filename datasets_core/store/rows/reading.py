@@ -11,11 +11,10 @@ import pyarrow as pa
 
 from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MediaError, UnknownColumnError
-from datasets_core.features.codec import Decoder
 from datasets_core.features.formats.formats import TABULAR, Formatter, RowFormat, check_format, format_name, framer
 from datasets_core.features.formats.python import RowReader
 from datasets_core.features.media.media import MediaPaths, has_media
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Decoder, Features
 from datasets_core.meta.info import DatasetInfo, SupervisedKeysData
 from datasets_core.meta.splits import NamedSplit
 from datasets_core.meta.version import Version

@@ -13,11 +13,10 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError, UnknownColumnError
 from datasets_core.features.base import FeatureType, List
-from datasets_core.features.codec import Decoder, RowEncoder
 from datasets_core.features.formats.formats import TABULAR, Kit, NumpyKit, RowFormat, as_table, framer, kit, of_python
 from datasets_core.features.formats.python import RowReader, dict_rows
 from datasets_core.features.media.media import NOWHERE, MediaPaths
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Decoder, Features, RowEncoder
 from datasets_core.store.table import RowTable
 from datasets_core.stream.order.layers import Ints
 

@@ -15,9 +15,8 @@ from datasets_core.engines.pool import WorkerPool
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.cast import cast_table
-from datasets_core.features.codec import RowEncoder
 from datasets_core.features.media.media import Media, MediaPaths
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Failures, Kinds, check_names, encoded, of_table
 from datasets_core.stream.nodes.functions import RowsMade
 from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange

@@ -14,9 +14,8 @@ import pyarrow as pa
 
 from datasets_core.errors import DatasetGenerationError, DatasetsCoreError, UnhashableError
 from datasets_core.features.base import Value
-from datasets_core.features.codec import RowEncoder
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.meta.row_blocks import RowBlocks, row_id
 from datasets_core.store.chunks import Chunks
 from datasets_core.store.fingerprint import Hasher

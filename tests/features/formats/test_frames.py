@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.features.base import Value
-from datasets_core.features.codec import Decoder
 from datasets_core.features.formats.formats import framer
 from datasets_core.features.formats.python import RowReader
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Decoder, Features
 from datasets_core.features.types import Array2D, Json
 
 _FEATURES = Features({"a": Value("int32"), "j": Json(), "m": Array2D(shape=(1, 2), dtype="float32")})

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.features.formats.times import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
+from datasets_core.features.formats.arrays import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
 
 _MOMENT = dt.datetime(2020, 1, 2, 3, 4, 5, 6, tzinfo=dt.UTC)
 _KINDS: list[tuple[Any, Any]] = [
