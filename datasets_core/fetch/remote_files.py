@@ -24,6 +24,7 @@ from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is
 
 
 _BUFFER_BYTES = 1 << 17
+_LEFT_OUT_BYTES = 1 << 18  # of other members, on the way to one member of a tar
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,9 @@ def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:
 
     Closing the result closes `data`.
     """
+    raw = getattr(data, "raw", None)
+    if isinstance(raw, PartedBytes) and raw.version:
+        raw.read_over = _LEFT_OUT_BYTES
     walked = walk(data, known_as=url)
     try:
         for member, opener in walked:

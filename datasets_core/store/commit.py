@@ -15,11 +15,10 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Generic, Self, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
@@ -44,7 +43,7 @@ from datasets_core.store.manifest import (
 )
 from datasets_core.store.source import with_schema
 
-# `WriteJournal`: finished parts of a write, line by line in a file, so that the same write resumes there after a crash.
+# `Journal`: finished parts of a piece of work, line by line in a file, so that the same work resumes there after a crash.
 
 
 logger = logging.getLogger(__name__)
@@ -54,20 +53,103 @@ _JOURNAL, _LOCK = "journal.jsonl", "lock"
 _CHUNK = 1 << 20
 
 
-class WriteJournal:
-    """Folder and journal of a write; one writer at a time holds its lock.
+E = TypeVar("E")
 
-    The first line of the journal describes the write; each further line describes data on the disk, and is on the disk itself
-    before anything else is written.  A journal of another write is not used; a truncated one up to its last whole line.
+
+class Journal(Generic[E]):
+    """Finished parts of a build or of a write, one JSON line for each; to be read, then entered, which opens it for more.
+
+    The first line describes the work; each further line describes data on the disk, and is on the disk itself before
+    anything else is written.  A journal of other work is not used; a damaged one up to its last whole line.
+
+    Args:
+        path: local.
+        header: description of the work: plain JSON.
+        encode: an entry as plain JSON.
+        decode: the entry of such a line; what it raises ends the reading.
+
+    Attributes:
+        entries: of the file, and those that were added.
+    """
+
+    def __init__(
+        self, path: str, header: Mapping[str, Any], encode: Callable[[E], Any], decode: Callable[[dict[str, Any]], E]
+    ) -> None:
+        self._path, self._header = path, json.loads(json.dumps(header))
+        self._encode, self._decode = encode, decode
+        self.entries: list[E] = []
+        self._out: IO[bytes] | None = None
+
+    def read(self) -> bool:
+        """Read the entries of the file; False if it describes other work."""
+        self.entries = []
+        lines = _whole_lines(self._path)
+        header = next(lines, None)
+        if header is None:
+            return True
+        if not isinstance(header, dict) or {_FORM_KEY: 1, **header} != {_FORM_KEY: 1, **self._header}:
+            return False
+        for line in lines:
+            try:
+                self.entries.append(self._decode(line))
+            except Exception as error:  # what follows was written after a crash of the system: not to be trusted
+                logger.info("%s is read up to a damaged line: %s", self._path, error)
+                break
+        return True
+
+    def __enter__(self) -> Self:
+        self.keep(self.entries)
+        return self
+
+    def keep(self, entries: Sequence[E]) -> None:
+        """Drop all but some entries: the data of others are not on the disk."""
+        self.entries = list(entries)
+        self.close()
+        text = b"".join(json.dumps(line).encode() + b"\n" for line in (self._header, *map(self._encode, entries)))
+        files.write_atomically(self._path, text)
+        with files.disk_errors(self._path):
+            self._out = open(self._path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
+
+    def add(self, entry: E) -> None:
+        """Append an entry about data on the disk; the entry is on the disk when this returns."""
+        assert self._out is not None
+        line = memoryview(json.dumps(self._encode(entry)).encode() + b"\n")
+        with files.disk_errors(self._path):
+            while line:  # a disk that is nearly full takes a part
+                line = line[self._out.write(line) :]
+            os.fsync(self._out.fileno())
+        self.entries.append(entry)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._out is not None:
+            self._out.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _whole_lines(path: str) -> Iterator[Any]:
+    """The lines of a journal, up to the first that was cut."""
+    with contextlib.suppress(FileNotFoundError, ValueError), open(path, "rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n"):
+                yield json.loads(line)
+
+
+class WriteJournal(Journal[dict[str, Any]]):
+    """Folder and journal of a write; who has entered it holds its lock.
+
+    With another header the write starts again, and logs that.
 
     Args:
         folder: local; `finish` removes it.
-        header: description of the write: plain JSON.  With another header the write starts again, and logs that.
+        header: description of the write: plain JSON.
         label: name of the target, for messages.
 
     Raises:
-        DatasetDiskError: the disk is full, read-only or forbidden.
-        FileInPlaceError: the path of the folder is a file.
+        DatasetDiskError: (entering) the disk is full, read-only or forbidden.
+        FileInPlaceError: (entering) the path of the folder is a file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
@@ -80,74 +162,24 @@ class WriteJournal:
 
     def __init__(self, folder: str, header: Mapping[str, Any], label: str) -> None:
         self.folder, self._label = folder, label
-        self._header = json.loads(json.dumps({**header, _FORM_KEY: _FORM}))
-        self.entries: list[dict[str, Any]] = []
-        with files.disk_errors(folder):
+        self._held = contextlib.ExitStack()
+        super().__init__(self.path(_JOURNAL), {**header, _FORM_KEY: _FORM}, dict, dict)
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as held, files.disk_errors(self.folder):
             try:
-                os.makedirs(folder, exist_ok=True)
+                os.makedirs(self.folder, exist_ok=True)
             except (FileExistsError, NotADirectoryError) as error:
-                raise FileInPlaceError(folder) from error
-        self._lock = files.locked(self.path(_LOCK))
-        self._lock.__enter__()
-        try:
-            with files.disk_errors(folder):
-                self._begin()
-        except BaseException:
-            self._lock.__exit__(None, None, None)
-            raise
-
-    def _begin(self) -> None:
-        os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
-        path = self.path(_JOURNAL)
-        header, *entries = self._read(path) or [None]
-        if isinstance(header, dict):
-            header = {_FORM_KEY: 1, **header}
-        if header is not None and header != self._header:
-            logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
-        if header == self._header:
-            self.entries = entries
-        else:
-            for name in set(os.listdir(self.folder)) - {_LOCK}:
-                os.unlink(self.path(name))
-        self._rewrite(path, self.entries)
-        self._out = open(path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
-
-    @staticmethod
-    def _read(path: str) -> list[Any]:
-        """The lines of a journal, up to the first that was cut."""
-        found: list[Any] = []
-        if os.path.exists(path):
-            with open(path, "rb") as lines:
-                for line in lines:
-                    try:
-                        found.append(json.loads(line))
-                    except ValueError:  # the crash came in the midst of this line
-                        break
-        return found
-
-    def _rewrite(self, path: str, entries: list[dict[str, Any]]) -> None:
-        text = b"".join(json.dumps(line).encode() + b"\n" for line in (self._header, *entries))
-        files.write_atomically(path, text)
-
-    def add(self, entry: Mapping[str, Any]) -> None:
-        """Append an entry about data on the disk; the entry is on the disk when this returns."""
-        line = memoryview(json.dumps(entry).encode() + b"\n")
-        with files.disk_errors(self.folder):
-            while line:  # a disk that is nearly full takes a part
-                line = line[self._out.write(line) :]
-            os.fsync(self._out.fileno())
-        self.entries.append(dict(entry))
-
-    def keep(self, count: int) -> None:
-        """Drop the entries after the first `count`: their data are not on the disk."""
-        if count == len(self.entries):
-            return
-        self.entries = self.entries[:count]
-        with files.disk_errors(self.folder):
-            self._out.close()
-            path = self.path(_JOURNAL)
-            self._rewrite(path, self.entries)
-            self._out = open(path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
+                raise FileInPlaceError(self.folder) from error
+            held.enter_context(files.locked(self.path(_LOCK)))
+            os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
+            if not self.read():
+                logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
+            if not self.entries:
+                for name in set(os.listdir(self.folder)) - {_LOCK}:
+                    os.unlink(self.path(name))
+            self._held = held.pop_all()
+        return super().__enter__()
 
     def path(self, name: str) -> str:
         """A file in the folder."""
@@ -155,20 +187,17 @@ class WriteJournal:
 
     def finish(self) -> None:
         """Remove the folder: all is where it belongs."""
-        self._out.close()
+        self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._out.close()
-        self._lock.__exit__(None, None, None)
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        self._held.close()
 
 
 def header_of(folder: str) -> dict[str, Any]:
     """The header of the journal in a folder; nothing where there is none."""
-    header, *_ = WriteJournal._read(os.path.join(folder, _JOURNAL)) or [None]
+    header = next(_whole_lines(os.path.join(folder, _JOURNAL)), None)
     return header if isinstance(header, dict) else {}
 
 

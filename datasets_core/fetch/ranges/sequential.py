@@ -75,9 +75,13 @@ class PartedBytes(io.RawIOBase):
         transport: the way to them.
         whole: see `ReadRequest`.
         check: see `ReadRequest`.
+
+    Attributes:
+        read_over: bytes that are read to get behind them; more are left out, by another request.
     """
 
     _is_whole = False
+    read_over = _READ_OVER_BYTES
 
     def __init__(self, transport: Transport, whole: Callable[[], str], check: Callable[[FileRecord], object]) -> None:
         self._transport, self._whole, self._check = transport, whole, check
@@ -217,7 +221,7 @@ class PartedBytes(io.RawIOBase):
         read, size = self._digest.num_bytes, self._pieces.version.size
         if place >= size or place == read:
             return
-        if read < place <= read + _READ_OVER_BYTES:
+        if read < place <= read + self.read_over:
             while self._digest.num_bytes < place:
                 data = self._at(self._digest.num_bytes, 0)[: place - self._digest.num_bytes]
                 self._passed(self._digest.num_bytes, data)

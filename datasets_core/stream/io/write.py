@@ -227,7 +227,7 @@ class StreamWrite:
             if not local and not holds(place(entry["shard"]), entry["bytes"], entry["sha256"]):
                 break
             kept = whole + 1
-        self._journal.keep(self._saved_points(kept))
+        self._journal.keep(entries[: self._saved_points(kept)])
         return was_begun
 
     @staticmethod
