@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     from datasets_core.features.types import Json as Json
     from datasets_core.features.types import Translation as Translation
     from datasets_core.features.types import TranslationVariableLanguages as TranslationVariableLanguages
+    from datasets_core.fetch.checksums import DownloadConfig as DownloadConfig
+    from datasets_core.fetch.checksums import DownloadMode as DownloadMode
     from datasets_core.fetch.checksums import VerificationMode as VerificationMode
     from datasets_core.fetch.downloads import DownloadManager as DownloadManager
-    from datasets_core.fetch.options import DownloadConfig as DownloadConfig
-    from datasets_core.fetch.options import DownloadMode as DownloadMode
     from datasets_core.fetch.streaming import StreamingDownloadManager as StreamingDownloadManager
     from datasets_core.inspect import get_dataset_config_info as get_dataset_config_info
     from datasets_core.inspect import get_dataset_config_names as get_dataset_config_names
@@ -124,9 +124,9 @@ _HOMES = {
     "DatasetDict": "datasets_core.dataset.dataset_dict",
     "DatasetInfo": "datasets_core.meta.info",
     "DatasetsError": "datasets_core.errors",
-    "DownloadConfig": "datasets_core.fetch.options",
+    "DownloadConfig": "datasets_core.fetch.checksums",
     "DownloadManager": "datasets_core.fetch.downloads",
-    "DownloadMode": "datasets_core.fetch.options",
+    "DownloadMode": "datasets_core.fetch.checksums",
     "StreamingDownloadManager": "datasets_core.fetch.streaming",
     "Experiment": "datasets_core.meta.version",
     "Features": "datasets_core.features.schema",

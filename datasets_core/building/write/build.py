@@ -27,6 +27,7 @@ from datasets_core.building.options import (
     BuildOptions,
     LocalFiles,
     Order,
+    Register,
     check_downloads,
     check_manifest,
     download_manager,
@@ -36,13 +37,19 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
-from datasets_core.building.registration import Register
 from datasets_core.building.write.generate import run_job
-from datasets_core.building.write.jobs import Arrivals, ShardJob, ShardResult, counted_files
+from datasets_core.building.write.jobs import (
+    Arrivals,
+    RecastJob,
+    ShardJob,
+    ShardResult,
+    agreed_schema,
+    counted_files,
+    recast_job,
+)
 from datasets_core.building.write.reorder import Ordering, staged_bytes, staged_format
 from datasets_core.building.write.row_keys import Clash, as_json, compare, from_json
 from datasets_core.building.write.runs import WORDS_BYTES, Run
-from datasets_core.building.write.sink import RecastJob, agreed_schema, recast_job
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop

@@ -24,13 +24,12 @@ from datasets_core.errors import (
     OfflineError,
     UrlNotFoundError,
 )
-from datasets_core.fetch.checksums import FileRecord, record_of
+from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
 from datasets_core.fetch.disk_cache import discard
 from datasets_core.fetch.http import HttpClient, HttpResponse, RetryPolicy, closed_advice
 from datasets_core.fetch.hub.client import Hub, refusal
 from datasets_core.fetch.hub.repository import HubCommit, HubFile, HubPath, is_commit, parse_hub_url
 from datasets_core.fetch.hub.transfer import BlobSource, Place, RefusalJudge, StorageUrls, blob_digest_of
-from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.transfer import HttpSource
 
 logger = logging.getLogger(__name__)
