@@ -291,7 +291,6 @@ class LiveJob:
 
     @property
     def is_independent(self) -> bool:
-        """See `RowJob.is_independent`."""
         builder = self.splits.builder
         if self.count == 1:
             return True
@@ -451,7 +450,6 @@ class FileJob:
 
     @property
     def is_independent(self) -> bool:
-        """See `RowJob.is_independent`."""
         return True
 
     def num_rows(self) -> int | None:

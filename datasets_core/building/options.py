@@ -331,7 +331,6 @@ class LocalFiles:
         return {name: list(listed) for name, listed in paths.items()}
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
-        """See `DownloadManager.get_recorded_sizes_checksums`."""
         if self._manager is not None:
             found: dict[str, dict[str, int | str | None]] = self._manager.get_recorded_sizes_checksums()
             return found
@@ -344,7 +343,6 @@ class LocalFiles:
         return folders
 
     def manage_extracted_files(self) -> None:
-        """See `DownloadManager.manage_extracted_files`."""
         if self._manager is not None:
             self._manager.manage_extracted_files()
 

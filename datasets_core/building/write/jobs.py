@@ -82,7 +82,6 @@ class ShardJob:
 
     @property
     def skip(self) -> int:
-        """See `Part.skip`."""
         return 0
 
     @property

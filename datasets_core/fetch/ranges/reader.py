@@ -137,11 +137,9 @@ class TransportRanges:
 
     @property
     def name(self) -> str:
-        """See `RangeFile.name`."""
         return self._transport.name
 
     def version(self) -> FileVersion:
-        """See `RangeFile.version`."""
         if self._told is not None:
             return self._told
         if self._held is not None:
@@ -152,14 +150,12 @@ class TransportRanges:
             return self._go_whole(error)
 
     def hold(self, version: FileVersion) -> None:
-        """See `RangeFile.hold`."""
         if self._told is not None:
             check_same(self.name, self._told, version)
         else:
             self._held = version
 
     def tail(self, count: int) -> Bytes:
-        """See `RangeFile.tail`."""
         known = self._told or self._held
         if known is not None:
             start = max(0, known.size - count)
@@ -176,7 +172,6 @@ class TransportRanges:
         return self._local.tail(count)
 
     def read(self, ranges: Sequence[Range]) -> list[Bytes]:
-        """See `RangeFile.read`."""
         known = self._told or self._held
         if known is not None:
             check_ranges(self.name, ranges, known.size)
@@ -189,7 +184,6 @@ class TransportRanges:
         return self._local.read(ranges)
 
     def close(self) -> None:
-        """See `RangeFile.close`."""
         self._transport.close()
 
     # -- fetching ------------------------------------------------------------------------------------------------------

@@ -298,16 +298,13 @@ class RemoteBytes(PartedBytes):
 
     @property
     def version(self) -> str:
-        """See `PartedBytes.version`."""
         return super().version if self._answer is None else self._answer.tag
 
     def declared_size(self) -> int | None:
-        """See `PartedBytes.declared_size`."""
         found = super().declared_size()
         return found if found is not None or self._answer is None else self._answer.size
 
     def release(self) -> None:
-        """See `PartedBytes.release`."""
         if self._answer is not None:
             self._answer.close()
         super().release()
