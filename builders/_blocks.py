@@ -120,7 +120,7 @@ class BlockSource(Generic[Footer]):
             ranges.close()
 
     def probe(self) -> float:
-        """Seconds that a small request takes."""
+        """See `BlockFile.probe`."""
         ranges = self._opened()
         ranges.version()
         begun = time.perf_counter()

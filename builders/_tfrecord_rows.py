@@ -24,8 +24,16 @@ from datasets_core.fetch.streaming import StreamingDownloadManager
 from datasets_core.files import is_url, kind_of
 from datasets_core.meta.row_blocks import Ints
 from datasets_core.records.examples import ExampleReader, keys_of
-from datasets_core.records.frames import blocks_of, compression_of, damaged, frame_offsets, inflated, scan
-from datasets_core.records.framing import HEAD_BYTES, TAIL_BYTES
+from datasets_core.records.frames import (
+    HEAD_BYTES,
+    TAIL_BYTES,
+    blocks_of,
+    compression_of,
+    damaged,
+    frame_offsets,
+    inflated,
+    scan,
+)
 from datasets_core.records.record_index import (
     INDEX_ADVICE,
     RecordIndex,

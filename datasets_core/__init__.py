@@ -5,7 +5,7 @@ Every public name opens its own module on first use, so that importing the packa
 
 from typing import TYPE_CHECKING
 
-from datasets_core._lazy import attach
+from datasets_core._lazy import attach, homes
 from datasets_core._version import __version__
 
 if TYPE_CHECKING:
@@ -98,110 +98,66 @@ if TYPE_CHECKING:
     from datasets_core.resolve.registry import register_format as register_format
     from datasets_core.store.fingerprint import Hasher as Hasher
     from datasets_core.store.rows.column import Column as Column
-    from datasets_core.stream.audit import audit as audit
-    from datasets_core.stream.audit import merge_states as merge_states
     from datasets_core.stream.iterable import IterableColumn as IterableColumn
     from datasets_core.stream.iterable import IterableDataset as IterableDataset
     from datasets_core.stream.iterable_dict import IterableDatasetDict as IterableDatasetDict
     from datasets_core.stream.order.files import ReadConfig as ReadConfig
+    from datasets_core.stream.state import audit as audit
+    from datasets_core.stream.state import merge_states as merge_states
 
-_HOMES = {
-    "Array2D": "datasets_core.features.types",
-    "Array3D": "datasets_core.features.types",
-    "Array4D": "datasets_core.features.types",
-    "Array5D": "datasets_core.features.types",
-    "ArrowBasedBuilder": "datasets_core.building.builder",
-    "Audio": "datasets_core.features.media.audio",
-    "BeamBasedBuilder": "datasets_core.building.beam",
-    "BioSequence": "datasets_core.features.media.types",
-    "BioStructure": "datasets_core.features.media.types",
-    "BlockedVersions": "datasets_core.building.versions",
-    "BuilderConfig": "datasets_core.building.hooks",
-    "ClassLabel": "datasets_core.features.types",
-    "Column": "datasets_core.store.rows.column",
-    "Dataset": "datasets_core.dataset.dataset",
-    "DatasetBuilder": "datasets_core.building.builder",
-    "DatasetDict": "datasets_core.dataset.dataset_dict",
-    "DatasetInfo": "datasets_core.meta.info",
-    "DatasetsError": "datasets_core.errors",
-    "DownloadConfig": "datasets_core.fetch.checksums",
-    "DownloadManager": "datasets_core.fetch.downloads",
-    "DownloadMode": "datasets_core.fetch.checksums",
-    "StreamingDownloadManager": "datasets_core.fetch.streaming",
-    "Experiment": "datasets_core.meta.version",
-    "Features": "datasets_core.features.schema",
-    "GeneratorBasedBuilder": "datasets_core.building.builder",
-    "Hasher": "datasets_core.store.fingerprint",
-    "Image": "datasets_core.features.media.types",
-    "IterableColumn": "datasets_core.stream.iterable",
-    "IterableDataset": "datasets_core.stream.iterable",
-    "IterableDatasetDict": "datasets_core.stream.iterable_dict",
-    "Json": "datasets_core.features.types",
-    "LargeList": "datasets_core.features.base",
-    "List": "datasets_core.features.base",
-    "Mesh": "datasets_core.features.media.types",
-    "NamedSplit": "datasets_core.meta.splits",
-    "Nifti": "datasets_core.features.media.types",
-    "Pdf": "datasets_core.features.media.types",
-    "ReadConfig": "datasets_core.stream.order.files",
-    "ReadInstruction": "datasets_core.meta.splits",
-    "Sequence": "datasets_core.features.base",
-    "Split": "datasets_core.meta.splits",
-    "SplitDict": "datasets_core.meta.split_info",
-    "SplitGenerator": "datasets_core.building.hooks",
-    "SplitInfo": "datasets_core.meta.split_info",
-    "SubSplitInfo": "datasets_core.meta.split_info",
-    "SupervisedKeysData": "datasets_core.meta.info",
-    "Translation": "datasets_core.features.types",
-    "TranslationVariableLanguages": "datasets_core.features.types",
-    "Value": "datasets_core.features.base",
-    "VerificationMode": "datasets_core.fetch.checksums",
-    "Version": "datasets_core.meta.version",
-    "Video": "datasets_core.features.media.types",
-    "are_progress_bars_disabled": "datasets_core.progress",
-    "audit": "datasets_core.stream.audit",
-    "builder_from_directories": "datasets_core.building.prepared",
-    "builder_from_directory": "datasets_core.building.prepared",
-    "concatenate_datasets": "datasets_core.dataset.combine",
-    "config": "datasets_core.config",
-    "disable_caching": "datasets_core.config",
-    "disable_progress_bar": "datasets_core.progress",
-    "disable_progress_bars": "datasets_core.progress",
-    "distributed": "datasets_core.distributed",
-    "enable_caching": "datasets_core.config",
-    "enable_progress_bar": "datasets_core.progress",
-    "enable_progress_bars": "datasets_core.progress",
-    "errors": "datasets_core.errors",
-    "even_splits": "datasets_core.meta.row_blocks",
-    "exceptions": "datasets_core.exceptions",
-    "files": "datasets_core.files",
-    "get_dataset_config_info": "datasets_core.inspect",
-    "get_dataset_config_names": "datasets_core.inspect",
-    "get_dataset_default_config_name": "datasets_core.inspect",
-    "get_dataset_infos": "datasets_core.inspect",
-    "get_dataset_split_names": "datasets_core.inspect",
-    "inspect": "datasets_core.inspect",
-    "interleave_datasets": "datasets_core.dataset.combine",
-    "is_caching_enabled": "datasets_core.config",
-    "is_progress_bar_enabled": "datasets_core.progress",
-    "load": "datasets_core.load",
-    "load_dataset": "datasets_core.load",
-    "load_dataset_builder": "datasets_core.load",
-    "load_from_disk": "datasets_core.load",
-    "lock_dataset": "datasets_core.load",
-    "logging": "datasets_core.logging",
-    "merge_states": "datasets_core.stream.audit",
-    "progress": "datasets_core.progress",
-    "split_for_jax_process": "datasets_core.distributed",
-    "split_for_process": "datasets_core.distributed",
-    "split_for_torch_process": "datasets_core.distributed",
-    "records": "datasets_core.records",
-    "register_engine": "datasets_core.engines",
-    "register_feature": "datasets_core.features.base",
-    "register_format": "datasets_core.resolve.registry",
-    "slim": "datasets_core.slim",
-    "tfds": "datasets_core.tfds",
-}
+_HOMES = homes(
+    {
+        "datasets_core.building.beam": "BeamBasedBuilder",
+        "datasets_core.building.builder": "ArrowBasedBuilder DatasetBuilder GeneratorBasedBuilder",
+        "datasets_core.building.hooks": "BuilderConfig SplitGenerator",
+        "datasets_core.building.prepared": "builder_from_directories builder_from_directory",
+        "datasets_core.building.versions": "BlockedVersions",
+        "datasets_core.config": "config disable_caching enable_caching is_caching_enabled",
+        "datasets_core.dataset.combine": "concatenate_datasets interleave_datasets",
+        "datasets_core.dataset.dataset": "Dataset",
+        "datasets_core.dataset.dataset_dict": "DatasetDict",
+        "datasets_core.distributed": "distributed split_for_jax_process split_for_process split_for_torch_process",
+        "datasets_core.engines": "register_engine",
+        "datasets_core.errors": "DatasetsError errors",
+        "datasets_core.exceptions": "exceptions",
+        "datasets_core.features.base": "LargeList List Sequence Value register_feature",
+        "datasets_core.features.media.audio": "Audio",
+        "datasets_core.features.media.types": "BioSequence BioStructure Image Mesh Nifti Pdf Video",
+        "datasets_core.features.schema": "Features",
+        "datasets_core.features.types": (
+            "Array2D Array3D Array4D Array5D ClassLabel Json Translation TranslationVariableLanguages"
+        ),
+        "datasets_core.fetch.checksums": "DownloadConfig DownloadMode VerificationMode",
+        "datasets_core.fetch.downloads": "DownloadManager",
+        "datasets_core.fetch.streaming": "StreamingDownloadManager",
+        "datasets_core.files": "files",
+        "datasets_core.inspect": (
+            "get_dataset_config_info get_dataset_config_names get_dataset_default_config_name get_dataset_infos "
+            "get_dataset_split_names inspect"
+        ),
+        "datasets_core.load": "load load_dataset load_dataset_builder load_from_disk lock_dataset",
+        "datasets_core.logging": "logging",
+        "datasets_core.meta.info": "DatasetInfo SupervisedKeysData",
+        "datasets_core.meta.row_blocks": "even_splits",
+        "datasets_core.meta.split_info": "SplitDict SplitInfo SubSplitInfo",
+        "datasets_core.meta.splits": "NamedSplit ReadInstruction Split",
+        "datasets_core.meta.version": "Experiment Version",
+        "datasets_core.progress": (
+            "are_progress_bars_disabled disable_progress_bar disable_progress_bars enable_progress_bar "
+            "enable_progress_bars is_progress_bar_enabled progress"
+        ),
+        "datasets_core.records": "records",
+        "datasets_core.resolve.registry": "register_format",
+        "datasets_core.slim": "slim",
+        "datasets_core.store.fingerprint": "Hasher",
+        "datasets_core.store.rows.column": "Column",
+        "datasets_core.stream.iterable": "IterableColumn IterableDataset",
+        "datasets_core.stream.iterable_dict": "IterableDatasetDict",
+        "datasets_core.stream.order.files": "ReadConfig",
+        "datasets_core.stream.state": "audit merge_states",
+        "datasets_core.tfds": "tfds",
+    }
+)
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
 __all__ = ["__version__", *_HOMES]

@@ -37,6 +37,18 @@ def attach(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
     return getattr_, dir_
 
 
+def homes(names: Mapping[str, str]) -> dict[str, str]:
+    """The home of each name, in the order of the names.
+
+    Args:
+        names: full name of a module → the names that it defines, with spaces between.
+
+    >>> homes({"math": "sqrt pi"})
+    {'pi': 'math', 'sqrt': 'math'}
+    """
+    return dict(sorted((name, module) for module, listed in names.items() for name in listed.split()))
+
+
 def later(module: str, name: str) -> Any:
     """Return the attribute `name` of `module`, imported now: for the one call to a higher floor (`ARCHITECTURE.md`) only.
 

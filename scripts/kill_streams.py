@@ -27,8 +27,8 @@ from datasets_core import config
 from datasets_core.dataset.combine import interleave_datasets
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.load import load_dataset
-from datasets_core.stream.audit import merge_states
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.state import merge_states
 
 WORLDS = (1, 2, 3, 4, 8)
 ROWS = 6000

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import faulthandler
 import os
 import random
 import signal
@@ -129,10 +130,11 @@ def ended(process: subprocess.Popen[bytes], how: str, chance: random.Random) -> 
     try:
         return process.wait(timeout=_HANG_SECONDS) != 0 or hit
     except subprocess.TimeoutExpired:
-        print(f"hangs after it was {how}")
+        process.send_signal(signal.SIGUSR1)  # it writes its stacks
+        time.sleep(1)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return True
+        raise
 
 
 def litter(home: Path) -> set[str]:
@@ -203,8 +205,13 @@ class Campaign:
         time.sleep(pause)
         workers = children(process.pid)
         with process:
-            was_hit = ended(process, how, chance)
+            hangs = False
+            try:
+                was_hit = ended(process, how, chance)
+            except subprocess.TimeoutExpired:
+                was_hit = hangs = True
             words = process.stderr.read().decode() if process.stderr is not None else ""
+        self._see(not hangs, f"hangs after it was {how}: {words}")
         self.counts[how] += was_hit
         self._see(not orphans(workers), f"workers outlive a parent that was {how}")
         if how not in ("killed", "terminated"):
@@ -232,7 +239,8 @@ class Campaign:
 def campaign(verb: str, kills: int, num_proc: int, seed: int, hows: Sequence[str]) -> int:
     """So many kills; the number of rounds that went wrong."""
     chance = random.Random(seed)
-    hows = [how for how in hows if num_proc > 1 or how != "a worker killed"]
+    has_workers = num_proc > 1 and not verb.startswith("save")  # which writes in threads
+    hows = [how for how in hows if has_workers or how != "a worker killed"]
     rounds = 0
     with tempfile.TemporaryDirectory() as cache:
         os.environ["HF_DATASETS_CACHE"] = cache
@@ -260,6 +268,7 @@ def main() -> None:
     if options.work:
         os.environ["HF_DATASETS_CACHE"] = options.work
         rows = rows_in(options.work)
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
         jobs._TRIAL_SECONDS = jobs._WORTH_SECONDS = 0  # so little work would be done without workers
         print("ready", flush=True)
         sys.stdin.read()

@@ -44,7 +44,7 @@ OWNERS = {
     "loky": {"datasets_core.engines.local"},
     "cloudpickle": {"datasets_core.engines.local"},
     "obstore": {"datasets_core.fetch.ranges.stores"},
-    "google_crc32c": {"datasets_core.records.framing"},
+    "google_crc32c": {"datasets_core.records.frames"},
     "google": {"datasets_core.records.wire.messages"},  # google.protobuf
 }
 

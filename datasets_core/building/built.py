@@ -61,8 +61,8 @@ class Built:
     _manifest: Manifest | None
     _file_origin: BuilderFiles = BuilderFiles()
     is_read_only: ClassVar[bool] = False
-    """True if the builder opens a folder that another program may have prepared, and builds nothing."""
-    """False for a folder that others may have written, whose description is compared with its shards at once."""
+    """True if the builder opens a folder that another program may have prepared, whose description is compared with its shards
+    at once, and builds nothing."""
 
     @property
     def label(self) -> str:

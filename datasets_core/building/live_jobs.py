@@ -31,7 +31,7 @@ from datasets_core.features.arrow import is_held, merge_schemas
 from datasets_core.features.cast import cast_table
 from datasets_core.features.schema import Features
 from datasets_core.store.chunks import ChangedRowsError
-from datasets_core.stream.nodes.jobs import Marked
+from datasets_core.stream.nodes.jobs import Marked, RowJob
 
 # Tables of a stream, as bounded batches: of the types of the features, or else of types that those before have too.
 
@@ -219,7 +219,7 @@ class LivePart:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class LiveJob:
+class LiveJob(RowJob):
     """A part of a split, or some rows of one; see `RowJob`.
 
     Attributes:
@@ -238,7 +238,7 @@ class LiveJob:
     stop: int | None = None
     is_apart: bool = False
 
-    def batches(self, skip: int, *, in_order: bool) -> Generator[pa.RecordBatch]:
+    def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[pa.RecordBatch]:
         """See `RowJob.batches`; the first part of a split that is one piece makes all of it.
 
         Where the jobs are shared or mixed, they are made apart as long as they can be.
@@ -428,7 +428,7 @@ class FileSplits(Splits, Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class FileJob:
+class FileJob(RowJob):
     """The rows of one file of a split, or those of them that belong to a slice of the split; see `RowJob`.
 
     Without features, the types of a file begin with those of the first rows of the split; read in order, with those of all

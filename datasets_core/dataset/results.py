@@ -13,7 +13,7 @@ import datetime as dt
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.splits import RowRange
 from datasets_core.store.atomic import FINGERPRINT_KEY, check_replaceable, write_whole
-from datasets_core.store.commit import Staging
+from datasets_core.store.commit import Staging, locked_once
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import (
     MANIFEST_NAME,
@@ -556,7 +556,7 @@ class CachedResult:
                 raise ConfigurationError("Rows that are kept in memory have no folder. Leave keep_in_memory=True out.")
             if os.path.isdir(target) and self._place.file is not None:
                 raise ConfigurationError(f"cache_file_name={target!r} is a folder. Name a file.")
-            self._stack.enter_context(_locked_once(lock_path(target)))
+            self._stack.enter_context(locked_once(lock_path(target)))
             self._staging = Staging.adopt_or_create(target)
             for name in os.listdir(self._staging.folder):  # of a run that was killed
                 files.remove(os.path.join(self._staging.folder, name))
@@ -634,17 +634,6 @@ def _manifest(records: list[ShardRecord], features: Features, key: str, schema: 
     info.splits = SplitDict({SPLIT: split}, dataset_name=name)
     created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return Manifest(info=info, shards=tuple(records), created=created, identity=key, schema=schema)
-
-
-@contextlib.contextmanager
-def _locked_once(path: str) -> Iterator[None]:
-    """The lock, whose file goes with it: results are many, and each has a lock of its own."""
-    with files.locked(path):
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(path)  # while it is held: who waits for it looks at the path again
 
 
 def remove_results(dataset: Rows) -> int:

@@ -8,6 +8,7 @@ import logging
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import process
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -169,6 +171,8 @@ class ProcessEngine:
         finally:
             for worker in workers:
                 worker.kill()
+            for worker in workers:
+                worker.join()
 
 
 def _sendable(value: Any, what: str) -> bytes:
@@ -217,6 +221,7 @@ class _Worker:
         from loky.process_executor import ProcessPoolExecutor  # 40 ms that serial work does without
 
         self._executor = ProcessPoolExecutor(max_workers=1, initializer=_begin, initargs=(os.getpid(),))
+        self._killed: list[Any] = []
 
     def submit(self, sent: bytes, job: Any) -> Future[bytes]:
         """Start one job."""
@@ -224,8 +229,40 @@ class _Worker:
         return future
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
-        self._executor.shutdown(wait=True, kill_workers=True)
+        """Kill the process and those that it started, whatever they do.
+
+        loky asks `pgrep` for them.  Ctrl-C ends that too, and not every machine has it; then the process would stay.
+        """
+        processes, manager = self._executor._processes, self._executor._executor_manager_thread
+        processes = [processes.popitem()[1] for _ in range(len(processes))]
+        self._executor.shutdown(wait=False, kill_workers=True)
+        for each in processes:
+            _kill_tree(each.pid)
+        self._killed += [*processes, *([] if manager is None else [manager])]
+
+    def join(self) -> None:
+        """Wait for the process that was killed, and for the thread that fed it."""
+        for each in self._killed:
+            each.join()
+
+
+def _kill_tree(pid: int) -> None:
+    for child in _children(pid):
+        _kill_tree(child)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    if not os.path.exists("/proc/self/task"):  # in a session of its own, which Ctrl-C does not reach
+        return list(
+            map(int, subprocess.run(["pgrep", "-P", str(pid)], stdout=subprocess.PIPE, start_new_session=True).stdout.split())
+        )
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # the task ended
+            found += map(int, task.read_text().split())
+    return found
 
 
 def _begin(parent: int) -> None:

@@ -1,4 +1,4 @@
-"""`ClassLabel`: a column of integers that stand for names."""
+"""The kinds of columns beside `Value` and lists: `ClassLabel`, `Json`, `Array2D` to `Array5D`, `Translation`; see `KINDS`."""
 
 from __future__ import annotations
 

@@ -24,8 +24,7 @@ from datasets_core.io.sinks import HashedFile, one_batch
 from datasets_core.io.tables import rows_of_bytes
 from datasets_core.progress import Progress, progress
 from datasets_core.records.encoding import ExampleEncoder
-from datasets_core.records.frames import checked_compression
-from datasets_core.records.framing import block_of_array, framed
+from datasets_core.records.frames import block_of_array, checked_compression, framed
 from datasets_core.records.writer import DeflatedFile
 from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.rows.indices import at_least_one, checked_batch_size

@@ -5,7 +5,7 @@ The public names open their own modules on first use.
 
 from typing import TYPE_CHECKING
 
-from datasets_core._lazy import attach
+from datasets_core._lazy import attach, homes
 
 if TYPE_CHECKING:
     from datasets_core.records.encoding import encode_example as encode_example
@@ -40,39 +40,27 @@ if TYPE_CHECKING:
     from datasets_core.records.wire.values import WireColumn as WireColumn
     from datasets_core.records.writer import TFRecordWriter as TFRecordWriter
 
-_HOMES = {
-    "ExampleReader": "datasets_core.records.examples",
-    "parse_single_sequence_example": "datasets_core.records.specs.parsing",
-    "parse_sequence_example": "datasets_core.records.specs.parsing",
-    "SequenceParser": "datasets_core.records.specs.parsing",
-    "parse_single_example": "datasets_core.records.specs.parsing",
-    "parse_example": "datasets_core.records.specs.parsing",
-    "ExampleParser": "datasets_core.records.specs.parsing",
-    "encode_examples": "datasets_core.records.encoding",
-    "encode_example": "datasets_core.records.encoding",
-    "encode_sequence_example": "datasets_core.records.encoding",
-    "FixedLenFeature": "datasets_core.records.specs.specs",
-    "FixedLenSequenceFeature": "datasets_core.records.specs.specs",
-    "RaggedFeature": "datasets_core.records.specs.specs",
-    "SparseFeature": "datasets_core.records.specs.specs",
-    "VarLenFeature": "datasets_core.records.specs.specs",
-    "RaggedValue": "datasets_core.records.specs.values",
-    "SparseValue": "datasets_core.records.specs.values",
-    "RecordBlock": "datasets_core.records.wire.values",
-    "blocks_of": "datasets_core.records.frames",
-    "RecordIndex": "datasets_core.records.record_index",
-    "TFRecordReader": "datasets_core.records.reader",
-    "index": "datasets_core.records.reader",
-    "read": "datasets_core.records.reader",
-    "TFRecordWriter": "datasets_core.records.writer",
-    "Feature": "datasets_core.records.wire.messages",
-    "decode_example": "datasets_core.records.wire.messages",
-    "decode_sequence_example": "datasets_core.records.wire.messages",
-    "WireColumn": "datasets_core.records.wire.values",
-    "SequenceColumn": "datasets_core.records.wire.values",
-    "decode_examples": "datasets_core.records.wire.columns",
-    "decode_sequence_examples": "datasets_core.records.wire.columns",
-}
+_HOMES = homes(
+    {
+        "datasets_core.records.encoding": "encode_example encode_examples encode_sequence_example",
+        "datasets_core.records.examples": "ExampleReader",
+        "datasets_core.records.frames": "blocks_of",
+        "datasets_core.records.reader": "TFRecordReader index read",
+        "datasets_core.records.record_index": "RecordIndex",
+        "datasets_core.records.specs.parsing": (
+            "ExampleParser SequenceParser parse_example parse_sequence_example parse_single_example "
+            "parse_single_sequence_example"
+        ),
+        "datasets_core.records.specs.specs": (
+            "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature"
+        ),
+        "datasets_core.records.specs.values": "RaggedValue SparseValue",
+        "datasets_core.records.wire.columns": "decode_examples decode_sequence_examples",
+        "datasets_core.records.wire.messages": "Feature decode_example decode_sequence_example",
+        "datasets_core.records.wire.values": "RecordBlock SequenceColumn WireColumn",
+        "datasets_core.records.writer": "TFRecordWriter",
+    }
+)
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
 __all__ = [*_HOMES]

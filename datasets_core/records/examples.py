@@ -22,7 +22,7 @@ from datasets_core.records.feature_readers import (
     typed_values,
     widened,
 )
-from datasets_core.records.framing import record_array
+from datasets_core.records.frames import record_array
 from datasets_core.records.specs.readers import StepsReader, spec_reader
 from datasets_core.records.specs.specs import as_specs, spec_feature, spec_keys
 from datasets_core.records.specs.values import Part, Where, with_first_error

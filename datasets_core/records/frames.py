@@ -1,4 +1,4 @@
-"""The frames of a TFRecord file: found in its bytes, checked, and given block by block; what is damaged is told."""
+"""The frames of a TFRecord file: made of records, found in its bytes, checked, given block by block; damage is reported."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ import zlib
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from google_crc32c import value as crc32c
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedRecordError
 from datasets_core.files import is_lfs_pointer, kind_of, looks_like_html
-from datasets_core.records.framing import (
-    CRC,
-    FRAME_BYTES,
-    HEAD_BYTES,
-    LENGTH,
-    TAIL_BYTES,
-    all_true,
-    is_worth_while,
-    masked_crc32c,
-    masked_crcs,
-    masked_length_crcs,
-)
 from datasets_core.records.wire.maps import gathered
-from datasets_core.records.wire.values import Ints, RecordBlock
+from datasets_core.records.wire.values import Ints, RecordBlock, arrow_numbers
 
+Crcs: TypeAlias = npt.NDArray[np.uint32]
+
+HEAD_BYTES = 12
+TAIL_BYTES = 4
+FRAME_BYTES = HEAD_BYTES + TAIL_BYTES
+LENGTH = struct.Struct("<Q")
+CRC = struct.Struct("<I")
 BLOCK_BYTES = 4 << 20
 """Bytes of a file that are read and looked at together, where nobody says otherwise."""
 
@@ -39,6 +38,116 @@ _FEWEST_OF_TEXT = 4
 _NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _FEW = 64  # frames that are checked faster one by one than by numpy
 _HEAD = struct.Struct("<QI")
+_MASK_DELTA = 0xA282EAD8
+
+
+# CRC-32C, masked as TFRecord files have it.
+
+
+def masked_crc32c(data: bytes) -> int:
+    """The masked CRC-32C of some bytes: one that stood in the file as it is would upset the CRC of data that hold CRCs.
+
+    >>> hex(masked_crc32c(b"123456789"))
+    '0xc78ab0e5'
+    """
+    crc: int = crc32c(data)
+    return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+
+
+def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Crcs:
+    """The masked CRC-32C of each of some ranges of bytes.
+
+    Args:
+        data: the bytes.
+        starts, stops: where the ranges begin and end.
+
+    >>> masked_crcs(b"..123456789", np.array([2, 0]), np.array([11, 0])).tolist()
+    [3347755237, 2726488792]
+    """
+    ranges = zip(starts.tolist(), stops.tolist(), strict=True)
+    crcs = np.fromiter([crc32c(data[start:stop]) for start, stop in ranges], np.uint32, len(starts))
+    return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(_MASK_DELTA)
+
+
+def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
+    """The masked CRC-32C of lengths, each as the eight bytes that stand in the file.
+
+    >>> masked_length_crcs(np.array([9], np.uint64))[0] == masked_crc32c((9).to_bytes(8, "little"))
+    np.True_
+    """
+    different, places = np.unique(lengths, return_inverse=True)
+    starts = np.arange(0, 8 * len(different), 8)
+    return masked_crcs(different.astype("<u8").tobytes(), starts, starts + 8)[places]
+
+
+# Records with their heads and tails: one, or many at once.
+
+
+def frame(record: bytes) -> bytes:
+    """A record with its head and its tail.
+
+    >>> len(frame(b"")), frame(b"one")[:12].hex()
+    (16, '0300000000000000b099490e')
+    """
+    head = LENGTH.pack(len(record))
+    return b"".join((head, CRC.pack(masked_crc32c(head)), record, CRC.pack(masked_crc32c(record))))
+
+
+def framed(block: RecordBlock) -> pa.Buffer:
+    """The frames of many records, as they stand in a file.
+
+    >>> framed(RecordBlock.of([b"one", b"two"])).to_pybytes() == frame(b"one") + frame(b"two")
+    True
+    """
+    count, lengths = len(block), (block.stops - block.starts).astype("<u8")
+    heads = np.zeros(count, np.dtype([("length", "<u8"), ("crc", "<u4")]))
+    heads["length"], heads["crc"] = lengths, masked_length_crcs(lengths)
+    tails = masked_crcs(block.data, block.starts, block.stops).astype("<u4")
+    parts = [_every(heads.tobytes(), HEAD_BYTES), record_array(block), _every(tails.tobytes(), TAIL_BYTES)]
+    whole = pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))
+    buffers = whole.buffers()
+    return buffers[2] if count and buffers[2] is not None else pa.py_buffer(b"")
+
+
+def record_array(block: RecordBlock) -> pa.Array:
+    """The records of a block as an Arrow array of binary values.
+
+    >>> record_array(RecordBlock.of([b"a", b"", b"bc"])).to_pylist()
+    [b'a', b'', b'bc']
+    """
+    borders = np.stack([block.starts, block.stops], axis=1).ravel()
+    return _binary(borders, pa.py_buffer(block.data)).take(arrow_numbers(np.arange(0, len(borders), 2)))
+
+
+def _binary(bounds: npt.NDArray[np.int64], data: pa.Buffer) -> pa.Array:
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), max(0, len(bounds) - 1), [None, pa.py_buffer(bounds), data])
+
+
+def _every(data: bytes, width: int) -> pa.Array:
+    return _binary(np.arange(0, len(data) + 1, width, dtype=np.int64), pa.py_buffer(data))
+
+
+def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
+    """The records of an Arrow array of binary values.
+
+    Raises:
+        ArgumentTypeError: it is no such array, or has nulls.
+
+    >>> list(block_of_array(pa.array([b"one", b"two"])))
+    [b'one', b'two']
+    """
+    if not isinstance(array, pa.BinaryArray | pa.LargeBinaryArray) or array.null_count:
+        found = "nulls in it" if getattr(array, "null_count", 0) else str(getattr(array, "type", type(array).__name__))
+        raise ArgumentTypeError(f"Records are taken from an Arrow array of binary, and this has {found}. Cast it, or fill it.")
+    array = array.cast(pa.large_binary())
+    _, places, data = array.buffers()
+    bounds = np.frombuffer(places, np.int64, len(array) + 1, 8 * array.offset) if len(array) else np.zeros(1, np.int64)
+    low, high = int(bounds[0]), int(bounds[-1])
+    held = b"" if data is None else data.slice(low, high - low).to_pybytes()
+    return RecordBlock(held, bounds[:-1] - low, bounds[1:] - low, name=name)
+
+
+# Frames in bytes.
 
 
 class Bytes(Protocol):
@@ -81,7 +190,6 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
         verify: compare the CRCs; without, lengths are believed.
         heads_only: compare those of the lengths only.
 
-    >>> from datasets_core.records.framing import frame
     >>> found = scan(frame(b"one") + frame(b"two")[:9])
     >>> found.starts.tolist(), found.stops.tolist(), found.end
     ([12], [15], 19)
@@ -109,7 +217,6 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
 def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
     """The bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
 
-    >>> from datasets_core.records.framing import frame
     >>> first_frame(frame(b"one") + b"more"), first_frame(frame(b"one")[:12])
     ((19, None), (19, None))
     """
@@ -137,10 +244,7 @@ def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[
     count = int(wrong[0]) if len(wrong) else len(starts)
     upto = 0 if heads_only else count
     claimed = gathered(source, stops[:upto], TAIL_BYTES).view("<u4")
-    if is_worth_while(starts[:upto], stops[:upto]) and all_true(data, starts[:upto], stops[:upto], claimed):
-        bad = np.zeros(0, np.int64)
-    else:
-        bad = np.flatnonzero(masked_crcs(data, starts[:upto], stops[:upto]) != claimed)
+    bad = np.flatnonzero(masked_crcs(data, starts[:upto], stops[:upto]) != claimed)
     damage = None
     if len(bad):
         count = int(bad[0])
@@ -178,7 +282,6 @@ def frame_offsets(block: RecordBlock) -> Ints:
     """The bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
 
     >>> import io
-    >>> from datasets_core.records.framing import frame
     >>> [frame_offsets(block).tolist() for block in blocks_of(io.BytesIO(frame(b"one") * 2), name="a.tfrecord")]
     [[0, 19]]
     """
@@ -223,7 +326,6 @@ def blocks_of(
         DamagedRecordError: after the good records before it were given.
 
     >>> import io
-    >>> from datasets_core.records.framing import frame
     >>> data = frame(b"one") + frame(b"two")
     >>> [list(block) for block in blocks_of(io.BytesIO(data), name="a.tfrecord")]
     [[b'one', b'two']]

@@ -27,6 +27,9 @@ from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming import place_of
 from datasets_core.records.frames import (
     BLOCK_BYTES,
+    FRAME_BYTES,
+    HEAD_BYTES,
+    TAIL_BYTES,
     Bytes,
     blocks_of,
     checked_compression,
@@ -40,7 +43,6 @@ from datasets_core.records.frames import (
     read_all,
     scan,
 )
-from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES, TAIL_BYTES
 from datasets_core.records.record_index import (
     INDEX_ADVICE,
     RecordIndex,
@@ -546,7 +548,7 @@ def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = 
         path, compression, verify: see `TFRecordReader`.
 
     >>> import io
-    >>> from datasets_core.records.framing import frame
+    >>> from datasets_core.records.frames import frame
     >>> list(read(io.BytesIO(frame(b"one"))))
     [b'one']
     """
@@ -568,7 +570,7 @@ def index(
         ConfigurationError: it is to be saved, and the file is compressed, or is not on this disk.
 
     >>> import io
-    >>> from datasets_core.records.framing import frame
+    >>> from datasets_core.records.frames import frame
     >>> index(io.BytesIO(frame(b"one") + frame(b""))).offsets
     array([ 0, 19])
     """

@@ -24,8 +24,7 @@ from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming import place_of, ranges_of
 from datasets_core.meta.listings import RECORD_INDEX
-from datasets_core.records.frames import Damage, damaged, scan
-from datasets_core.records.framing import FRAME_BYTES, HEAD_BYTES
+from datasets_core.records.frames import FRAME_BYTES, HEAD_BYTES, Damage, damaged, scan
 from datasets_core.records.wire.values import Ints
 
 INDEX_ADVICE = "Make it again with records.index(path, save=True)"

@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, redact
-from datasets_core.records.frames import WINDOW_BITS, checked_compression
-from datasets_core.records.framing import FRAME_BYTES, block_of_array, frame, framed
+from datasets_core.records.frames import FRAME_BYTES, WINDOW_BITS, block_of_array, checked_compression, frame, framed
 from datasets_core.records.wire.values import RecordBlock
 
 # `DeflatedFile`: bytes into a file as one stream of gzip or zlib, which can be gone on with after a crash.

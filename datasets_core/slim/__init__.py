@@ -5,7 +5,7 @@ The public names open their own modules on first use.
 
 from typing import TYPE_CHECKING
 
-from datasets_core._lazy import attach
+from datasets_core._lazy import attach, homes
 
 if TYPE_CHECKING:
     from datasets_core.errors import NestedQueueRunnerError as NestedQueueRunnerError
@@ -62,61 +62,33 @@ if TYPE_CHECKING:
     from datasets_core.slim.tfexample_decoder import TFSequenceExampleDecoder as TFSequenceExampleDecoder
     from datasets_core.slim.threads import WorkUnits as WorkUnits
 
-_HOMES: dict[str, str] = {
-    "BackupHandler": "datasets_core.slim.handlers",
-    "BoundingBox": "datasets_core.slim.image_handlers",
-    "BoundingBoxSequence": "datasets_core.slim.image_handlers",
-    "BuilderReader": "datasets_core.slim.dataset",
-    "DataDecoder": "datasets_core.slim.data_decoder",
-    "DataProvider": "datasets_core.slim.data_provider",
-    "Dataset": "datasets_core.slim.dataset",
-    "DatasetDataProvider": "datasets_core.slim.dataset_data_provider",
-    "FIFOQueue": "datasets_core.slim.parallel_reader",
-    "FixedLenFeature": "datasets_core.records.specs.specs",
-    "FixedLenSequenceFeature": "datasets_core.records.specs.specs",
-    "FixedLengthRecordReader": "datasets_core.slim.readers",
-    "Image": "datasets_core.slim.image_handlers",
-    "ItemHandler": "datasets_core.slim.handlers",
-    "ItemHandlerCallback": "datasets_core.slim.handlers",
-    "KeyedSamples": "datasets_core.slim.parallel_reader",
-    "KeypointsSequence": "datasets_core.slim.image_handlers",
-    "LookupTable": "datasets_core.slim.handlers",
-    "LookupTensor": "datasets_core.slim.handlers",
-    "NestedQueueRunnerError": "datasets_core.errors",
-    "NoDataFilesError": "datasets_core.errors",
-    "NumBoxesSequence": "datasets_core.slim.image_handlers",
-    "ParallelReader": "datasets_core.slim.parallel_reader",
-    "PrefetchQueue": "datasets_core.slim.prefetch",
-    "QueueRunners": "datasets_core.slim.queues",
-    "RaggedFeature": "datasets_core.records.specs.specs",
-    "RaggedValue": "datasets_core.records.specs.values",
-    "RandomShuffleQueue": "datasets_core.slim.parallel_reader",
-    "RowDecoder": "datasets_core.slim.tfexample_decoder",
-    "SampleBlock": "datasets_core.slim.readers",
-    "SampleReader": "datasets_core.slim.readers",
-    "SparseFeature": "datasets_core.records.specs.specs",
-    "SparseTensor": "datasets_core.slim.image_handlers",
-    "SparseValue": "datasets_core.records.specs.values",
-    "TFExampleDecoder": "datasets_core.slim.tfexample_decoder",
-    "TFRecordReader": "datasets_core.slim.readers",
-    "TFSequenceExampleDecoder": "datasets_core.slim.tfexample_decoder",
-    "Tensor": "datasets_core.slim.handlers",
-    "TextLineReader": "datasets_core.slim.readers",
-    "VarLenFeature": "datasets_core.records.specs.specs",
-    "WholeFileReader": "datasets_core.slim.readers",
-    "WorkUnits": "datasets_core.slim.threads",
-    "as_torch": "datasets_core.slim.dataset_data_provider",
-    "data_decoder": "datasets_core.slim.data_decoder",
-    "data_provider": "datasets_core.slim.data_provider",
-    "dataset": "datasets_core.slim.dataset",
-    "dataset_data_provider": "datasets_core.slim.dataset_data_provider",
-    "get_data_files": "datasets_core.slim.dataset",
-    "parallel_read": "datasets_core.slim.parallel_reader",
-    "parallel_reader": "datasets_core.slim.parallel_reader",
-    "prefetch_queue": "datasets_core.slim.prefetch",
-    "single_pass_read": "datasets_core.slim.parallel_reader",
-    "tfexample_decoder": "datasets_core.slim.tfexample_decoder",
-}
+_HOMES = homes(
+    {
+        "datasets_core.errors": "NestedQueueRunnerError NoDataFilesError",
+        "datasets_core.records.specs.specs": (
+            "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature"
+        ),
+        "datasets_core.records.specs.values": "RaggedValue SparseValue",
+        "datasets_core.slim.data_decoder": "DataDecoder data_decoder",
+        "datasets_core.slim.data_provider": "DataProvider data_provider",
+        "datasets_core.slim.dataset": "BuilderReader Dataset dataset get_data_files",
+        "datasets_core.slim.dataset_data_provider": "DatasetDataProvider as_torch dataset_data_provider",
+        "datasets_core.slim.handlers": "BackupHandler ItemHandler ItemHandlerCallback LookupTable LookupTensor Tensor",
+        "datasets_core.slim.image_handlers": (
+            "BoundingBox BoundingBoxSequence Image KeypointsSequence NumBoxesSequence SparseTensor"
+        ),
+        "datasets_core.slim.parallel_reader": (
+            "FIFOQueue KeyedSamples ParallelReader RandomShuffleQueue parallel_read parallel_reader single_pass_read"
+        ),
+        "datasets_core.slim.prefetch": "PrefetchQueue prefetch_queue",
+        "datasets_core.slim.queues": "QueueRunners",
+        "datasets_core.slim.readers": (
+            "FixedLengthRecordReader SampleBlock SampleReader TFRecordReader TextLineReader WholeFileReader"
+        ),
+        "datasets_core.slim.tfexample_decoder": "RowDecoder TFExampleDecoder TFSequenceExampleDecoder tfexample_decoder",
+        "datasets_core.slim.threads": "WorkUnits",
+    }
+)
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
 __all__ = [*_HOMES]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import logging
 import os
@@ -22,7 +21,7 @@ from typing import IO, Any, Generic, Self, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, DownloadError, FileInPlaceError, ManifestError
+from datasets_core.errors import DamagedShardError, DownloadError, ManifestError
 from datasets_core.meta.split_info import shard_file_name
 from datasets_core.store.manifest import (
     EXTENSIONS,
@@ -48,8 +47,7 @@ from datasets_core.store.source import with_schema
 
 logger = logging.getLogger(__name__)
 
-_FORM, _FORM_KEY = 1, "journal"  # of the lines; a header that has no form is of the first
-_JOURNAL, _LOCK = "journal.jsonl", "lock"
+FORM_KEY = "journal"  # of a header; one that has no form is of the first
 _CHUNK = 1 << 20
 
 
@@ -83,11 +81,11 @@ class Journal(Generic[E]):
     def read(self) -> bool:
         """Read the entries of the file; False if it describes other work."""
         self.entries = []
-        lines = _whole_lines(self._path)
+        lines = whole_lines(self._path)
         header = next(lines, None)
         if header is None:
             return True
-        if not isinstance(header, dict) or {_FORM_KEY: 1, **header} != {_FORM_KEY: 1, **self._header}:
+        if not isinstance(header, dict) or {FORM_KEY: 1, **header} != {FORM_KEY: 1, **self._header}:
             return False
         for line in lines:
             try:
@@ -129,100 +127,12 @@ class Journal(Generic[E]):
         self.close()
 
 
-def _whole_lines(path: str) -> Iterator[Any]:
+def whole_lines(path: str) -> Iterator[Any]:
     """The lines of a journal, up to the first that was cut."""
     with contextlib.suppress(FileNotFoundError, ValueError), open(path, "rb") as lines:
         for line in lines:
             if line.endswith(b"\n"):
                 yield json.loads(line)
-
-
-class WriteJournal(Journal[dict[str, Any]]):
-    """Folder and journal of a write; who has entered it holds its lock.
-
-    With another header the write starts again, and logs that.
-
-    Args:
-        folder: local; `finish` removes it.
-        header: description of the write: plain JSON.
-        label: name of the target, for messages.
-
-    Raises:
-        DatasetDiskError: (entering) the disk is full, read-only or forbidden.
-        FileInPlaceError: (entering) the path of the folder is a file.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
-    ...         journal.add({"rows": 5})
-    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
-    ...         journal.entries
-    [{'rows': 5}]
-    """
-
-    def __init__(self, folder: str, header: Mapping[str, Any], label: str) -> None:
-        self.folder, self._label = folder, label
-        self._held = contextlib.ExitStack()
-        super().__init__(self.path(_JOURNAL), {**header, _FORM_KEY: _FORM}, dict, dict)
-
-    def __enter__(self) -> Self:
-        with contextlib.ExitStack() as held, files.disk_errors(self.folder):
-            try:
-                os.makedirs(self.folder, exist_ok=True)
-            except (FileExistsError, NotADirectoryError) as error:
-                raise FileInPlaceError(self.folder) from error
-            held.enter_context(files.locked(self.path(_LOCK)))
-            os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
-            if not self.read():
-                logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
-            if not self.entries:
-                for name in set(os.listdir(self.folder)) - {_LOCK}:
-                    os.unlink(self.path(name))
-            self._held = held.pop_all()
-        return super().__enter__()
-
-    def path(self, name: str) -> str:
-        """A file in the folder."""
-        return os.path.join(self.folder, name)
-
-    def finish(self) -> None:
-        """Remove the folder: all is where it belongs."""
-        self.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-        self._held.close()
-
-
-def header_of(folder: str) -> dict[str, Any]:
-    """The header of the journal in a folder; nothing where there is none."""
-    header = next(_whole_lines(os.path.join(folder, _JOURNAL)), None)
-    return header if isinstance(header, dict) else {}
-
-
-def writing_folder(target: str) -> str:
-    """Return the folder of files while they are written: hidden beside a local path; for a URL in the cache.
-
-    >>> writing_folder("/data/rows.csv")
-    '/data/.rows.csv.writing'
-    """
-    if files.is_url(target):
-        return os.path.join(settings().cache_dir, "writes", hashlib.sha256(target.encode()).hexdigest()[:32])
-    head, tail = os.path.split(os.path.abspath(target))
-    return os.path.join(head, f".{tail}.writing")
-
-
-def holds(path: str, size: int, sha256: str) -> bool:
-    """True if the first `size` bytes of a file are those with this sha256."""
-    digest, missing = hashlib.sha256(), size
-    if not os.path.exists(path) or os.stat(path).st_size < size:
-        return False
-    with open(path, "rb") as file:
-        while missing and (chunk := file.read(min(_CHUNK, missing))):
-            digest.update(chunk)
-            missing -= len(chunk)
-    return not missing and digest.hexdigest() == sha256
 
 
 _HASH_DIGITS = 16  # of a sha256 in a file name
@@ -690,3 +600,29 @@ def _is_leased(path: str) -> bool:
         return os.stat(files.lease_path(path)).st_mtime > time.time() - files.LEASE_SECONDS
     except OSError:
         return False
+
+
+@contextlib.contextmanager
+def locked_once(path: str) -> Iterator[None]:
+    """As `files.locked`; the file goes with the lock: results are many, and each has a lock of its own."""
+    try:
+        with files.locked(path):
+            try:
+                yield
+            finally:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)  # while it is held: who waits for it looks at the path again
+    except KeyboardInterrupt:  # which may come between its making and its going
+        unlink_unheld(path)
+        raise
+
+
+def unlink_unheld(path: str) -> None:
+    """Remove a lock file that nobody holds."""
+    with contextlib.suppress(ImportError, OSError):  # there is none, it is held, or the system locks in another way
+        import fcntl
+
+        with open(path, "rb+") as data:
+            fcntl.flock(data, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(data.fileno()), os.stat(path)):
+                os.unlink(path)

@@ -259,7 +259,7 @@ _MODULES: dict[str, str] = {
     "datasets_core.stream.merged_states": "merge_states",
     "datasets_core.stream.mixture": "InTurn Staged Weighted",
     "datasets_core.stream.null_rows": "NullOfCast NullOfMap",
-    "datasets_core.stream.order": "Count Layer PlainLayer Repeated Shuffled Slice",
+    "datasets_core.stream.order": "Count Layer Repeated Shuffled Slice",
     "datasets_core.stream.packing": "Pack Packed",
     "datasets_core.stream.plan": "Share",
     "datasets_core.stream.rank_lanes": "RankLanes",
@@ -478,6 +478,7 @@ _RENAMED: dict[str, str] = {
     "datasets_core.builders._folder:LazyArchives": "datasets_core.builders._folder.Later",
     "datasets_core.builders._folder:LazyArchiveParts": "datasets_core.builders._folder.LaterParts",
     "datasets_core.features.media.audio:SampleRequest": "datasets_core.features.sound.Wanted",
+    "datasets_core.stream.order.layers:OrderLayer": "datasets_core.stream.order.PlainLayer",
     "datasets_core.dataset.sources:GeneratedTable": "datasets_core.dataset.generated.Generated",
 }
 

@@ -13,11 +13,11 @@ from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features, joined_features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.columns import Aligned, Selected
-from datasets_core.stream.nodes.jobs import ask_together, is_fetched
+from datasets_core.stream.nodes.jobs import ask_together
 from datasets_core.stream.nodes.map_filter import row_by_row
 from datasets_core.stream.nodes.mix import Concat, Mixed, Zip
-from datasets_core.stream.nodes.node import Node, Source
-from datasets_core.stream.nodes.positions import files_of
+from datasets_core.stream.nodes.node import Node
+from datasets_core.stream.nodes.positions import Source
 from datasets_core.stream.order.mixture import Stopping, Weights, mixture_schedule
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import ChangeColumns
@@ -171,7 +171,7 @@ class ZipStreams:
 
 
 @dataclass(frozen=True)
-class RowsOfStreams:
+class RowsOfStreams(Source):
     """The rows of several streams; see `Source`.
 
     Attributes:
@@ -194,7 +194,7 @@ class RowsOfStreams:
         return self._forms[0][1] if self._forms else self._together(self._told())
 
     def _told(self) -> list[Features | None]:
-        ask_together([plan.known_features for plan in self.plans if is_fetched(plan.source)])
+        ask_together([plan.known_features for plan in self.plans if plan.source.is_fetched])
         return [plan.known_features() for plan in self.plans]
 
     def _together(self, each: Sequence[Features | None]) -> Features | None:
@@ -235,7 +235,7 @@ class RowsOfStreams:
         return replace(self, plans=tuple(plans), _forms=self._forms)
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """See `RowsByPlace.projected`: each stream receives the names of its columns to read."""
+        """See `Source.projected`: each stream receives the names of its columns to read."""
         plans = []
         for plan in self.plans:
             told = plan.known_features()
@@ -251,9 +251,15 @@ class RowsOfStreams:
         signatures = [plan.signature() for plan in self.plans]
         return [f"{len(self.plans)} streams {self.joining.text}", Hasher.hash((signatures, self.joining.parts))]
 
-    def as_jobs(self) -> Source | None:
-        """See `Source.as_jobs`: each stream does so by itself."""
-        return None
+    @property
+    def streams(self) -> tuple[Plan, ...]:
+        """See `Source.streams`."""
+        return self.plans
+
+    def resharded(self) -> tuple[Self, int]:
+        """See `Source.resharded`."""
+        plans = tuple(map(resharded, self.plans))
+        return replace(self, plans=plans), self.joining.num_shards([plan.num_shards for plan in plans])
 
     def labelled(self, label: str) -> Self:
         """See `Plan.labelled`."""
@@ -262,11 +268,11 @@ class RowsOfStreams:
 
     def file_names(self) -> list[str]:
         """The files of all streams that have some."""
-        return [name for plan in self.plans for name in files_of(plan.source)]
+        return [name for plan in self.plans for name in plan.source.file_names() or ()]
 
     def indexes(self) -> list[Any]:
-        """See `Plan.indexes`."""
-        return [index for plan in self.plans for index in plan.indexes()]
+        """See `Source.indexes`."""
+        return [index for plan in self.plans for index in plan.source.indexes()]
 
     def root(self, epoch: int) -> Node:
         """See `Source.root`."""
@@ -311,11 +317,8 @@ def resharded(plan: Plan) -> Plan:
     >>> resharded(IterableDataset.from_dict({"a": [1, 2]})._plan).num_shards
     1
     """
-    source = plan.source
-    if isinstance(source, RowsOfStreams):
-        plans = tuple(map(resharded, source.plans))
-        shards = source.joining.num_shards([each.num_shards for each in plans])
-        return replace(plan, source=replace(source, plans=plans), num_shards=max(plan.num_shards, shards))
+    if (found := plan.source.resharded()) is not None:
+        return replace(plan, source=found[0], num_shards=max(plan.num_shards, found[1]))
     rows = plan.node(0).bottom.placed
     blocks = None if rows is None else rows.structure()
     if blocks is None or not blocks.is_indexed:

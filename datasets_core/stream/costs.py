@@ -10,8 +10,7 @@ import numpy as np
 
 from datasets_core.fetch.ranges.file import merged
 from datasets_core.meta.row_blocks import Ints, RowBlocks
-from datasets_core.stream.sources.blocks import RowsOfBlocks
-from datasets_core.stream.sources.tables import RowsOfTable
+from datasets_core.stream.nodes.positions import RowsByPlace
 
 _SHOWN = 5
 
@@ -207,18 +206,17 @@ class BlockCosts:
         runs: for each part of a source of files: its index, its first block, and the number of its blocks.
     """
 
-    source: Any
+    source: RowsByPlace
     blocks: RowBlocks | None
     runs: tuple[tuple[Any, int, int], ...] = ()
 
     @classmethod
-    def of(cls, source: Any, blocks: RowBlocks | None) -> BlockCosts:
+    def of(cls, source: RowsByPlace, blocks: RowBlocks | None) -> BlockCosts:
         """Return the cost model of the rows of a source."""
         runs = []
-        for part in source.parts if isinstance(source, RowsOfBlocks) else ():
-            run = part.run()
-            first, last = np.searchsorted(part.index.ends, [run.start, run.stop - 1], side="right").tolist()
-            runs.append((part.index, first, last + 1 - first if len(run) else 0))
+        for index, run in source.block_runs():
+            first, last = np.searchsorted(index.ends, [run.start, run.stop - 1], side="right").tolist()
+            runs.append((index, first, last + 1 - first if len(run) else 0))
         return cls(source, blocks, tuple(runs))
 
     @property
@@ -243,8 +241,8 @@ class BlockCosts:
             return f"A stream of {counted(self.blocks.num_files if self.blocks else 0, 'file')}" + (
                 ", here" if self.is_local else ", elsewhere"
             )
-        if isinstance(self.source, RowsOfTable):
-            files = len(self.source.table.files)
+        if (table := self.source.dataset_table) is not None:
+            files = len(table.files)
             return "A stream of a dataset " + (f"in {counted(files, 'file')} on this disk" if files else "in memory")
         return "A stream of files on this disk"
 
@@ -275,9 +273,10 @@ class BlockCosts:
         return ReadCost(int(rows.sum()), len(numbers), 0 if self.is_local else requests, read, decoded)
 
     def _of_table(self) -> ReadCost:
-        if not isinstance(self.source, RowsOfTable):
+        table = self.source.dataset_table
+        if table is None:
             return ReadCost(requests=0)
-        table, rows = self.source.table, self.source.num_rows
+        rows = self.source.num_rows
         size = table.num_bytes if table.is_all_mapped else None
         known = None if size is None else size * rows // max(1, table.num_rows)
         return ReadCost(rows, None, 0, known, known)
@@ -286,8 +285,7 @@ class BlockCosts:
         """Requests and bytes of a block, and its bytes with all columns."""
         index, block = self._placed(number)
         file, inside = index.file_of(block), index.number_of(block)
-        wanted = self.source.columns
-        every = file.needed(inside, None)
+        wanted, every = self.source.read_columns, file.needed(inside, None)
         names = None if wanted is None else [name for name in index.schema_of(block).names if name in wanted]
         needed = every if names is None else file.needed(inside, names)
         return len(merged(needed)), _length(needed), _length(every)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from datasets_core.config import settings
 from datasets_core.meta.row_blocks import Ints
-from datasets_core.stream.combine import RowsOfStreams
 from datasets_core.stream.costs import BlockCosts, Explanation, RankCost, ReadCost, counted, sized
-from datasets_core.stream.nodes.jobs import RowsOfJobs
+from datasets_core.stream.nodes.jobs import RowJob
 from datasets_core.stream.nodes.ordered import Ordered
+from datasets_core.stream.nodes.positions import RowsByPlace, Source
 from datasets_core.stream.order.layers import ENDLESS, even_run, run_of
-from datasets_core.stream.order.shuffle import LANES, ShuffledBlocks
+from datasets_core.stream.order.shards import LANES
 from datasets_core.stream.plan import Plan, RankLanes, projected
-from datasets_core.stream.sources.blocks import RowsOfBlocks
 from datasets_core.stream.steps import Shuffle, Step
 
 # What an explanation of a stream advises: sentences with numbers, and what to do.
@@ -141,7 +139,6 @@ def _of_parts(facts: Facts) -> Iterator[str]:
 
 _REMOTE_BANDWIDTH, _LOCAL_BANDWIDTH = 50e6, 500e6  # bytes a second, if not measured
 _MOST_PLACES = 1 << 18  # that are looked up to see which blocks are read
-_MOST_AT_A_TIME = 32  # footers requested at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,24 +162,25 @@ def explained(plan: Plan, asked: ExplainRequest) -> Explanation:
     """Return the cost of reading the rows of a plan; it reads footers and no rows."""
     source, steps = projected(plan.source, plan.steps)
     text = tuple(step.text for step in plan.steps)
-    if isinstance(source, RowsOfStreams):
-        return _of_streams(plan, source, text, asked)
-    if isinstance(source, RowsOfJobs):
-        return _of_jobs(source, steps, text, asked)
-    begun, unknown = time.perf_counter(), _unknown_files(source)
-    blocks = getattr(source, "blocks", None)
+    rows = source.by_place
+    if rows is None:
+        if source.streams:
+            return _of_streams(plan, source.streams, text, asked)
+        return _of_jobs(source.row_jobs or (), steps, text, asked)
+    begun, unknown = time.perf_counter(), sum(index.num_unknown_files for index in source.indexes())
+    blocks = rows.blocks
     seconds = time.perf_counter() - begun
-    reader = BlockCosts.of(source, blocks)
+    reader = BlockCosts.of(rows, blocks)
     whole = Plan(source, steps, plan.num_shards)
-    head = _Head.of(whole, asked.lanes)
-    latency = _latency(source, unknown, seconds)
+    head = _Head.of(whole, rows, asked.lanes)
+    latency = _latency(source)
     budget = settings().stream_memory_bytes
     bandwidth = asked.bandwidth or (_LOCAL_BANDWIDTH if reader.is_local else _REMOTE_BANDWIDTH)
     timed = _timed(latency, bandwidth, reader.is_local)
     first = timed(reader.reading(reader.owners(head.first_places(asked.batch_size))))
     split = head.split
     world = max(asked.world_size, 1 if split is None else split.world_size)
-    divided = head if world == 1 else _Head.of(whole, asked.lanes, is_divided=True)
+    divided = head if world == 1 else _Head.of(whole, rows, asked.lanes, is_divided=True)
     ranks = tuple(RankCost(rank, timed(reading)) for rank, reading in enumerate(_ranks(reader, divided, world, asked.lanes)))
     everything = ranks[split.rank].reading if split is not None else timed(reader.reading(_all_owners(reader, head)))
     window = _window_bytes(head, reader)
@@ -230,15 +228,15 @@ class _Head:
     unknown: tuple[str, ...]
 
     @classmethod
-    def of(cls, plan: Plan, shards: int, *, is_divided: bool = False) -> _Head:
+    def of(cls, plan: Plan, source: RowsByPlace, shards: int, *, is_divided: bool = False) -> _Head:
         """Return the head of a plan; `is_divided`: as seen when the rows are divided among ranks."""
-        root = Ordered(plan.source, (), 0)  # type: ignore[arg-type]
+        root = Ordered(source, (), 0)
         split = plan.split
         shuffle = next((step.shuffle for step in reversed(plan.steps) if step.shuffle), None)
         shards = split.lanes if split is not None else shards if is_divided else 1
         unknown = []
         for step in plan.steps:
-            if isinstance(step, RankLanes):
+            if step.rank_lanes is not None:
                 continue
             above = step.on(root, 0, shards if step is shuffle else 1).placed
             if above is None:
@@ -264,7 +262,7 @@ def _all_owners(reader: BlockCosts, head: _Head) -> Ints:
     if reader.blocks is None:
         return np.zeros(0, np.int64)
     count = head.rows.num_rows
-    if count >= reader.blocks.num_rows and all(isinstance(layer, ShuffledBlocks) for layer in head.rows.orders):
+    if count >= reader.blocks.num_rows and all(layer.permutes for layer in head.rows.orders):
         return np.arange(len(reader.blocks.rows), dtype=np.int64)
     if count > reader.blocks.num_rows:  # rows that are repeated are read again, which caches may spare
         count = reader.blocks.num_rows
@@ -296,11 +294,9 @@ def _imbalance(ranks: Sequence[RankCost]) -> float | None:
 
 def _window_bytes(head: _Head, reader: BlockCosts) -> int | None:
     """Decoded bytes of the largest window of the last shuffle; 0 without one."""
-    layer = next((layer for layer in reversed(head.rows.orders) if isinstance(layer, ShuffledBlocks)), None)
-    if layer is not None:
-        sizes, rows = layer.blocks.sizes, layer.num_rows
-        most = int(np.diff(layer.window_starts(0)).max()) if rows else 0
-        return most * int(sizes.sum()) // max(1, rows) * layer.lanes
+    for layer in reversed(head.rows.orders):
+        if (most := layer.largest_window_bytes()) is not None:
+            return most
     if head.shuffle is None:
         return 0
     if reader.blocks is None or not reader.blocks.num_rows:
@@ -322,25 +318,10 @@ def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int
 # -- time --------------------------------------------------------------------------------------------------------------
 
 
-def _unknown_files(source: Any) -> int:
-    """Return the number of footers not read yet."""
-    if not isinstance(source, RowsOfBlocks):
-        return 0
-    indexes = {id(part.index): part.index for part in source.parts}
-    return sum(index.num_unknown_files for index in indexes.values())
-
-
-def _latency(source: Any, asked: int, seconds: float) -> float | None:
-    """Seconds of a request: as the footers took, or one that is made for this."""
-    if not isinstance(source, RowsOfBlocks):
-        return None
-    file = next((file for part in source.parts for file in part.index.files), None)
-    if file is None or file.is_local:
-        return None
-    probe: Callable[[], float] | None = getattr(file, "probe", None)
-    if probe is not None:
-        return probe()
-    return seconds / -(-asked // _MOST_AT_A_TIME) if asked else None
+def _latency(source: Source) -> float | None:
+    """Seconds of a request that is made for this; None where none is needed."""
+    file = next((file for index in source.indexes() for file in index.files), None)
+    return None if file is None or file.is_local else file.probe()
 
 
 def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[[ReadCost], ReadCost]:
@@ -360,17 +341,15 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 # -- rows without a count ----------------------------------------------------------------------------------------------
 
 
-def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
+def _of_jobs(jobs: Sequence[RowJob], steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
     """Return what is known about generated rows: the number of parts, and hardly more."""
     shuffle = next((step.shuffle for step in reversed(steps) if step.shuffle), None)
-    asked_of: list[Callable[[], int | None] | None] = [getattr(job, "num_rows", None) for job in source.jobs]
-    counts = [None if count is None else count() for count in asked_of]
-    known = [count for count in counts if count is not None]
+    rows = _sum([job.num_rows() for job in jobs]) if jobs and not steps else None
     found = Explanation(
-        source=f"A stream of {counted(len(source.jobs), 'part')}, read from the beginning",
+        source=f"A stream of {counted(len(jobs), 'part')}, read from the beginning",
         steps=text,
-        num_files=len(source.jobs),
-        num_rows=sum(known) if known and len(known) == len(counts) and not steps else None,
+        num_files=len(jobs),
+        num_rows=rows,
         is_local=False,
         batch_size=asked.batch_size,
         window_bytes=None if shuffle else 0,
@@ -380,12 +359,12 @@ def _of_jobs(source: RowsOfJobs, steps: Sequence[Step], text: tuple[str, ...], a
             : 2 if asked.world_size > 1 else 1
         ],
     )
-    return replace(found, advice=tuple(advice_of(found, Facts(shuffle, 0, 0, len(source.jobs), asked.world_size, asked.lanes))))
+    return replace(found, advice=tuple(advice_of(found, Facts(shuffle, 0, 0, len(jobs), asked.world_size, asked.lanes))))
 
 
-def _of_streams(plan: Plan, source: RowsOfStreams, text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
+def _of_streams(plan: Plan, streams: Sequence[Plan], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
     """Several streams: what all of them take together."""
-    each = [explained(plan, asked) for plan in source.plans]
+    each = [explained(one, asked) for one in streams]
     return Explanation(
         source=f"{counted(len(each), 'stream')} together:\n" + "\n".join(f"    {one.source}" for one in each),
         steps=text,

@@ -15,7 +15,7 @@ from datasets_core.config import settings
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.codec import RowEncoder
-from datasets_core.features.formats.formats import RowFormat, check_format
+from datasets_core.features.formats.formats import TABULAR, RowFormat, check_format
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.io.export import Frames
@@ -27,7 +27,7 @@ from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 from datasets_core.stream.io.exports import Path, StreamExports, StreamMaking
 from datasets_core.stream.nodes.block import BlockFormatter, Kinds, encoded, of_dicts
-from datasets_core.stream.order.shuffle import LANES
+from datasets_core.stream.order.shards import LANES
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
 
@@ -491,29 +491,20 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         check_format("narwhals", {"backend": backend})
         return self._frames("narwhals", batch_size, batched, backend=backend)  # type: ignore[no-any-return]
 
-    def _frames(
-        self,
-        type: str | None,
-        batch_size: int | None,
-        batched: bool,
-        **options: Any,
-    ) -> Any:
-        def shown(frame: Any) -> Any:
-            if type != "polars":
-                return frame
-            cast = frame.cast(options["schema_overrides"]) if options["schema_overrides"] else frame
-            return cast.rechunk() if options["rechunk"] else cast
-
+    def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:
+        form = TABULAR.get(str(type))
+        taken = {} if form is None else {name: options.pop(name) for name in form.options if name in options}
+        finished = None if form is None or form.finished is None else partial(form.finished, **options)
         other = self.with_format(None)
-        other._format = wanted = RowFormat(type, kwargs={"backend": options["backend"]} if type == "narwhals" else {})
+        other._format = wanted = RowFormat(type, kwargs=taken)
         if batched:
             blocks = other.iter(1000 if batch_size is None else batch_size)
-            return map(shown, blocks) if type == "polars" else blocks
-        found = list(other.iter(2**62))
-        if found:
-            return shown(found[0])
-        features = self._known_features()
-        return shown(BlockFormatter(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features))))
+            return blocks if finished is None else map(finished, blocks)
+        found = next(iter(other.iter(2**62)), None)
+        if found is None:
+            features = self._known_features()
+            found = BlockFormatter(wanted).columns(of_dicts([]) if features is None else encoded([], Kinds(features)))
+        return found if finished is None else finished(found)
 
 
 def shards_of(num_shards: int, num_rows: int) -> int:

@@ -71,21 +71,13 @@ ShownRows: TypeAlias = Callable[[Delivery], tuple[list[Any], Callable[[int], Sta
 """Makes of a delivery what an iteration gives, and what gives the state behind each of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """Functions with which an iteration reads and shows the rows of a node.
-
-    Attributes:
-        show: makes the function that shows deliveries; called with the first one.
-        read: reads the node from a state on.
-    """
-
-    show: Callable[[], ShownRows]
-    read: Callable[[Node, State], Iterator[Delivery]] = lambda node, state: node.blocks(state)
+def all_blocks(node: Node, state: State) -> Iterator[Delivery]:
+    """The rows of a node behind a state, in blocks as they come."""
+    return node.blocks(state)
 
 
-class Walked(Protocol):
-    """Facts about its stream that an iteration needs."""
+class Resumable(Protocol):
+    """What an iteration asks its stream: the state of a place, and the place of a state."""
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place."""
@@ -101,7 +93,8 @@ class RowIterator:
 
     Args:
         stream: whose rows they are.
-        walk: gives them.
+        show: makes the function that shows deliveries; called with the first one.
+        read: reads the node from a state on.
         node: of the rows.
         place: where to begin.
 
@@ -115,13 +108,20 @@ class RowIterator:
     [{'a': 3}]
     """
 
-    __slots__ = ("__weakref__", "_deliveries", "_rows", "_shown", "_stream", "_walk", "cursor")
+    __slots__ = ("__weakref__", "_deliveries", "_read", "_rows", "_show", "_shown", "_stream", "cursor")
 
-    def __init__(self, stream: Walked, walk: Walk, node: Node, place: Place) -> None:
-        self._stream, self._walk = stream, walk
+    def __init__(
+        self,
+        stream: Resumable,
+        show: Callable[[], ShownRows],
+        read: Callable[[Node, State], Iterator[Delivery]],
+        node: Node,
+        place: Place,
+    ) -> None:
+        self._stream, self._show, self._read = stream, show, read
         self.cursor = Cursor(place)
         self._shown: ShownRows | None = None
-        self._deliveries, self._rows = walk.read(node, place.at), iter(_NOTHING)
+        self._deliveries, self._rows = read(node, place.at), iter(_NOTHING)
 
     def __iter__(self) -> Self:
         return self
@@ -131,18 +131,15 @@ class RowIterator:
             return row
         try:
             for delivery in self._deliveries:
-                shown = self._shown or self._show()
-                self._rows = rows = self.cursor.over(*shown(delivery))
+                if self._shown is None:
+                    self._shown = self._show()
+                self._rows = rows = self.cursor.over(*self._shown(delivery))
                 for row in rows:
                     return row
         except BaseException:  # as behind an error in a generator, no row comes any more
             self._stop()
             raise
         raise StopIteration
-
-    def _show(self) -> ShownRows:
-        self._shown = shown = self._walk.show()
-        return shown
 
     def _stop(self) -> None:
         """Let go of what reads the rows."""
@@ -182,7 +179,7 @@ class RowIterator:
         node, place = self._stream.resumed_at(state_dict)
         self._stop()
         self.cursor.begin(place)
-        self._deliveries, self._rows = self._walk.read(node, place.at), iter(_NOTHING)
+        self._deliveries, self._rows = self._read(node, place.at), iter(_NOTHING)
 
 
 # What is known of a stream, as attributes of the stream itself.
@@ -350,9 +347,9 @@ class Streamed(StreamFacts):
             self._heard = self._told.choose(self._epoch)
 
     def __iter__(self) -> RowIterator:
-        return self._begin(Walk(self._shows_rows))
+        return self._begin(self._shows_rows)
 
-    def _shows_rows(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
+    def _shows_rows(self) -> ShownRows:
         """Return the function that shows deliveries row by row."""
         shown = BlockFormatter(self._format)
         return lambda delivery: (shown.rows(delivery.block), delivery.after)
@@ -372,19 +369,21 @@ class Streamed(StreamFacts):
             found = node.batches(state, size)
             return takewhile(lambda delivery: delivery.block.num_rows == size, found) if drop_last_batch else found
 
-        return self._begin(Walk(self._shows_batches, read))
+        return self._begin(self._shows_batches, read)
 
-    def _shows_batches(self) -> Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]:
+    def _shows_batches(self) -> ShownRows:
         shown = BlockFormatter(self._format)
         return lambda delivery: ([shown.columns(delivery.block)], partial(_always, delivery.after(delivery.block.num_rows - 1)))
 
-    def _begin(self, walk: Walk) -> RowIterator:
-        """A new iteration: from the state that was loaded on, else from the beginning."""
+    def _begin(
+        self, show: Callable[[], ShownRows], read: Callable[[Node, State], Iterator[Delivery]] = all_blocks
+    ) -> RowIterator:
+        """A new iteration: from the state that was loaded on, else from the beginning; `show`, `read`: see `RowIterator`."""
         self._hear()
         place = self._next_place() if self._loaded is None else self._own(self._loaded)
         node = self._node_at(place)
         self._loaded, self._epoch, self._is_begun = None, place.epoch, True
-        found = RowIterator(self, walk, node, place)
+        found = RowIterator(self, show, read, node, place)
         self._cursor = found.cursor
         return found
 
@@ -409,9 +408,7 @@ class Streamed(StreamFacts):
     def _node_at(self, place: Place) -> Node:
         """Return the node that yields the rows of a place, for this process."""
         share = worker_share()
-        if self._plan.is_elastic:
-            return self._read_plan.node(place.epoch, share)
-        if place.share != share:
+        if not self._plan.is_elastic and place.share != share:
             raise StreamStateError(
                 f"The state was saved by {_reader(place.share)}, and is loaded by {_reader(share)}. "
                 "Load it into a loader with as many workers, worker by worker."
@@ -455,7 +452,7 @@ class Streamed(StreamFacts):
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place, which an iteration of the stream reached."""
-        seen = versions_relied_on(self._plan.indexes())
+        seen = versions_relied_on(self._plan.source.indexes())
         files = seen if any(count for count, *_ in seen) else None
         return saved(replace(place, files=files), self._signed(), self._lanes)
 
@@ -490,19 +487,20 @@ class Streamed(StreamFacts):
         Raises:
             StreamStateError: it is of another stream, or altered.
         """
-        place = self._own(self._read(state))
+        place = self._read(state)
         node = self._node_at(place)
         self._loaded, self._epoch, self._is_begun = None, place.epoch, True
         return node, place
 
     def _read(self, state: dict[str, Any]) -> Place:
+        """Return the place in a state, compared with the stream; of lanes, those of this process."""
         place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None, lanes=self._lanes)
         if not self._plan.counts_errors:
             place = replace(place, at=without_counts(place.at))
         if place.seed is not None:
             self._plan = self._plan.with_seed(place.seed)
         if place.files is not None:
-            check_versions(self._plan.indexes(), place.files)
+            check_versions(self._plan.source.indexes(), place.files)
             place = replace(place, files=None)
         place = self._own(place)
         check_place(self._read_plan.node(place.epoch, worker_share() if self._plan.is_elastic else place.share), place.at)

@@ -14,29 +14,26 @@ from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DecodedBlock
 from datasets_core.stream.nodes.errors import ErrorPolicy, Guard, Ledger
-from datasets_core.stream.nodes.jobs import RowsOfJobs
 from datasets_core.stream.nodes.map_filter import row_by_row
-from datasets_core.stream.nodes.node import Delivery, Node, Numbers, Source
+from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import RowsByPlace
+from datasets_core.stream.nodes.positions import Source
 from datasets_core.stream.order.layers import Cut
-from datasets_core.stream.order.shuffle import ShardPositions
+from datasets_core.stream.order.shards import ShardPositions
 from datasets_core.stream.steps import Part, PlainStep, Share, Step
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import PlacedShards, Shards, ShardsInTurn
-    from datasets_core.stream.sources.block_index import BlockIndex
 
 # `DecodeMedia`: the last step of a stream that is read: its media are decoded, by threads, or where some may be
 # damaged.
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
-    """Media decoded; a change of rows (see `RowChange`)."""
+class Decoded(RowChange):
+    """Media decoded."""
 
     pool: WorkerPool | None = None
-    needs_numbers = False
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
@@ -128,7 +125,7 @@ def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger
 _WIDE = ("string", "large_string", "binary", "large_binary", "string_view", "binary_view")
 
 
-def projected(source: RowsByPlace | Source, steps: tuple[Step, ...]) -> tuple[RowsByPlace | Source, tuple[Step, ...]]:
+def projected(source: Source, steps: tuple[Step, ...]) -> tuple[Source, tuple[Step, ...]]:
     """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same."""
     if not source.projects or not any(step.chooses_columns for step in steps):
         return source, steps
@@ -194,6 +191,11 @@ class RankLanes(Step):
     counts_rows: ClassVar[bool] = False
     joins_rows: ClassVar[bool] = False
     divides_files = True
+
+    @property
+    def rank_lanes(self) -> RankLanes:
+        """See `Step.rank_lanes`."""
+        return self
 
     @property
     def text(self) -> str:
@@ -321,7 +323,7 @@ class Plan:
         label: tells its rows from those of others that come from no file either, where it is one of several streams.
     """
 
-    source: RowsByPlace | Source
+    source: Source
     steps: tuple[Step, ...] = ()
     num_shards: int = 1
     errors: Ledger | None = None
@@ -365,14 +367,12 @@ class Plan:
     @property
     def split(self) -> RankLanes | None:
         """The last step that divides the rows among ranks by lanes."""
-        place = self._split_place
-        return None if place is None else self.steps[place]  # type: ignore[return-value]
+        return next((step.rank_lanes for step in reversed(self.steps) if step.rank_lanes is not None), None)
 
     @property
     def _split_place(self) -> int | None:
-        places = (place for place, step in enumerate(reversed(self.steps)) if isinstance(step, RankLanes))
-        behind = next(places, None)
-        return None if behind is None else len(self.steps) - 1 - behind
+        places = [place for place, step in enumerate(self.steps) if step.rank_lanes is not None]
+        return places[-1] if places else None
 
     @property
     def is_elastic(self) -> bool:
@@ -402,9 +402,9 @@ class Plan:
         if count == 1 or self.split is not None:
             return count == 1
         place, part = self._part(count, 0, is_contiguous=True)
-        source = self.by_files().source
-        if isinstance(source, RowsOfJobs):
-            return place == 0 and count <= self.num_shards and all(job.is_independent for job in source.jobs)
+        jobs = self.by_files().source.row_jobs
+        if jobs is not None:
+            return place == 0 and count <= self.num_shards and all(job.is_independent for job in jobs)
         root = self.root(0).placed
         return root is not None and part.is_contiguous and place == self._first_seeing(root)[0]
 
@@ -464,15 +464,16 @@ class Plan:
 
     def root(self, epoch: int) -> Node:
         """What gives the rows before any step."""
-        source: Any = self.source
-        found: Node | None = source.root(epoch)
+        found = self.source.root(epoch)
         if found is not None:
             return found.labelled(self.label)
         if any(step.divides_files for step in self.steps):
             plan = self.by_files()
             if plan is not self:
                 return plan.root(epoch)
-        return Ordered(source, (), epoch, label=self.label)
+        rows = self.source.by_place
+        assert rows is not None  # what has no root is read by place
+        return Ordered(rows, (), epoch, label=self.label)
 
     def labelled(self, label: str) -> Plan:
         """The plan as one of several whose rows come in one stream."""
@@ -502,10 +503,6 @@ class Plan:
         for step in steps:
             node = step.on(node, epoch)
         return node
-
-    def indexes(self) -> list[BlockIndex]:
-        """Of the files that lie in blocks, in order."""
-        return self.source.indexes()
 
     def with_seed(self, seed: int) -> Plan:
         """The plan with the rows in the order of a drawn seed."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -19,8 +18,8 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import parse_row_id
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock
-from datasets_core.stream.nodes.node import Delivery, Locality, Node, Numbers, Over, State
-from datasets_core.stream.nodes.positions import OneOrder, Origins, files_of
+from datasets_core.stream.nodes.node import Delivery, Locality, Node, Numbers, Over, RowChange, State
+from datasets_core.stream.nodes.positions import Origins, RowsByPlace, Source
 from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.sources.tables import RowsOfFiles
@@ -57,10 +56,10 @@ class FileTable:
     """Data of each file of a stream for row ids, computed on first use.
 
     Args:
-        names: returns all files.
+        names: returns all files; None without files.
     """
 
-    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, names: Callable[[], Sequence[str] | None]) -> None:
         self._names = names
         self._digests: dict[str, str] | None = None
 
@@ -81,7 +80,7 @@ class FileTable:
 
     def _digest(self, name: str) -> str:
         if self._digests is None:
-            names = list(dict.fromkeys(self._names()))
+            names = list(dict.fromkeys(self._names() or ()))
             self._digests = dict(zip(names, map(_digest, file_identities(names)), strict=True))
         found = self._digests.get(name)
         if found is None:  # no file of a list: a part of a generator, say
@@ -113,16 +112,19 @@ def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class OriginsAdded:
-    """Change of rows that adds origin columns; see `RowChange`."""
+class OriginsAdded(RowChange):
+    """Change of rows that adds origin columns."""
 
     columns: tuple[str, ...]
     files: FileTable = field(compare=False)
-    needs_numbers = False
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`: nothing is known of these rows."""
         return self.with_origins(block, None)
+
+    def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
+        """See `Layer.made`."""
+        return self.with_origins(block, origins())
 
     def with_origins(self, block: Block, origins: Origins | None) -> Block:
         """Return the rows with the columns.
@@ -180,9 +182,9 @@ class RowIds(PlainStep):
     is_row_by_row: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, columns: tuple[str, ...], source: Any) -> RowIds:
+    def of(cls, columns: tuple[str, ...], source: Source) -> RowIds:
         """Return the step for rows of a source, whose files are all known."""
-        return cls(columns, FileTable(partial(files_of, source)))
+        return cls(columns, FileTable(source.file_names))
 
     @property
     def text(self) -> str:
@@ -259,8 +261,8 @@ def files_of_plan(plan: Plan) -> RowsOfFiles:
     Raises:
         ConfigurationError: it reads none, or something is done to their rows.
     """
-    if isinstance(plan.source, RowsOfFiles) and not plan.steps:
-        return plan.source
+    if (found := plan.source.by_file) is not None and not plan.steps:
+        return found
     raise ConfigurationError(
         "Rows of this stream are not known by their ids, since they do not stand in shard files of a build as they come. "
         "Ask the stream that as_dataset(read_config=…) gave, before anything is done to it, or the Dataset that it is made of."
@@ -300,7 +302,7 @@ def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class RowsById(OneOrder):
+class RowsById(RowsByPlace):
     """Rows of files, in an order of their own; see `RowsByPlace`.
 
     Attributes:
@@ -313,12 +315,12 @@ class RowsById(OneOrder):
 
     @property
     def features(self) -> Features:
-        """See `RowsByPlace.features`."""
+        """See `Source.features`."""
         return self.source.features
 
     @property
     def paths(self) -> MediaPaths:
-        """See `RowsByPlace.paths`."""
+        """See `Source.paths`."""
         return self.source.paths
 
     @property
@@ -335,5 +337,5 @@ class RowsById(OneOrder):
         return place + 1
 
     def signed(self) -> list[Any]:
-        """See `RowsByPlace.signed`."""
+        """See `Source.signed`."""
         return [f"{len(self.chosen)} rows by their ids", Hasher.hash((self.source.signed(), self.chosen))]

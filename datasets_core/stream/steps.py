@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from datasets_core.engines.pool import ahead_of
 from datasets_core.errors import UnhashableError
@@ -13,7 +13,7 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.stream.nodes.block import check_names, grouped_features
-from datasets_core.stream.nodes.columns import Cast, ColumnChange, Decoding, NullOfCast, NullOfMap
+from datasets_core.stream.nodes.columns import ColumnChange, Decoding, NullOfMap
 from datasets_core.stream.nodes.errors import Guard, Ledger
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.map_filter import (
@@ -32,6 +32,9 @@ from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.order.layers import ENDLESS, Cut, Grouped, Repeated, Shuffled, Slice, even_run, even_runs
 from datasets_core.stream.order.shuffle import ShuffledBlocks
+
+if TYPE_CHECKING:
+    from datasets_core.stream.plan import RankLanes
 
 
 class Step(ABC):
@@ -101,6 +104,11 @@ class Step(ABC):
     @property
     def shuffle(self) -> Shuffle | None:
         """The step itself, if it mixes rows: what it does can be done in equal runs (see `on`)."""
+        return None
+
+    @property
+    def rank_lanes(self) -> RankLanes | None:
+        """The step itself, if it divides the rows among ranks by lanes."""
         return None
 
     @property
@@ -209,7 +217,7 @@ class ChangeColumns(PlainStep):
     @property
     def decoding(self) -> Decoding | None:
         """See `Step.decoding`."""
-        return self.change if isinstance(self.change, Decoding) else None
+        return self.change.decoding
 
     @property
     def is_row_by_row(self) -> bool:
@@ -235,15 +243,13 @@ class ChangeColumns(PlainStep):
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         """See `Step.on`."""
-        guard = None
-        if isinstance(self.change, Cast):
-            guard = Guard.of(self.errors, None, self.text, NullOfCast(self.change))
-        return row_by_row(node, self.change, guard)
+        null = self.change.null_row
+        return row_by_row(node, self.change, None if null is None else Guard.of(self.errors, None, self.text, null))
 
     def features(self, before: Features | None) -> Features | None:
         """See `Step.features`."""
         if before is None:
-            return self.change.wanted if isinstance(self.change, Cast) and self.change.is_all else None
+            return self.change.result
         return self.change.features(before)
 
     def reads(self) -> tuple[str, ...] | None:
@@ -292,7 +298,7 @@ class Map(PlainStep):
     @property
     def text(self) -> str:
         """See `Step.text`."""
-        return f"map({_name(self.made.function)})"
+        return self.made.function.name
 
     @property
     def chooses_columns(self) -> bool:
@@ -371,7 +377,7 @@ class Filter(PlainStep):
     @property
     def text(self) -> str:
         """See `Step.text`."""
-        return f"filter({_name(self.function)})"
+        return self.function.name
 
     @property
     def is_row_by_row(self) -> bool:
@@ -691,7 +697,3 @@ class Part(Step):
     def reads(self) -> tuple[str, ...] | None:
         """See `Step.reads`."""
         return ()
-
-
-def _name(function: Function) -> str:
-    return str(getattr(function.call, "__qualname__", type(function.call).__qualname__)).rpartition(".")[2]

@@ -5,7 +5,7 @@ Names, arguments and defaults are those of TFDS; the implementation is in the mo
 
 from typing import TYPE_CHECKING
 
-from datasets_core._lazy import attach
+from datasets_core._lazy import attach, homes
 
 if TYPE_CHECKING:
     from datasets_core.distributed import split_for_jax_process as split_for_jax_process
@@ -30,29 +30,24 @@ if TYPE_CHECKING:
     from datasets_core.tfds.reading import as_numpy as as_numpy
     from datasets_core.tfds.split_stream import SplitStream as SplitStream
 
-_HOMES = {
-    "ReadConfig": "datasets_core.stream.order.files",
-    "Split": "datasets_core.meta.splits",
-    "SplitStream": "datasets_core.tfds.split_stream",
-    "as_dataframe": "datasets_core.tfds.reading",
-    "as_numpy": "datasets_core.tfds.reading",
-    "benchmark": "datasets_core.tfds.loading",
-    "builder": "datasets_core.tfds.loading",
-    "builder_cls": "datasets_core.tfds.loading",
-    "builder_from_directories": "datasets_core.tfds.loading",
-    "builder_from_directory": "datasets_core.tfds.loading",
-    "core": "datasets_core.tfds.core",
-    "data_source": "datasets_core.tfds.loading",
-    "decode": "datasets_core.tfds.decode",
-    "disable_progress_bar": "datasets_core.progress",
-    "download": "datasets_core.tfds.download",
-    "enable_progress_bar": "datasets_core.progress",
-    "even_splits": "datasets_core.meta.row_blocks",
-    "features": "datasets_core.tfds.features",
-    "list_builders": "datasets_core.tfds.loading",
-    "load": "datasets_core.tfds.loading",
-    "split_for_jax_process": "datasets_core.distributed",
-}
+_HOMES = homes(
+    {
+        "datasets_core.distributed": "split_for_jax_process",
+        "datasets_core.meta.row_blocks": "even_splits",
+        "datasets_core.meta.splits": "Split",
+        "datasets_core.progress": "disable_progress_bar enable_progress_bar",
+        "datasets_core.stream.order.files": "ReadConfig",
+        "datasets_core.tfds.core": "core",
+        "datasets_core.tfds.decode": "decode",
+        "datasets_core.tfds.download": "download",
+        "datasets_core.tfds.features": "features",
+        "datasets_core.tfds.loading": (
+            "benchmark builder builder_cls builder_from_directories builder_from_directory data_source list_builders load"
+        ),
+        "datasets_core.tfds.reading": "as_dataframe as_numpy",
+        "datasets_core.tfds.split_stream": "SplitStream",
+    }
+)
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
 __all__ = [*_HOMES]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from datasets_core._lazy import attach
+from datasets_core._lazy import attach, homes
 
 if TYPE_CHECKING:
     from datasets_core.building.hooks import SplitGenerator as SplitGenerator
@@ -34,36 +34,25 @@ if TYPE_CHECKING:
     from datasets_core.tfds.utils import gcs_path as gcs_path
     from datasets_core.tfds.utils import tfds_path as tfds_path
 
-_HOMES = {
-    "BeamBasedBuilder": "datasets_core.tfds.tfds_builder",
-    "BeamMetadataDict": "datasets_core.tfds.info",
-    "BenchmarkResult": "datasets_core.tfds.loading",
-    "BlockedVersions": "datasets_core.building.versions",
-    "BuilderConfig": "datasets_core.tfds.tfds_builder",
-    "DatasetBuilder": "datasets_core.tfds.tfds_builder",
-    "DatasetIdentity": "datasets_core.tfds.info",
-    "DatasetInfo": "datasets_core.tfds.info",
-    "DatasetNotFoundError": "datasets_core.errors",
-    "Experiment": "datasets_core.meta.version",
-    "FileFormat": "datasets_core.tfds.utils",
-    "GeneratorBasedBuilder": "datasets_core.tfds.tfds_builder",
-    "Metadata": "datasets_core.tfds.info",
-    "MetadataDict": "datasets_core.tfds.info",
-    "Path": "datasets_core.scripting.compat.packages",
-    "ReadInstruction": "datasets_core.tfds.info",
-    "ShardBasedBuilder": "datasets_core.tfds.tfds_builder",
-    "Split": "datasets_core.meta.splits",
-    "SplitDict": "datasets_core.meta.split_info",
-    "SplitGenerator": "datasets_core.building.hooks",
-    "SplitInfo": "datasets_core.meta.split_info",
-    "SubSplitInfo": "datasets_core.meta.split_info",
-    "Version": "datasets_core.meta.version",
-    "as_path": "datasets_core.scripting.compat.packages",
-    "gcs_path": "datasets_core.tfds.utils",
-    "lazy_imports": "datasets_core.scripting.compat.packages",
-    "skip_registration": "datasets_core.tfds.info",
-    "tfds_path": "datasets_core.tfds.utils",
-}
+_HOMES = homes(
+    {
+        "datasets_core.building.hooks": "SplitGenerator",
+        "datasets_core.building.versions": "BlockedVersions",
+        "datasets_core.errors": "DatasetNotFoundError",
+        "datasets_core.meta.split_info": "SplitDict SplitInfo SubSplitInfo",
+        "datasets_core.meta.splits": "Split",
+        "datasets_core.meta.version": "Experiment Version",
+        "datasets_core.scripting.compat.packages": "Path as_path lazy_imports",
+        "datasets_core.tfds.info": (
+            "BeamMetadataDict DatasetIdentity DatasetInfo Metadata MetadataDict ReadInstruction skip_registration"
+        ),
+        "datasets_core.tfds.loading": "BenchmarkResult",
+        "datasets_core.tfds.tfds_builder": (
+            "BeamBasedBuilder BuilderConfig DatasetBuilder GeneratorBasedBuilder ShardBasedBuilder"
+        ),
+        "datasets_core.tfds.utils": "FileFormat gcs_path tfds_path",
+    }
+)
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
 __all__ = [*_HOMES]

@@ -20,7 +20,7 @@ from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iteration import RowIterator
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Failures, Kinds
 from datasets_core.stream.nodes.map_filter import Filtered, row_by_row
-from datasets_core.stream.nodes.node import Delivery, Node, Numbers, State
+from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange, State
 from datasets_core.stream.order.layers import ENDLESS
 from datasets_core.stream.steps import Limit, PlainStep, Repeat, Shuffle
 from datasets_core.tfds.connectors import np_dtype_of, shape_of
@@ -152,17 +152,12 @@ class ElementFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class MapElements(PlainStep):
+class MapElements(PlainStep, RowChange):
     """A function on each element."""
 
     function: ElementFunction
 
-    @property
-    def needs_numbers(self) -> bool:
-        """See `RowChange.needs_numbers`."""
-        return False
-
-    def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
+    def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""
         return DictBlock([{WHOLE: answer} for answer in self.function.answers(block, numbers)])
 
@@ -186,7 +181,7 @@ class MapElements(PlainStep):
 
 
 @dataclass(frozen=True, slots=True)
-class NumberElements(PlainStep):
+class NumberElements(PlainStep, RowChange):
     """Pairs of the number of an element and the element; `first` is the number of the first."""
 
     form: Form
@@ -194,7 +189,7 @@ class NumberElements(PlainStep):
 
     @property
     def needs_numbers(self) -> bool:
-        """See `RowChange.needs_numbers`."""
+        """See `Layer.needs_numbers`."""
         return True
 
     def changed(self, block: Block, numbers: Numbers) -> Block:

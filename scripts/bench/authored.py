@@ -101,15 +101,9 @@ def _build(rows: int, *, trust: Any) -> Callable[[Context], Timed]:
         if not context.module and ROOT not in sys.path:
             sys.path.insert(0, ROOT)
         library = import_module(module)
-        for room in (
-            "confine.layers",
-            "confine.confined_builder",
-            "resolve.confined_source",
-            "scripting.script",
-            "building.build",
-        ):
-            if module == "datasets_core":
-                import_module(f"datasets_core.{room}")
+        if module == "datasets_core":  # what the build opens late
+            for name in ("resolve.script", "scripting.sandbox.process", "scripting.sandbox.builder", "building.write.build"):
+                import_module(f"datasets_core.{name}")
         count = rows if rows < 1000 else context.rows(rows)
         path = context.scratch / "data.py"
         path.write_text(SCRIPT.format(number=0, configs=8, rows=count))

@@ -19,7 +19,7 @@ from datasets_core import config, records
 from datasets_core.errors import DamagedRecordError, DownloadError, ExampleError, FileChangedError, FileFormatError
 from datasets_core.load import load_dataset
 from datasets_core.records.encoding import encode_example
-from datasets_core.records.framing import FRAME_BYTES
+from datasets_core.records.frames import FRAME_BYTES
 from datasets_core.records.specs.specs import FixedLenFeature
 from datasets_core.records.writer import TFRecordWriter
 

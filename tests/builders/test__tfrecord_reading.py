@@ -11,7 +11,7 @@ from datasets_core.builders._tfrecord_rows import TfRecordReading, kind_of_compr
 
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.records.specs.specs import FixedLenFeature
 
 

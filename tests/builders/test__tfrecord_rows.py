@@ -11,7 +11,7 @@ from datasets_core.builders._tfrecord_rows import RecordRows, TfRecordReading, i
 
 from datasets_core.errors import DamagedRecordError, ExampleError
 from datasets_core.records.encoding import encode_example
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.records.wire.values import RecordBlock
 
 

@@ -29,7 +29,7 @@ from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
 from datasets_core.load import load_dataset
 from datasets_core.records.encoding import encode_example, encode_sequence_example
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.records.specs.specs import FixedLenFeature, VarLenFeature
 from datasets_core.resolve.registry import builder_class
 from datasets_core.stream.iterable import IterableDataset

@@ -76,6 +76,27 @@ def test_busy_workers_end_when_the_results_are_closed() -> None:
     assert _ended([pid], 10)
 
 
+@_WATCHES
+def test_what_a_worker_started_ends_with_it() -> None:
+    def start(job: int) -> int:
+        return subprocess.Popen(["sleep", "600"]).pid
+
+    assert _ended(list(dict(ProcessEngine(2).run(start, [0, 1])).values()), 10)
+
+
+_WITHOUT_PGREP = """
+from datasets_core.engines.local import ProcessEngine
+print(sorted(ProcessEngine(2).run(abs, range(3))))
+"""
+
+
+def test_workers_end_where_no_pgrep_tells_of_their_children(tmp_path: Path) -> None:
+    command, environment = [sys.executable, "-c", _WITHOUT_PGREP], {**os.environ, "PATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=60, check=True)
+    assert done.stdout == b"[(0, 0), (1, 1), (2, 2)]\n"
+    assert done.stderr == b""
+
+
 def test_an_error_whose_constructor_wants_more_than_its_args_stays_what_it_is() -> None:
     class NeedsTwo(Exception):
         def __init__(self, one: str, two: str) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from datasets_core.dataset.combine import concatenate_datasets, interleave_datasets
 from datasets_core.distributed import split_dataset_by_node
-from datasets_core.stream.audit import merge_states
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.state import merge_states
 
 _LENGTHS = (70, 31, 12)
 

@@ -16,8 +16,7 @@ from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.io import tfrecord
 from datasets_core.io.tfrecord import FramedRows
-from datasets_core.records.frames import scan
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame, scan
 from datasets_core.records.wire.messages import decode_example
 
 

@@ -22,7 +22,7 @@ from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.io import tfrecord
 from datasets_core.records.encoding import encode_example
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.records.reader import TFRecordReader
 from datasets_core.records.wire.messages import decode_example, decode_sequence_example
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.records import framing
+from datasets_core.records import frames
 from datasets_core.records.frames import scan
 
 KNOWN = {  # RFC 3720, B.4, and the usual check value
@@ -24,8 +24,8 @@ def _masked(crc: int) -> int:
 
 @pytest.mark.parametrize("data", list(KNOWN), ids=range(len(KNOWN)))
 def test_known_vectors(data: bytes) -> None:
-    assert framing.masked_crc32c(data) == _masked(KNOWN[data])
-    many = framing.masked_crcs(b"x" + data + b"y", np.array([1]), np.array([1 + len(data)]))
+    assert frames.masked_crc32c(data) == _masked(KNOWN[data])
+    many = frames.masked_crcs(b"x" + data + b"y", np.array([1]), np.array([1 + len(data)]))
     assert many.dtype == np.uint32 and many.tolist() == [_masked(KNOWN[data])]
 
 
@@ -35,7 +35,7 @@ def test_many_ranges_have_the_crcs_of_a_loop_over_bytes(lengths: list[int], rand
     starts = np.array([random_.randrange(600 - length) for length in lengths], np.int64)
     stops = starts + np.array(lengths, np.int64)
     expected = [_masked(_by_byte(data[start:stop])) for start, stop in zip(starts, stops, strict=True)]
-    assert framing.masked_crcs(data, starts, stops).tolist() == expected
+    assert frames.masked_crcs(data, starts, stops).tolist() == expected
 
 
 def _by_byte(data: bytes) -> int:
@@ -49,19 +49,19 @@ def _by_byte(data: bytes) -> int:
 
 def test_no_ranges_have_no_crcs() -> None:
     none = np.zeros(0, np.int64)
-    assert framing.masked_crcs(b"", none, none).tolist() == []
-    assert framing.masked_length_crcs(none.astype(np.uint64)).tolist() == []
+    assert frames.masked_crcs(b"", none, none).tolist() == []
+    assert frames.masked_length_crcs(none.astype(np.uint64)).tolist() == []
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 2**20)))
 def test_crcs_of_lengths(lengths: list[int]) -> None:
-    found = framing.masked_length_crcs(np.array(lengths, np.uint64))
-    assert found.tolist() == [framing.masked_crc32c(length.to_bytes(8, "little")) for length in lengths]
+    found = frames.masked_length_crcs(np.array(lengths, np.uint64))
+    assert found.tolist() == [frames.masked_crc32c(length.to_bytes(8, "little")) for length in lengths]
 
 
 @given(st.integers(0, 999), st.integers(0, 43), st.integers(0, 7))
 def test_one_wrong_bit_among_many_short_frames_is_told_and_those_before_it_are_good(number: int, place: int, bit: int) -> None:
-    data = bytearray(framing.frame(b"x" * 40) * 1000)
+    data = bytearray(frames.frame(b"x" * 40) * 1000)
     data[number * 56 + 12 + place] ^= 1 << bit
     found = scan(bytes(data))
     assert (len(found.starts), found.damage and found.damage.name) == (number, "data CRC")

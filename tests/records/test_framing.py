@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError
-from datasets_core.records.framing import block_of_array, frame, framed
+from datasets_core.records.frames import block_of_array, frame, framed
 from datasets_core.records.wire.values import RecordBlock
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("frames.json").read_text(encoding="utf-8"))

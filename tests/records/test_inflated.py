@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DamagedRecordError, DownloadError
-from datasets_core.records.frames import Bytes, Inflated, blocks_of, checked_compression, compression_of, inflated
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import Bytes, Inflated, blocks_of, checked_compression, compression_of, frame, inflated
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("frames.json").read_text(encoding="utf-8"))
 RECORDS = [bytes.fromhex(record) for record in GOLDEN["records"]]

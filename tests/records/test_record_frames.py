@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, DamagedRecordError, DownloadError
-from datasets_core.records import frames, framing
-from datasets_core.records.frames import BLOCK_BYTES, blocks_of, first_frame, frame_offsets, scan
-from datasets_core.records.framing import frame
+from datasets_core.records import frames
+from datasets_core.records.frames import BLOCK_BYTES, blocks_of, first_frame, frame, frame_offsets, scan
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("frames.json").read_text(encoding="utf-8"))
 RECORDS = [bytes.fromhex(record) for record in GOLDEN["records"]]
@@ -137,7 +136,7 @@ class Counted:
 def headed(length: int) -> bytes:
     """A head whose CRC is right."""
     packed = struct.pack("<Q", length)
-    return packed + struct.pack("<I", framing.masked_crc32c(packed))
+    return packed + struct.pack("<I", frames.masked_crc32c(packed))
 
 
 @pytest.mark.parametrize("length", [100, 1 << 31, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])

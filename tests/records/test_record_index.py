@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from datasets_core import config, records
 from datasets_core.errors import ConfigurationError, DamagedRecordError, DataFilesNotFoundError, DownloadError, FileFormatError
 from datasets_core.fetch.ranges.file import LocalRanges
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.records.record_index import RecordIndex, has_index_beside, index_beside, index_of, place_beside
 from datasets_core.records.writer import TFRecordWriter
 
@@ -81,7 +81,7 @@ def test_every_cut_and_wrong_length_is_told(tmp_path: Path) -> None:
 
 
 def test_a_length_of_the_end_of_the_world(tmp_path: Path) -> None:
-    from datasets_core.records.framing import masked_crc32c
+    from datasets_core.records.frames import masked_crc32c
 
     path = tmp_path / "a.tfrecord"
     for length in (1 << 40, 1 << 63, (1 << 64) - 1):

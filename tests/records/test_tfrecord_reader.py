@@ -26,7 +26,7 @@ from datasets_core.errors import (
     FileFormatError,
 )
 from datasets_core.fetch.streaming import place_of
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.records.reader import TFRecordReader
 from datasets_core.records.record_index import RecordIndex
 from datasets_core.records.writer import TFRecordWriter

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetDiskError
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.records.reader import TFRecordReader
 from datasets_core.records.wire.values import RecordBlock
 from datasets_core.records.writer import TFRecordWriter

@@ -17,11 +17,12 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, DownloadError
+from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import row_ranges
 from datasets_core.store import commit
 from datasets_core.store import manifest as layout
-from datasets_core.store.commit import Staging
+from datasets_core.store.commit import Staging, locked_once, unlink_unheld
 from datasets_core.store.manifest import Manifest, read_manifest
 from datasets_core.store.source import open_rows, verify_folder
 from datasets_core.store.writer import ShardWriter
@@ -485,3 +486,28 @@ def test_a_store_that_refuses_for_good_is_named(
     fsspec.filesystem("memory").pipe_file("/commit/other", b"")
     with pytest.raises(DownloadError, match=r"reviews-train-00000-of-00005.*could not be written.*Connection reset"):
         build(url, table)
+
+
+@pytest.mark.parametrize("where", ["fcntl.flock", "os.unlink"])
+def test_an_interrupt_while_a_lock_comes_or_goes_leaves_no_lock_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Ctrl-C between the making of the file and its lock, and between the end of the work and the removal of the file."""
+
+    def interrupted(*args: Any) -> None:
+        monkeypatch.undo()
+        assert (tmp_path / "a.lock").exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, interrupted)
+    with pytest.raises(KeyboardInterrupt), locked_once(str(tmp_path / "a.lock")):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_file_that_another_holds_stays(tmp_path: Path) -> None:
+    with locked(str(tmp_path / "a.lock")):
+        unlink_unheld(str(tmp_path / "a.lock"))
+        assert (tmp_path / "a.lock").exists()
+    unlink_unheld(str(tmp_path / "a.lock"))
+    assert list(tmp_path.iterdir()) == []

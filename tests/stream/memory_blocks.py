@@ -49,6 +49,9 @@ class MemoryBlocks:
         for start in range(0, batch.num_rows, step):
             yield batch.slice(start, step)
 
+    def probe(self):
+        return 0.0
+
     def forget(self):
         self.calls.append("forget")
         self.is_remembered = False

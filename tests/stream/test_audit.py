@@ -7,8 +7,8 @@ import pytest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.audit import Audit, LaneRows, audit, merge_states
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.state import Audit, LaneRows, audit, merge_states
 
 LANES = 4
 

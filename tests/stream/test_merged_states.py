@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import ArgumentTypeError, StreamStateError
-from datasets_core.stream.audit import merge_states, stream_states
 from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.state import merge_states, stream_states
 from datasets_core.stream.steps import Share
 
 LANES = 12

@@ -14,7 +14,7 @@ from datasets_core.features.media.media import NOWHERE
 from datasets_core.features.schema import Features
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.nodes.jobs import RowsOfJobs
-from datasets_core.stream.nodes.positions import OneOrder
+from datasets_core.stream.nodes.positions import RowsByPlace
 from datasets_core.stream.order.layers import Ints
 from datasets_core.stream.plan import Plan, projected
 from datasets_core.stream.sources.tables import RowsOfTable
@@ -24,7 +24,7 @@ FEATURES = Features({"a": Value("int64"), "b": Value("string"), "c": Value("floa
 
 
 @dataclass
-class _Rows(OneOrder):
+class _Rows(RowsByPlace):
     """Rows that tell which columns were read."""
 
     names: tuple[str, ...] = tuple(ROWS)

@@ -9,13 +9,12 @@ from datasets_core.dataset.combine import interleave_datasets
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import FileChangedError, StreamStateError
 from datasets_core.features.media.media import NOWHERE
-from datasets_core.stream.audit import merge_states
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.sources.block_index import BlockIndex
 from datasets_core.stream.sources.block_reader import FileIndex
 from datasets_core.stream.sources.blocks import BlockPart, RowsOfBlocks
-from datasets_core.stream.state import joined
+from datasets_core.stream.state import joined, merge_states
 from tests.stream.memory_blocks import MemoryBlocks, files_of
 
 

@@ -30,7 +30,7 @@ NODE = Dataset.from_dict({"a": list(range(10))}).to_iterable_dataset()._plan.nod
 FUNCTION = Function(print, "map")
 MAP = Map(RowsMade(FUNCTION))
 MAP_BATCHES = Map(RowsMade(FUNCTION), is_batched=True, size=4)
-FILTER = Filter(FUNCTION)
+FILTER = Filter(Function(print, "filter"))
 
 TEXTS: list[tuple[Step, str]] = [
     (ChangeColumns(Selected(("a",)), "select_columns(['a'])"), "select_columns(['a'])"),
@@ -124,6 +124,7 @@ class _InBlocks(RowsOfTable):
     """Rows that lie in blocks, and tell what is expected and read of them."""
 
     log: list[tuple[str, list[int]]]
+    is_fetched = True
 
     @property
     def blocks(self) -> RowBlocks:

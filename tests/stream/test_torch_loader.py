@@ -12,9 +12,9 @@ import pytest
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import StreamStateError
-from datasets_core.stream.audit import audit, merge_states
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.iteration import worker_share
+from datasets_core.stream.state import audit, merge_states
 from datasets_core.stream.steps import Share
 
 pytestmark = pytest.mark.optional("torch")

@@ -14,8 +14,7 @@ from datasets_core import files
 from datasets_core.building.tfds_folders.columns import TfdsReader
 from datasets_core.engines.threads import renewed_after_fork
 from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError
-from datasets_core.records.frames import blocks_of, compression_of, frame_offsets, inflated
-from datasets_core.records.framing import HEAD_BYTES
+from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.wire.values import RecordBlock
 from datasets_core.store.pieces import BatchLocations, BatchRows, counts_of, locations_of_file
 from datasets_core.store.shard import ShardCache

@@ -236,7 +236,7 @@ class Build:
         _sweep(self.builder.cache_root)
         try:
             registered = Register.of(self.builder, self.options) if has_register(self.builder, self.options) else None
-            dl_manager = self._downloads(registered)
+            dl_manager = self._download_manager(registered)
             if not isinstance(dl_manager, LocalFiles):
                 _sweep_downloads(self.builder.cache_root)
             splits = named_splits(self.builder, dl_manager, deadline=self.options.timeout)
@@ -255,7 +255,7 @@ class Build:
                     is_divided = len(jobs) > 1 and self.builder.yields == "rows"
                     arrived = Arrivals(self.staging.folder, is_thorough=self._order != "source") if is_divided else None
                     try:
-                        done = self._run(split.name, run_job, jobs, journal, arrived=arrived)
+                        done = self._run_jobs(split.name, run_job, jobs, journal, arrived=arrived)
                         if is_divided:
                             compare([result.keys for _, result in done if result.keys is not None], self.staging.folder)
                         reason = None
@@ -298,7 +298,7 @@ class Build:
             self.staging.discard()
             raise
 
-    def _downloads(self, registered: Register | None) -> Any:
+    def _download_manager(self, registered: Register | None) -> Any:
         """The download manager of the user, one of the build's own, or for local files of a format none."""
 
         def manager() -> Any:
@@ -362,9 +362,9 @@ class Build:
             why,
         )
         whole = self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")
-        return self._run(split.name, run_job, [whole], journal)
+        return self._run_jobs(split.name, run_job, [whole], journal)
 
-    def _run(
+    def _run_jobs(
         self,
         split: str,
         function: Callable[..., ShardResult],
@@ -442,9 +442,9 @@ class Build:
             return []
         wide = [dataclasses.replace(job, schema=schema, stem=f"{job.stem}-r") for job, _ in narrow]
         if self.builder.rereads:
-            return self._run(split, run_job, wide, journal)
+            return self._run_jobs(split, run_job, wide, journal)
         jobs = [RecastJob(job, result) for job, (_, result) in zip(wide, narrow, strict=True)]
-        return self._run(split, recast_job, jobs, journal)
+        return self._run_jobs(split, recast_job, jobs, journal)
 
     def _final_shards(
         self, fitted: dict[str, list[ShardResult]], schema: pa.Schema, journal: _Journal
@@ -478,7 +478,7 @@ class Build:
     def _run_again(
         self, split: str, journal: _Journal, function: Callable[..., ShardResult], jobs: Sequence[Any]
     ) -> list[ShardResult]:
-        return [result for _, result in self._run(split, function, jobs, journal, what="Writing")]
+        return [result for _, result in self._run_jobs(split, function, jobs, journal, what="Writing")]
 
     def _empty_shard(self, split: str, schema: pa.Schema) -> list[ShardRecord]:
         with ShardWriter(

@@ -187,12 +187,10 @@ def made_tables(
         DatasetGenerationError: the author's code failed, or yielded another value.
         Replay: the text must be read again with another schema.
     """
-    row: int = 0
+    pairs = begin(job, builder)
+    row: int = from_row or 0
     key: Any = None
     guard = AuthorGuard(job, builder, lambda: (row, key))
-    with guard:
-        pairs = iter(guard.limited(functools.partial(builder.generate, job.gen_kwargs))())
-    row = from_row or 0
     guard.passes = (Replay,)
     draw = guard.limited(functools.partial(next, pairs, _END))
     while True:

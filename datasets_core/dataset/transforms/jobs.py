@@ -25,7 +25,7 @@ from datasets_core.dataset.results import (
     rows_of,
 )
 from datasets_core.dataset.transforms.calling import Caller, Part, ProgressFile, borders, number_of_parts, results
-from datasets_core.dataset.transforms.mapper import MappedRows, Mapper, Plan, rows_without_columns
+from datasets_core.dataset.transforms.mapper import MappedRows, Mapper, MapPlan, rows_without_columns
 from datasets_core.engines import Engine
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
@@ -284,7 +284,7 @@ class Outcome:
 
 def mapped(
     dataset: Rows,
-    plan: Plan,
+    plan: MapPlan,
     place: Place,
     *,
     num_proc: int | None,
@@ -309,12 +309,12 @@ def mapped(
         if keeping.result is None:
             if len(runs) == 1:
                 part = Part(dataset, 0, None if count is None else 0, most_bytes=place.most_bytes)
-                written = partial(_written, plan, part, stop, keeping.folder, leaves)
+                map_part = partial(_map_part, plan, part, stop, keeping.folder, leaves)
                 if switch.enabled:
                     with progress(desc or "Map", total=stop, unit="rows") as bar:
-                        outcomes = [written(bar.update)]
+                        outcomes = [map_part(bar.update)]
                 else:
-                    outcomes = [written(None)]
+                    outcomes = [map_part(None)]
             else:
                 outcomes = _Work(dataset, plan, place, keeping.folder, leaves).of_all(runs, unit, engine, desc or "Map")
             if not any(outcome.is_changed for outcome in outcomes):
@@ -335,7 +335,7 @@ def mapped(
 class _Work:
     """The parts of one `map`, and who does them."""
 
-    def __init__(self, dataset: Rows, plan: Plan, place: Place, folder: Callable[[], str], leaves: bool) -> None:
+    def __init__(self, dataset: Rows, plan: MapPlan, place: Place, folder: Callable[[], str], leaves: bool) -> None:
         self._dataset, self._plan, self._place, self._folder, self._leaves = dataset, plan, place, folder, leaves
 
     def of_all(self, runs: list[tuple[int, int]], unit: int, engine: str | Engine | None, stage: str) -> list[Outcome]:
@@ -387,13 +387,13 @@ class _Work:
         return filled
 
 
-def _job(plan: Plan, leaves: bool, part: Part) -> Outcome:
+def _job(plan: MapPlan, leaves: bool, part: Part) -> Outcome:
     with ProgressFile(part.tells) as teller:
-        return _written(plan, part, part.dataset.num_rows, lambda: part.folder, leaves, teller.update)
+        return _map_part(plan, part, part.dataset.num_rows, lambda: part.folder, leaves, teller.update)
 
 
-def _written(
-    plan: Plan,
+def _map_part(
+    plan: MapPlan,
     part: Part,
     stop: int,
     folder: Callable[[], str],
@@ -425,7 +425,7 @@ def _written(
         raise
 
 
-def _begun(plan: Plan, part: Part, unit: int, folder: Callable[[], str], leaves: bool, *, after: int) -> tuple[Outcome, int]:
+def _begun(plan: MapPlan, part: Part, unit: int, folder: Callable[[], str], leaves: bool, *, after: int) -> tuple[Outcome, int]:
     """Return the outcome for the first rows of a part, and their number: all, as long as the work looks short.
 
     It proceeds in steps that double, and ends when the rest, and the rows `after` the part, are worth starting workers.
@@ -447,11 +447,11 @@ def _begun(plan: Plan, part: Part, unit: int, folder: Callable[[], str], leaves:
             is_short = spent < _TRIAL_SECONDS or took / size * (stop - done + after) < _WORTH_SECONDS
             step = min(2 * step, max(_STEP_ROWS, unit))
 
-    outcome = _written(plan, part, stop, folder, leaves, None, stem="here", steps=steps)
+    outcome = _map_part(plan, part, stop, folder, leaves, None, stem="here", steps=steps)
     return outcome, done
 
 
-def _writer(plan: Plan, part: Part, folder: Callable[[], str], leaves: bool, stem: str) -> RunWriter:
+def _writer(plan: MapPlan, part: Part, folder: Callable[[], str], leaves: bool, stem: str) -> RunWriter:
     return RunWriter(folder, stem, start=part.start, leaves=leaves, most_bytes=part.most_bytes, as_json=plan.as_json)
 
 

@@ -339,7 +339,7 @@ class Transforms(Rows):
         from datasets_core.dataset.results import place_of
         from datasets_core.dataset.transforms.calling import as_size, number_of_parts
         from datasets_core.dataset.transforms.jobs import mapped
-        from datasets_core.dataset.transforms.mapper import Plan
+        from datasets_core.dataset.transforms.mapper import MapPlan
 
         inputs, removed = self._named(input_columns), self._named(remove_columns)
         asked = None if features is None else as_features(features)
@@ -351,7 +351,7 @@ class Transforms(Rows):
         number_of_parts(num_proc, 1)
         if not self.num_rows or (batched and drop_last_batch and size is not None and size > self.num_rows):
             return self._without_rows(removed or ())
-        plan = Plan(
+        plan = MapPlan(
             calls,
             inputs,
             batched,

@@ -192,7 +192,7 @@ _SIDE_BY_SIDE = 64  # batches whose coroutines wait together
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MapPlan:
     """Arguments of `map` that affect its result."""
 
     calls: Calls
@@ -210,7 +210,7 @@ class Plan:
 class Mapper:
     """Maps blocks of one dataset."""
 
-    def __init__(self, plan: Plan, dataset: Rows, caller: Caller) -> None:
+    def __init__(self, plan: MapPlan, dataset: Rows, caller: Caller) -> None:
         self._plan, self._caller = plan, caller
         self.inputs = Inputs(dataset, plan.input_columns, None if plan.batched else columns_read(plan.calls.function))
         self._original = dict(dataset._features)
@@ -348,14 +348,11 @@ class Mapper:
             return None if all(map(is_, values, block.column(name))) else values
         if all(value is UNTOUCHED for value in values):
             return None
-        stored = self._stored(block, name)
+        stored = _Stored(block, name)
         touched = [index for index, value in enumerate(values) if value is not UNTOUCHED]
         if all(_is_unchanged(values[index], stored, index) for index in touched):
             return None
         return [stored.raw(index) if value is UNTOUCHED else value for index, value in enumerate(values)]
-
-    def _stored(self, block: Block, name: str) -> _Stored:
-        return _Stored(block, name)
 
     # -- batches -------------------------------------------------------------------------------------------------------
 
@@ -391,7 +388,7 @@ class Mapper:
             return False
         if name not in self.inputs.lazy:
             return True
-        stored = self._stored(block, name)
+        stored = _Stored(block, name)
         return all(_is_unchanged(value, stored, index) for index, value in enumerate(values))
 
     def _from_batch(self, block: Block, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class TabularFormat(NamedTuple):
         aliases: other names of the format.
         options: the arguments that `with_format(name, ...)` takes.
         row: makes a frame of one row, by its number.
+        finished: gives a frame the form that the further arguments of a stream's `to_<name>` ask for, which follow by name.
     """
 
     name: str
@@ -66,6 +67,7 @@ class TabularFormat(NamedTuple):
     aliases: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     row: Callable[[Any, int], Any] = lambda frame, number: frame[number : number + 1]
+    finished: Callable[..., Any] | None = None
 
     def is_instance(self, value: object) -> bool:
         """Whether a value is such a frame; no package is imported to tell."""
@@ -106,6 +108,11 @@ def _polars(table: pa.Table, objects: Objects) -> Any:
     return pl.DataFrame(columns)
 
 
+def _finished_polars(frame: Any, schema_overrides: Mapping[str, Any] | None, rechunk: bool) -> Any:
+    cast = frame.cast(schema_overrides) if schema_overrides else frame
+    return cast.rechunk() if rechunk else cast
+
+
 def _narwhals(table: pa.Table, objects: Objects, backend: str = "pyarrow") -> Any:
     import narwhals as nw
 
@@ -115,7 +122,9 @@ def _narwhals(table: pa.Table, objects: Objects, backend: str = "pyarrow") -> An
 TABULAR: dict[str, TabularFormat] = {
     "arrow": TabularFormat("arrow", lambda table, _: table, lambda table: table, "pyarrow", "Table", ("pa", "pyarrow")),
     "pandas": TabularFormat("pandas", _pandas, _of_pandas, "pandas", aliases=("pd",), row=_pandas_row),
-    "polars": TabularFormat("polars", _polars, lambda frame: frame.to_arrow(), "polars", aliases=("pl",)),
+    "polars": TabularFormat(
+        "polars", _polars, lambda frame: frame.to_arrow(), "polars", aliases=("pl",), finished=_finished_polars
+    ),
     "narwhals": TabularFormat(
         "narwhals", _narwhals, lambda frame: frame.to_arrow(), "narwhals", aliases=("nw",), options=("backend",)
     ),

@@ -9,36 +9,76 @@ values, cut to microseconds; `replace` and `astimezone` keep the nanoseconds.
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 
-class NanosecondDatetime(dt.datetime):
+class _Fine:
+    """Order, hash and pickles of a class with nanoseconds; the standard class follows it among the bases.
+
+    Attributes:
+        nanosecond: from 0 to 999.
+        standard: the class without nanoseconds.
+        theirs: what the class of pandas calls its nanoseconds.
+    """
+
+    nanosecond: int = 0
+    standard: ClassVar[type[Any]]
+    theirs: ClassVar[str] = "nanosecond"
+
+    @classmethod
+    def _made(cls, nanosecond: int, *parts: Any, **named: Any) -> Self:
+        made = cls(*parts, **named)
+        made.nanosecond = nanosecond
+        return made
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.of({self.whole()!r}, {self.nanosecond})"  # type: ignore[attr-defined]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, self.standard):
+            return NotImplemented
+        return super().__eq__(other) and self.nanosecond == getattr(other, self.theirs, 0)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.nanosecond))
+
+    def __lt__(self, other: Any) -> bool:
+        is_less: bool = super().__lt__(other)  # type: ignore[misc]
+        return is_less or (super().__eq__(other) and self.nanosecond < getattr(other, self.theirs, 0))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self < other or self == other)
+
+    def __gt__(self, other: Any) -> bool:
+        return not self <= other
+
+    def __ge__(self, other: Any) -> bool:
+        return not self < other
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return type(self).of, (self.whole(), self.nanosecond)  # type: ignore[attr-defined]
+
+
+class NanosecondDatetime(_Fine, dt.datetime):
     """A `datetime` with nanoseconds.
 
     >>> NanosecondDatetime.of(dt.datetime(2020, 1, 2, 3, 4, 5, 6), 789).isoformat()
     '2020-01-02T03:04:05.000006789'
     """
 
-    nanosecond: int = 0
+    standard = dt.datetime
 
     @classmethod
     def of(cls, whole: dt.datetime, nanosecond: int) -> Self:
         """`whole` and `nanosecond` more."""
-        made = cls(
-            whole.year,
-            whole.month,
-            whole.day,
-            whole.hour,
-            whole.minute,
-            whole.second,
-            whole.microsecond,
-            whole.tzinfo,
-            fold=whole.fold,
-        )
-        made.nanosecond = nanosecond
-        return made
+        date = whole.year, whole.month, whole.day
+        time = whole.hour, whole.minute, whole.second, whole.microsecond, whole.tzinfo
+        return cls._made(nanosecond, *date, *time, fold=whole.fold)
 
     def whole(self) -> dt.datetime:
         """The value cut to microseconds, as the standard class."""
@@ -77,47 +117,17 @@ class NanosecondDatetime(dt.datetime):
     def __str__(self) -> str:
         return self.isoformat(" ")
 
-    def __repr__(self) -> str:
-        return f"NanosecondDatetime.of({self.whole()!r}, {self.nanosecond})"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, dt.datetime):
-            return NotImplemented
-        return super().__eq__(other) and self.nanosecond == getattr(other, "nanosecond", 0)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((super().__hash__(), self.nanosecond))
-
-    def __lt__(self, other: dt.datetime) -> bool:  # type: ignore[override]
-        return super().__lt__(other) or (super().__eq__(other) and self.nanosecond < getattr(other, "nanosecond", 0))
-
-    def __le__(self, other: dt.datetime) -> bool:  # type: ignore[override]
-        return self < other or self == other
-
-    def __gt__(self, other: dt.datetime) -> bool:  # type: ignore[override]
-        return not self <= other
-
-    def __ge__(self, other: dt.datetime) -> bool:  # type: ignore[override]
-        return not self < other
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return NanosecondDatetime.of, (self.whole(), self.nanosecond)
-
-
-class NanosecondTime(dt.time):
+class NanosecondTime(_Fine, dt.time):
     """A `time` with nanoseconds."""
 
-    nanosecond: int = 0
+    standard = dt.time
 
     @classmethod
     def of(cls, whole: dt.time, nanosecond: int) -> Self:
         """`whole` and `nanosecond` more."""
-        made = cls(whole.hour, whole.minute, whole.second, whole.microsecond, whole.tzinfo, fold=whole.fold)
-        made.nanosecond = nanosecond
-        return made
+        parts = whole.hour, whole.minute, whole.second, whole.microsecond, whole.tzinfo
+        return cls._made(nanosecond, *parts, fold=whole.fold)
 
     def whole(self) -> dt.time:
         """The value cut to microseconds, as the standard class."""
@@ -137,47 +147,16 @@ class NanosecondTime(dt.time):
     def __str__(self) -> str:
         return self.isoformat()
 
-    def __repr__(self) -> str:
-        return f"NanosecondTime.of({self.whole()!r}, {self.nanosecond})"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, dt.time):
-            return NotImplemented
-        return super().__eq__(other) and self.nanosecond == getattr(other, "nanosecond", 0)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((super().__hash__(), self.nanosecond))
-
-    def __lt__(self, other: dt.time) -> bool:
-        return super().__lt__(other) or (super().__eq__(other) and self.nanosecond < getattr(other, "nanosecond", 0))
-
-    def __le__(self, other: dt.time) -> bool:
-        return self < other or self == other
-
-    def __gt__(self, other: dt.time) -> bool:
-        return not self <= other
-
-    def __ge__(self, other: dt.time) -> bool:
-        return not self < other
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return NanosecondTime.of, (self.whole(), self.nanosecond)
-
-
-class NanosecondTimedelta(dt.timedelta):
+class NanosecondTimedelta(_Fine, dt.timedelta):
     """A `timedelta` with nanoseconds (`nanosecond`, 0 to 999, counts upwards from the rest, also below zero)."""
 
-    nanosecond: int = 0
+    standard, theirs = dt.timedelta, "nanoseconds"
 
     @classmethod
     def of(cls, whole: dt.timedelta, nanosecond: int) -> Self:
         """`whole` and `nanosecond` more."""
-        made = cls(whole.days, whole.seconds, whole.microseconds)
-        made.nanosecond = nanosecond
-        return made
+        return cls._made(nanosecond, whole.days, whole.seconds, whole.microseconds)
 
     @property
     def nanoseconds(self) -> int:
@@ -198,36 +177,3 @@ class NanosecondTimedelta(dt.timedelta):
         hours, minutes = divmod(minutes, 60)
         head = f"{self.days} day{'' if abs(self.days) == 1 else 's'}, " if self.days else ""
         return f"{head}{hours}:{minutes:02d}:{seconds:02d}.{self.microseconds:06d}{self.nanosecond:03d}"
-
-    def __repr__(self) -> str:
-        return f"NanosecondTimedelta.of({self.whole()!r}, {self.nanosecond})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, dt.timedelta):
-            return NotImplemented
-        return super().__eq__(other) and self.nanosecond == _nanosecond(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((super().__hash__(), self.nanosecond))
-
-    def __lt__(self, other: dt.timedelta) -> bool:
-        return super().__lt__(other) or (super().__eq__(other) and self.nanosecond < _nanosecond(other))
-
-    def __le__(self, other: dt.timedelta) -> bool:
-        return self < other or self == other
-
-    def __gt__(self, other: dt.timedelta) -> bool:
-        return not self <= other
-
-    def __ge__(self, other: dt.timedelta) -> bool:
-        return not self < other
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return NanosecondTimedelta.of, (self.whole(), self.nanosecond)
-
-
-def _nanosecond(other: dt.timedelta) -> int:
-    return int(getattr(other, "nanoseconds", 0))

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from datasets_core.features.formats.arrays import Casting
 
 
+_DICT_BYTES = 1024  # of a row that is a dict, about
+
+
 @dataclass(frozen=True)
 class Kinds:
     """Types of the columns of Arrow rows; one object for all blocks of a step, since it caches their readers.
@@ -74,6 +77,11 @@ class Block(Protocol):
         ...
 
     @property
+    def num_bytes(self) -> int:
+        """Bytes of the rows in memory, about."""
+        ...
+
+    @property
     def names(self) -> list[str]:
         """The columns that rows have."""
         ...
@@ -116,6 +124,11 @@ class ArrowBlock:
     def num_rows(self) -> int:
         """See `Block.num_rows`."""
         return int(self.batch.num_rows)
+
+    @property
+    def num_bytes(self) -> int:
+        """See `Block.num_bytes`."""
+        return int(self.batch.nbytes)
 
     @property
     def names(self) -> list[str]:
@@ -212,6 +225,11 @@ class DictBlock:
     def num_rows(self) -> int:
         """See `Block.num_rows`."""
         return len(self.dicts)
+
+    @property
+    def num_bytes(self) -> int:
+        """See `Block.num_bytes`."""
+        return _DICT_BYTES * len(self.dicts)
 
     @property
     def names(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,14 +20,14 @@ from datasets_core.features.media.media import Media, MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Failures, Kinds, check_names, encoded, of_table
 from datasets_core.stream.nodes.functions import RowsMade
-from datasets_core.stream.nodes.node import Delivery, Node, Numbers
+from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange
 
 # `Aligned`: rows of one of several streams in the form that all have together: what it lacks is None.
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
-    """Rows with these columns; see `RowChange`.
+class Aligned(RowChange):
+    """Rows with these columns.
 
     Without known features values stay unchanged, and so do unexpected columns, which come last.
 
@@ -43,7 +43,6 @@ class Aligned:
     names: tuple[str, ...]
     features: Features | None = None
     paths: MediaPaths = field(default_factory=MediaPaths)
-    needs_numbers = False
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
@@ -71,26 +70,35 @@ def _cast(batch: pa.RecordBatch, features: Features) -> pa.RecordBatch:
     return cast_table(batch, features, what="The stream")
 
 
-class ColumnChange(ABC):
-    """A change of columns; see `RowChange`.
+class ColumnChange(RowChange):
+    """A change of columns.
 
     Attributes:
         chooses_columns: True if fewer columns may be left, so that fewer are read.
-        needs_numbers: see `RowChange.needs_numbers`.
     """
 
     __slots__ = ()
     chooses_columns = False
-    needs_numbers = False
+
+    @property
+    def decoding(self) -> Decoding | None:
+        """See `Step.decoding`."""
+        return None
+
+    @property
+    def null_row(self) -> Callable[[Delivery, int], Block] | None:
+        """Makes the row in place of one whose values do not fit, by delivery and row; None: no value is out of place."""
+        return None
+
+    @property
+    def result(self) -> Features | None:
+        """The features behind the change, if they are the same behind any columns."""
+        return None
 
     @property
     @abstractmethod
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
-
-    @abstractmethod
-    def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
 
     @abstractmethod
     def features(self, before: Features) -> Features:
@@ -222,7 +230,11 @@ class Added(_KeepsColumns):
     name: str
     values: pa.Array
     feature: FeatureType
-    needs_numbers = True
+
+    @property
+    def needs_numbers(self) -> bool:
+        """See `Layer.needs_numbers`."""
+        return True
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -287,6 +299,16 @@ class Cast(_KeepsColumns):
         found = ArrowBlock(RowEncoder(self.wanted).encode(alone), self._kinds()).rows()
         return DictBlock([{**row, **new} for row, new in zip(rows, found, strict=True)])
 
+    @property
+    def null_row(self) -> NullOfCast:
+        """See `ColumnChange.null_row`."""
+        return NullOfCast(self)
+
+    @property
+    def result(self) -> Features | None:
+        """See `ColumnChange.result`."""
+        return self.wanted if self.is_all else None
+
     def _kinds(self) -> Kinds:
         kinds: Kinds = self._kept.setdefault("kinds", Kinds(self.wanted))
         return kinds
@@ -327,6 +349,11 @@ class Decoding(_KeepsColumns):
     def parts(self) -> tuple[Any, ...]:
         """See `Step.parts`."""
         return (self.is_on,)
+
+    @property
+    def decoding(self) -> Decoding:
+        """See `Step.decoding`."""
+        return self
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """See `RowChange.changed`."""

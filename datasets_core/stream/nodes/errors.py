@@ -20,8 +20,8 @@ import pyarrow as pa
 from datasets_core import errors
 from datasets_core.errors import ConfigurationError, TooManyErrorsError, redact, redact_text
 from datasets_core.files import disk_errors, is_url, local_path, locked, write_atomically
-from datasets_core.stream.nodes.block import ArrowBlock, Block, Failures, joined
-from datasets_core.stream.nodes.node import Delivery, Numbers, RowChange, State, chosen, counted, part
+from datasets_core.stream.nodes.block import ArrowBlock, Block, joined
+from datasets_core.stream.nodes.node import Delivery, State, chosen, counted, part
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.node import Delivery
@@ -442,23 +442,6 @@ def with_nulls(
     order = sorted(range(len(every)), key=every.__getitem__)
     found = joined([block, *nulls] if rows else nulls)
     return found.take(np.array(order, np.int64)), [every[place] for place in order]
-
-
-def tolerantly(change: RowChange, block: Block, numbers: Numbers, failures: Failures) -> Block:
-    """The rows changed; where that fails each by itself, so that only those are left out that do fail."""
-    try:
-        return change.changed(block, numbers)
-    except Exception as error:
-        first = error
-    made = []
-    for row in range(block.num_rows):
-        try:
-            made.append(change.changed(block.slice(row, row + 1), None if numbers is None else numbers[row : row + 1]))
-        except Exception as error:
-            failures.rows[row] = error
-    if not failures.rows:
-        raise first
-    return joined(made) if made else block.slice(0, 0)
 
 
 def isolated(

@@ -26,7 +26,7 @@ from datasets_core.stream.nodes.block import (
     joined,
     of_table,
 )
-from datasets_core.stream.nodes.node import Numbers
+from datasets_core.stream.nodes.node import Numbers, RowChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class RowsMade:
+class RowsMade(RowChange):
     """`map` on some rows.
 
     Attributes:
@@ -225,13 +225,18 @@ class RowsMade:
 
     @property
     def needs_numbers(self) -> bool:
-        """See `RowChange.needs_numbers`."""
+        """See `Layer.needs_numbers`."""
         return self.function.with_indices
 
     @property
     def pool(self) -> WorkerPool | None:
-        """Pool that calls the function; None: the reading thread."""
+        """See `Layer.pool`."""
         return self.function.pool
+
+    @property
+    def label(self) -> str:
+        """See `RowChange.label`."""
+        return self.function.name
 
     def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
         """See `RowChange.changed`: the function takes one row; those that fail are left out, where that is tolerated."""
@@ -253,6 +258,10 @@ class RowsMade:
                 except Exception as error:
                     failures.rows[row] = error
             return joined(made) if made else DictBlock([])
+
+    def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
+        """See `RowChange.attempted`."""
+        return self.changed(block, numbers, failures)
 
     def _alone(self) -> RowsMade:
         """The same without a pool, to be sent."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Kinds, joined
 from datasets_core.stream.nodes.node import Delivery, Node, State, check_reach, is_count, is_listed, is_whole, no_place
 from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
-from datasets_core.stream.nodes.positions import MemoryRows, OneOrder, Origins
+from datasets_core.stream.nodes.positions import Origins, Source
 from datasets_core.stream.order.layers import Permutation, even_run
 
 # First requests of several streams, sent at the same time: one round trip instead of one for each.
@@ -54,22 +55,16 @@ def _made(call: Callable[[], object]) -> None:
         call()
 
 
-def is_fetched(source: object) -> bool:
-    """True if rows by place come from elsewhere, by code of the library alone."""
-    expect = getattr(type(source), "expect", None)
-    return expect is not None and expect is not MemoryRows.expect
-
-
 def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
     """Have the next row of each node fetched, which stays with its source; no function of the user is called."""
     found = [first for node, state in places if (first := node.first_place(state)) is not None]
-    ask_together([partial(_read, rows, place) for rows, place in found if is_fetched(rows.source)])
+    ask_together([partial(_read, rows, place) for rows, place in found if rows.source.is_fetched])
 
 
 def reach_together(counts: Sequence[tuple[Node, int]]) -> None:
     """Have each node find out whether it has so many rows."""
     found = [(first[0], count) for node, count in counts if (first := node.first_place(node.start)) is not None]
-    ask_together([partial(rows.reach, count) for rows, count in found if is_fetched(rows.source)])
+    ask_together([partial(rows.reach, count) for rows, count in found if rows.source.is_fetched])
 
 
 def _read(rows: Ordered, place: int) -> None:
@@ -77,7 +72,6 @@ def _read(rows: Ordered, place: int) -> None:
         rows.source.read(rows.places(np.array([place], np.int64)), 0)
 
 
-_ROW_BYTES = 1024  # of rows that are dicts, about
 _PIECE_ROWS, _PIECE_BYTES, _SLOW_SECONDS = 1 << 14, 4 << 20, 0.02
 
 JobRows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
@@ -100,28 +94,39 @@ JobOutput: TypeAlias = "JobRows | Marked"
 """Output of a job: some rows, with or without a mark."""
 
 
-class RowJob(Protocol):
-    """Makes rows.
+class RowJob(ABC):
+    """Makes rows."""
 
-    More that it may have: `num_rows()`, how many rows it makes, or None where that would have to be found out by making them;
-    `least_rows()`, how many it makes at least, as far as that is known; and `batches(skip, *, in_order, mark)`, where it gives
-    `Marked` rows.  A mark is handed back as `[row, mark]`: the number of the first row of those that were marked, which is no
-    more than `skip`, and what the job said.
-    """
+    __slots__ = ()
 
     @property
+    @abstractmethod
     def is_independent(self) -> bool:
         """True if it gives the same rows by itself as in the order of all."""
-        ...
 
-    def batches(self, skip: int, *, in_order: bool) -> Generator[JobOutput]:
-        """The rows behind the first `skip`, as they are made; each time from the beginning.
+    @abstractmethod
+    def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[JobOutput]:
+        """The rows behind the first `skip`, as they are made; each time from the beginning, or from a mark.
 
         Args:
             skip: rows to leave out.
             in_order: all jobs are read, in their order: one may give what belongs to those behind it, which then give nothing.
+            mark: `[row, mark]` of `Marked` rows that it gave: the number of the first of them, which is no more than `skip`,
+                and what the job said; None: it gave none.
         """
-        ...
+
+    def num_rows(self) -> int | None:
+        """Number of rows; None where that would have to be found out by making them."""
+        return None
+
+    def least_rows(self) -> int:
+        """How many rows it makes at least, as far as that is known."""
+        return 0
+
+    @property
+    def origin(self) -> tuple[str, int] | None:
+        """The name of its file, and the number in it of the first row; None: rows are numbered within the job."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +224,7 @@ class GeneratedRows(Node):
     def _begun(self, job: int, row: int, mark: Any) -> Generator[JobOutput]:
         """Yield the output of a job from a row on."""
         in_order = self.order == tuple(range(len(self.source.jobs)))
-        return begun(self.source.jobs[job], row, mark, in_order=in_order)
+        return self.source.jobs[job].batches(row, in_order=in_order, mark=mark)
 
     def _block(self, made: JobOutput, row: int, mark: Any) -> tuple[Block, Any]:
         """Rows that begin with number `row` of a job, and the last mark before their end."""
@@ -229,7 +234,7 @@ class GeneratedRows(Node):
     def _origins(self, number: int, first: int, count: int) -> Origins:
         """Return the origins of some rows of a job: in its file if it has one, else numbered within the job."""
         names = self.source.file_names()
-        name, before = getattr(self.source.jobs[number], "origin", None) or (f"{self.label} part {number}".strip(), 0)
+        name, before = self.source.jobs[number].origin or (f"{self.label} part {number}".strip(), 0)
         rows = before + first + self.every * np.arange(count, dtype=np.int64)
         if names is not None and names[number]:
             return Origins(names, np.full_like(rows, number), rows)
@@ -245,8 +250,7 @@ class GeneratedRows(Node):
             for made in batches:
                 block, mark = self._block(made, row, mark)
                 if block.num_rows:
-                    num_bytes = block.batch.nbytes if isinstance(block, ArrowBlock) else _ROW_BYTES * block.num_rows
-                    yield Piece(row, row + block.num_rows, (block, mark), mark, num_bytes)
+                    yield Piece(row, row + block.num_rows, (block, mark), mark, block.num_bytes)
                     row += block.num_rows
 
     def _together(self, job: int, row: int, mark: Any) -> Generator[Piece]:
@@ -281,9 +285,10 @@ class GeneratedRows(Node):
         place, row, *marks = state
         done = 0
         while done < count and place < len(self.order):
-            rows = rows_of(self.source.jobs[self.order[place]])
+            job = self.source.jobs[self.order[place]]
+            rows = job.num_rows()
             is_last = place == len(self.order) - 1
-            least = _least_rows_of(self.source.jobs[self.order[place]]) if rows is None else rows
+            least = job.least_rows() if rows is None else rows
             if (rows is None and is_last) or least - row > count - done:
                 return [place, row + count - done, *marks], count
             if rows is None:
@@ -343,7 +348,7 @@ class GeneratedRows(Node):
 
 
 @dataclass(frozen=True)
-class RowsOfJobs(OneOrder):
+class RowsOfJobs(Source):
     """Source of rows that jobs generate one after the other.
 
     Attributes:
@@ -365,6 +370,11 @@ class RowsOfJobs(OneOrder):
     _kinds: list[Kinds] = field(default_factory=list, compare=False, repr=False)
     _names: list[Sequence[str]] = field(default_factory=list, compare=False, repr=False)
 
+    @property
+    def row_jobs(self) -> tuple[RowJob, ...]:
+        """See `Source.row_jobs`."""
+        return self.jobs
+
     def signed(self) -> list[Any]:
         """Return what identifies the rows: a text and a hash."""
         return self.identity()
@@ -380,7 +390,7 @@ class RowsOfJobs(OneOrder):
 
     def root(self, epoch: int) -> Node:
         """See `Source.root`: the rows of all jobs, in order."""
-        return GeneratedRows(self, tuple(range(len(self.jobs))))
+        return GeneratedRows.of(self)
 
     def file_names(self) -> Sequence[str] | None:
         """The file of each job; None where they come from none."""
@@ -399,26 +409,6 @@ class RowsOfJobs(OneOrder):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kinds": []}
-
-
-def rows_of(job: RowJob) -> int | None:
-    """Return the number of rows of a job, if known."""
-    told = getattr(job, "num_rows", None)
-    return None if told is None else told()
-
-
-def _least_rows_of(job: RowJob) -> int:
-    told = getattr(job, "least_rows", None)
-    return 0 if told is None else int(told())
-
-
-def begun(job: RowJob, skip: int, mark: Any, *, in_order: bool) -> Generator[JobOutput]:
-    """Yield the output of a job after the first `skip` rows; only a job that gave a mark receives one."""
-    if mark is None:
-        return job.batches(skip, in_order=in_order)
-    batches: Any = job.batches
-    found: Generator[JobOutput] = batches(skip, in_order=in_order, mark=mark)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

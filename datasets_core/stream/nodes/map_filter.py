@@ -5,6 +5,7 @@ A state contains the state of the node below and a small number: rows in buffers
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count as counter
@@ -15,7 +16,7 @@ import numpy as np
 from datasets_core.engines.pool import Pace, WorkerPool, in_order
 from datasets_core.errors import WorkerDiedError
 from datasets_core.stream.nodes.block import Failures, joined
-from datasets_core.stream.nodes.errors import Guard, Outcome, isolated, tolerantly
+from datasets_core.stream.nodes.errors import Guard, Outcome, isolated
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.node import (
     Delivery,
@@ -174,18 +175,18 @@ class _RowByRow(Over):
             raise
 
     @property
+    @abstractmethod
     def _pool(self) -> WorkerPool | None:
         """Pool of the step; None: the reading thread."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def _label(self) -> str:
         """Name of the work in the log."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _made(self, delivery: Delivery, failures: Failures) -> Outcome:
         """Return the result of the step on some rows."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,20 +222,14 @@ class Changed(_RowByRow):
 
     @property
     def _pool(self) -> WorkerPool | None:
-        return getattr(self.change, "pool", None)
+        return self.change.pool
 
     @property
     def _label(self) -> str:
-        return self.change.function.name if isinstance(self.change, RowsMade) else type(self.change).__name__.lower()
+        return self.change.label
 
     def _made(self, delivery: Delivery, failures: Failures) -> Outcome:
-        if isinstance(self.change, RowsMade):
-            block = self.change.changed(delivery.block, delivery.numbers, failures)
-        elif failures.are_tolerated:
-            block = tolerantly(self.change, delivery.block, delivery.numbers, failures)
-        else:
-            block = self.change.changed(delivery.block, delivery.numbers)
-        return Outcome(block, None, failures.rows)
+        return Outcome(self.change.attempted(delivery.block, delivery.numbers, failures), None, failures.rows)
 
 
 def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:

@@ -12,21 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
 from datasets_core.errors import StreamStateError, redact
-from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.schema import Features
-from datasets_core.stream.nodes.block import Block, joined
+from datasets_core.stream.nodes.block import Block, Failures, joined
 from datasets_core.stream.nodes.positions import Origins
-from datasets_core.stream.order.layers import Ints
+from datasets_core.stream.order.layers import Ints, Layer
 
 if TYPE_CHECKING:
     from datasets_core.stream.nodes.ordered import Ordered, SharedCursor
     from datasets_core.stream.nodes.shard import Shards
-    from datasets_core.stream.sources.block_index import BlockIndex
 
 State: TypeAlias = Any
 """Position of a node behind a row: small and plain JSON."""
@@ -351,78 +348,48 @@ class Unmeasured(Over):
         return None
 
 
-class Source(Protocol):
-    """Source of a stream whose rows are not read by position (see `RowsByPlace`)."""
-
-    @property
-    def features(self) -> Features | None:
-        """Features of the columns; None if only the rows tell."""
-        ...
-
-    @property
-    def paths(self) -> MediaPaths:
-        """Paths in values that may be opened."""
-        ...
-
-    def known_features(self) -> Features | None:
-        """Features, for which the first rows may be fetched; None if they are still unknown."""
-        ...
-
-    @property
-    def changes_by_epoch(self) -> bool:
-        """See `RowsByPlace.changes_by_epoch`."""
-        ...
-
-    @property
-    def drawn_seed(self) -> int | None:
-        """See `RowsByPlace.drawn_seed`."""
-        ...
-
-    def with_seed(self, seed: int) -> Self:
-        """See `RowsByPlace.with_seed`."""
-        ...
-
-    def signed(self) -> list[Any]:
-        """See `RowsByPlace.signed`."""
-        ...
-
-    def root(self, epoch: int) -> Node | None:
-        """What gives the rows of an epoch; None: whoever reads them by place."""
-        ...
-
-    @property
-    def projects(self) -> bool:
-        """True if `projected` may give something: else nobody is asked for features to find out."""
-        ...
-
-    def projected(self, names: Sequence[str]) -> Self | None:
-        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
-        ...
-
-    def as_jobs(self) -> Source | None:
-        """The rows as `RowsOfJobs`, a job for each file, where files are read from their beginning; None: they stay."""
-        ...
-
-    def labelled(self, label: str) -> Self:
-        """The rows as those of one of several streams that are read as one: see `Plan.labelled`."""
-        ...
-
-    def indexes(self) -> list[BlockIndex]:
-        """Of the files that lie in blocks, in order."""
-        ...
-
-
-class RowChange(Protocol):
+class RowChange(Layer):
     """A function of one row, independent of other rows."""
 
-    @property
-    def needs_numbers(self) -> bool:
-        """True if it has to know the numbers of rows."""
-        ...
+    __slots__ = ()
 
+    @property
+    def label(self) -> str:
+        """Name of the work in the log."""
+        return type(self).__name__.lower()
+
+    @abstractmethod
     def changed(self, block: Block, numbers: Numbers) -> Block:
         """The rows, changed."""
-        ...
+
+    def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
+        """`changed`; rows that fail are noted, and where that is tolerated left out: each is then tried by itself."""
+        try:
+            return self.changed(block, numbers)
+        except Exception as error:
+            if not failures.are_tolerated:
+                raise
+            first = error
+        made = []
+        for row in range(block.num_rows):
+            try:
+                made.append(self.changed(block.slice(row, row + 1), None if numbers is None else numbers[row : row + 1]))
+            except Exception as error:
+                failures.rows[row] = error
+        if not failures.rows:
+            raise first
+        return joined(made) if made else block.slice(0, 0)
+
+    def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
+        """See `Layer.made`: the first row that fails ends all, with a note of its origin."""
+        failures = Failures()
+        try:
+            return self.attempted(block, numbers, failures)
+        except Exception as error:
+            found = origins()
+            if len(found.rows) == block.num_rows:
+                note_origin(error, found, next(iter(failures.rows), None))
+            raise
 
 
 def batched(deliveries: Iterator[Delivery], size: int | None) -> Iterator[Delivery]:

@@ -16,30 +16,27 @@ import numpy as np
 from datasets_core.engines.pool import Pace, WorkerPool, ahead_of, in_order
 from datasets_core.errors import DatasetGenerationCastError, DatasetsCoreError, FileFormatError
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.stream.nodes.block import ArrowBlock, Block, Failures, Kinds
+from datasets_core.stream.nodes.block import ArrowBlock, Block, Kinds
 from datasets_core.stream.nodes.node import (
     Delivery,
     Node,
-    RowChange,
     State,
     check_reach,
     is_count,
     no_place,
-    note_origin,
     seed_of,
 )
 from datasets_core.stream.nodes.positions import (
     BLOCK_BYTES,
     FORESEEING,
     Expectations,
-    MemoryRows,
     NextPositions,
     Origins,
     Positions,
     RowsByPlace,
     WidePositions,
 )
-from datasets_core.stream.order.layers import ENDLESS, Cut, Grouped, Ints, Layer, Repeated, Shuffled, even_run, run_of
+from datasets_core.stream.order.layers import ENDLESS, Cut, Ints, Layer, OrderLayer, Shuffled, even_run, run_of
 from datasets_core.stream.order.shuffle import BlocksInTurn, ShuffledBlocks
 
 T = TypeVar("T")
@@ -69,6 +66,9 @@ class Ordered(Node):
         turn: the epoch of the source; None: the same.
         expected: expectations of all readers of these rows.
         label: name of the source in a combined stream; the origin of rows without a file.
+
+    Attributes:
+        orders: the layers that define the order, from the bottom up.
     """
 
     _clock: Callable[[], float] = staticmethod(time.perf_counter)
@@ -76,25 +76,25 @@ class Ordered(Node):
     def __init__(
         self,
         source: RowsByPlace,
-        layers: tuple[Layer | RowChange, ...] = (),
+        layers: tuple[Layer, ...] = (),
         epoch: int = 0,
-        shares: tuple[Layer, ...] = (),
+        shares: tuple[OrderLayer, ...] = (),
         turn: int | None = None,
         expected: Expectations | None = None,
         label: str = "",
     ) -> None:
         self._label = label
-        self._source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
+        self.source, self._layers, self._epoch, self._shares = source, layers, epoch, shares
         self._turn = epoch if turn is None else turn
-        self._kinds = Kinds(source.features, source.paths)
-        orders = [layer for layer in (*layers, *shares) if not _is_change(layer)]
-        self._top: Layer | RowsByPlace = orders[-1] if orders else source  # type: ignore[assignment]
-        kind: Any = type(source)
-        if expected is None and kind.expect is not MemoryRows.expect:
+        features: Any = source.features  # known once a row is read
+        self._kinds = Kinds(features, source.paths)
+        self.orders = tuple(order for layer in (*layers, *shares) if (order := layer.order) is not None)
+        self._top: OrderLayer | RowsByPlace = self.orders[-1] if self.orders else source
+        if expected is None and source.is_fetched:
             expected = Expectations(source.expect)
         self._expected = expected
-        self._features_of = getattr(source, "features_of", None)  # of rows whose types are wider than those of all
-        self._mixes = any(layer.mixes for layer in orders)  # type: ignore[union-attr]
+        self._mixes = any(layer.mixes for layer in self.orders)
+        self._makes_lists = any(layer.makes_lists for layer in layers)
 
     @property
     def num_rows(self) -> int:
@@ -148,26 +148,16 @@ class Ordered(Node):
     @property
     def is_endless(self) -> bool:
         """True if the rows of the source have no end, so that those far behind cost more than those in front."""
-        return self.reach(_MOST_COUNTED + 1) > _MOST_COUNTED and self._source.num_rows >= ENDLESS
+        return self.reach(_MOST_COUNTED + 1) > _MOST_COUNTED and self.source.num_rows >= ENDLESS
 
     @property
     def start(self) -> State:
         """See `Node.start`."""
         return 0
 
-    @property
-    def source(self) -> RowsByPlace:
-        """The rows at the bottom."""
-        return self._source
-
     def places(self, numbers: Ints) -> Ints:
         """Return the positions in the source of the rows delivered at these places."""
         return self._positions(self._numbers(numbers)).places
-
-    @property
-    def orders(self) -> tuple[Layer, ...]:
-        """The layers that define the order, from the bottom up."""
-        return tuple(layer for layer in (*self._layers, *self._shares) if not _is_change(layer))  # type: ignore[misc]
 
     def structure(self, blocks: RowBlocks | None = None) -> RowBlocks | None:
         """Return the rows as blocks; None if they do not lie in blocks.
@@ -175,23 +165,23 @@ class Ordered(Node):
         Args:
             blocks: of the source, if known.
         """
-        blocks = self._source.blocks if blocks is None else blocks
-        for layer in (*self._layers, *self._shares):
-            if blocks is not None and not _is_change(layer):
-                blocks = layer.structure(blocks, self._epoch)  # type: ignore[union-attr]
+        blocks = self.source.blocks if blocks is None else blocks
+        for layer in self.orders:
+            if blocks is not None:
+                blocks = layer.structure(blocks, self._epoch)
         return blocks
 
-    def under(self, layer: Layer | RowChange) -> Ordered:
+    def under(self, layer: Layer) -> Ordered:
         """The rows with one layer more."""
         return self._with((*self._layers, *self._shares, layer))
 
-    def under_repeat(self, layer: Callable[[Ordered], Layer | None]) -> Ordered | None:
+    def under_repeat(self, layer: Callable[[Ordered], OrderLayer | None]) -> Ordered | None:
         """Return the rows with a layer added in each round, if they are repeated and nothing behind counts them; else None."""
-        place = next((k for k in reversed(range(len(self._layers))) if not _is_change(self._layers[k])), None)
-        if place is None or self._shares or any(each.needs_numbers for each in self._layers[place + 1 :]):  # type: ignore[union-attr]
+        place = next((k for k in reversed(range(len(self._layers))) if self._layers[k].order is not None), None)
+        if place is None or self._shares or any(each.needs_numbers for each in self._layers[place + 1 :]):
             return None
         repeated = self._layers[place]
-        if not isinstance(repeated, Repeated):
+        if not repeated.repeats:
             return None
         layers = (*self._layers[:place], *self._layers[place + 1 :])
         once = self._with(layers)
@@ -199,27 +189,27 @@ class Ordered(Node):
         if made is None:
             return None
         mixed = once.under(made)
-        return mixed.under(replace(repeated, size=mixed))
+        return mixed.under(repeated.over(mixed))
 
-    def shared(self, share: Layer) -> Ordered:
+    def shared(self, share: OrderLayer) -> Ordered:
         """A part of the rows, or all of them in another order, which keep their numbers."""
         return self._with(self._layers, (*self._shares, share))
 
-    def _with(self, layers: tuple[Layer | RowChange, ...], shares: tuple[Layer, ...] = ()) -> Ordered:
-        return Ordered(self._source, layers, self._epoch, shares, self._turn, self._expected, self._label)
+    def _with(self, layers: tuple[Layer, ...], shares: tuple[OrderLayer, ...] = ()) -> Ordered:
+        return Ordered(self.source, layers, self._epoch, shares, self._turn, self._expected, self._label)
 
     def shard(self, index: int, count: int) -> Ordered:
         """Return one of `count` equal runs of the rows, which keep their numbers; for lists a run of the rows in them."""
         place = len(self._layers)
-        while place and not self._shares and _is_made_in_shards(self._layers[place - 1]):
-            place -= 1
-        grouped = next((k for k in range(place, len(self._layers)) if isinstance(self._layers[k], Grouped)), None)
+        while place and not self._shares and (self._layers[place - 1].order is None or self._layers[place - 1].makes_lists):
+            place -= 1  # logical shards are cut below what makes rows of one or of neighbours
+        grouped = next((k for k in range(place, len(self._layers)) if self._layers[k].makes_lists), None)
         if grouped is None:
             return self.shared(Cut((even_run(self.num_rows, count, index),)))
         below = self._with(self._layers[:grouped])
         node = below.under(Cut((even_run(below.num_rows, count, index),)))
         for layer in self._layers[grouped:]:
-            node = node.under(replace(layer, size=node) if isinstance(layer, Grouped) else layer)
+            node = node.under(layer.over(node))
         return node
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
@@ -239,7 +229,7 @@ class Ordered(Node):
             return in_rounds
         return self if self.is_endless else self.shared(self._mixed(own, others, reshuffles=False))
 
-    def _mixed(self, seed: int, others: int, *, reshuffles: bool) -> Layer:
+    def _mixed(self, seed: int, others: int, *, reshuffles: bool) -> OrderLayer:
         blocks = self.structure()
         if blocks is None:
             return Shuffled(self.num_rows, _WINDOW, seed, reshuffles)
@@ -259,7 +249,7 @@ class Ordered(Node):
 
     def in_turn(self, turn: int) -> Ordered:
         """See `Node.in_turn`: with the source in another epoch."""
-        return Ordered(self._source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
+        return Ordered(self.source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
 
     def labelled(self, label: str) -> Ordered:
         """The rows of a source that is one of several: see `Plan.labelled`."""
@@ -270,7 +260,7 @@ class Ordered(Node):
     @property
     def pool(self) -> WorkerPool | None:
         """Pool that changes the rows; None: the reading thread."""
-        pools = [pool for layer in self._layers if (pool := getattr(layer, "pool", None)) is not None]
+        pools = [pool for layer in self._layers if (pool := layer.pool) is not None]
         return max(pools, key=lambda pool: (pool.engine == "processes", pool.count), default=None)
 
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
@@ -319,7 +309,7 @@ class Ordered(Node):
         reader = object()
         start, step = int(state), size or _FIRST_ROWS
         is_whole = size is not None
-        is_wide = self._mixes and not any(isinstance(layer, Grouped) for layer in self._layers)
+        is_wide = self._mixes and not self._makes_lists
         wide, passed = WidePositions(self._raw), 0
         try:
             located, begin = self._located(start, start, step, reader, is_whole=is_whole), start
@@ -423,7 +413,7 @@ class Ordered(Node):
         if rows < 2 or self._mixes:
             return rows
         turns, first = positions.turns, int(positions.places[0])
-        near = self._source.near(first, turns if isinstance(turns, int) else int(turns[0]))
+        near = self.source.near(first, turns if isinstance(turns, int) else int(turns[0]))
         behind = (positions.places < first) | (positions.places >= near)
         if not isinstance(turns, int):
             behind |= turns != turns[0]
@@ -431,8 +421,7 @@ class Ordered(Node):
             return rows
         found = int(behind.argmax())
         for layer, numbers in reversed(positions.above):
-            if isinstance(layer, Grouped):
-                found = int(np.searchsorted(np.cumsum(layer.lengths(numbers)), found, side="right"))
+            found = layer.row_above(numbers, found)
         return max(1, found)
 
     def _next_step(self, step: int, block: Block, seconds: float) -> int:
@@ -443,67 +432,35 @@ class Ordered(Node):
 
     def _positions(self, numbers: Ints) -> Positions:
         """Return the positions of rows with these numbers in the source."""
-        above: list[tuple[Layer | RowChange, Ints]] = []
+        above: list[tuple[Layer, Ints]] = []
         turns: Ints | int = self._turn
         places = numbers
         for layer in reversed(self._layers):
             above.append((layer, places))
-            if isinstance(layer, Repeated):
-                turns = layer.turns(places, turns)
-            elif isinstance(layer, Grouped) and not isinstance(turns, int):
-                turns = np.repeat(turns, layer.lengths(places))
-            if getattr(layer, "reshuffles", False):
-                places = layer.below_in_turns(places, turns)  # type: ignore[union-attr]
-            elif not _is_change(layer):
-                places = layer.below(places, self._epoch)  # type: ignore[union-attr]
+            turns = layer.turns_below(places, turns)
+            places = layer.places_below(places, turns, self._epoch)
         return Positions(numbers, places, turns, above)
 
     def _origins(self, positions: Positions) -> Origins | None:
-        if any(isinstance(layer, Grouped) for layer in self._layers):
-            return None  # each row is made from several
-        return self._origins_below(positions)
+        return None if self._makes_lists else self._origins_below(positions)  # of lists each is made from several rows
 
     def _origins_below(self, positions: Positions) -> Origins:
         """Return the origins of the rows of the source; without files they are numbered by position."""
-        found = self._source.origins(positions.places, positions.turns)
+        found = self.source.origins(positions.places, positions.turns)
         return Origins((self._label,), np.zeros_like(positions.places), positions.places) if found is None else found
 
     def _raw(self, positions: Positions) -> Block:
-        batch = self._source.read(positions.places, positions.turns)
-        found = None if self._features_of is None else self._features_of(batch.schema)
+        batch = self.source.read(positions.places, positions.turns)
+        found = self.source.features_of(batch.schema)
         kinds = self._kinds if found is None else self._kinds.kept.setdefault(("of", id(found)), self._kinds.of(found))
         return ArrowBlock(batch, kinds)
 
     def _made(self, block: Block, positions: Positions) -> Block:
         """Return the rows made from rows of the source."""
+        origins = partial(self._origins_below, positions)
         for layer, numbers in reversed(positions.above):
-            if hasattr(layer, "with_origins"):
-                block = layer.with_origins(block, self._origins_below(positions))
-            elif _is_change(layer):
-                block = self._changed(block, layer, numbers, positions)
-            elif isinstance(layer, Grouped):
-                block = block.grouped(layer.lengths(numbers))
+            block = layer.made(block, numbers, origins)
         return block
-
-    def _changed(self, block: Block, layer: Any, numbers: Ints, positions: Positions) -> Block:
-        failures = Failures()
-        told = (failures,) if hasattr(layer, "function") else ()
-        try:
-            changed: Block = layer.changed(block, numbers, *told)
-        except Exception as error:
-            if block.num_rows == len(positions.places):
-                note_origin(error, self._origins_below(positions), next(iter(failures.rows), None))
-            raise
-        return changed
-
-
-def _is_change(layer: Layer | RowChange) -> bool:
-    return hasattr(layer, "changed")
-
-
-def _is_made_in_shards(layer: Layer | RowChange) -> bool:
-    """True if logical shards are cut below it: it makes rows of one or of neighbours."""
-    return _is_change(layer) or isinstance(layer, Grouped)
 
 
 # `SharedCursor`: rows that several readers need are read once, while the readers are close to each other.
@@ -595,7 +552,7 @@ class _Reading:
         self._rows: dict[int, int] = {}
         self._first: tuple[int, Any] | None = None
         self._pieces: deque[Piece] = deque()
-        self._source: Generator[Piece] | None = None
+        self.source: Generator[Piece] | None = None
         self._stop, self._ended = 0, False
         self._failure: Exception | None = None
         self._lock = threading.Lock()
@@ -620,15 +577,15 @@ class _Reading:
     def at(self, row: int, opened: Opened) -> Piece | None:
         """Return the piece with this row; None if it was dropped, or behind the last row."""
         with self._lock:
-            if self._source is None:
+            if self.source is None:
                 assert self._first is not None
                 self._stop = self._first[0]
-                self._source = opened(*self._first)
+                self.source = opened(*self._first)
             if self._failure is not None and row >= self._stop:
                 raise self._failure
             while row >= self._stop and not self._ended:
                 try:
-                    piece = next(self._source, None)
+                    piece = next(self.source, None)
                 except Exception as error:
                     self._failure = error
                     raise
@@ -652,5 +609,5 @@ class _Reading:
             pieces.popleft()
 
     def close(self) -> None:
-        if self._source is not None:
-            self._source.close()
+        if self.source is not None:
+            self.source.close()

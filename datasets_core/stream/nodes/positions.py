@@ -1,11 +1,12 @@
-"""`RowsByPlace`: sources whose rows are read by position; `Positions`, `Origins`: positions and origins of rows."""
+"""`Source`, `RowsByPlace`: sources of streams, also by position; `Positions`, `Origins`: positions and origins of rows."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +16,15 @@ from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.nodes.block import ArrowBlock, Block
-from datasets_core.stream.order.layers import Grouped, Ints
+from datasets_core.stream.order.layers import Ints, Layer
 
 if TYPE_CHECKING:
-    from datasets_core.stream.nodes.node import Node, Source
+    from datasets_core.store.table import RowTable
+    from datasets_core.stream.nodes.jobs import RowJob
+    from datasets_core.stream.nodes.node import Node
+    from datasets_core.stream.plan import Plan
     from datasets_core.stream.sources.block_index import BlockIndex
+    from datasets_core.stream.sources.tables import RowsOfFiles
 
 # `Expectations`: rows that readers side by side will read soon, reported to the source as one list.
 
@@ -146,174 +151,164 @@ class Origins:
         return cls(names, np.concatenate(files), np.concatenate(rows)) if parts else None
 
 
-class RowsByPlace(Protocol):
-    """Rows that are read by place.
+class Source(ABC):
+    """Source of a stream.
+
+    Attributes:
+        is_fetched: True if rows by place come from elsewhere, by code of the library alone, so that it helps to `expect` them.
+        projects: True if `projected` may give something: else nobody is asked for features to find out.
+    """
+
+    __slots__ = ()
+    is_fetched: ClassVar[bool] = False
+    projects: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # fields of the subclasses, which a property here would hide
+
+        @property
+        @abstractmethod
+        def features(self) -> Features | None:
+            """Features of the columns; None if only the rows tell."""
+
+        @property
+        @abstractmethod
+        def paths(self) -> MediaPaths:
+            """Paths in values that may be opened."""
+
+    @abstractmethod
+    def signed(self) -> list[Any]:
+        """Return what identifies the rows: a text, a hash, and their parts, if any."""
+
+    def known_features(self) -> Features | None:
+        """Features, for which the first rows may be fetched; None if they are still unknown."""
+        return self.features
+
+    @property
+    def changes_by_epoch(self) -> bool:
+        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
+        return False
+
+    @property
+    def drawn_seed(self) -> int | None:
+        """Seed of that order, if it was drawn: states contain it."""
+        return None
+
+    def with_seed(self, seed: int) -> Self:
+        """The rows in the order of a drawn seed."""
+        return self
+
+    def root(self, epoch: int) -> Node | None:
+        """What gives the rows of an epoch; None: whoever reads them by place."""
+        return None
+
+    def projected(self, names: Sequence[str]) -> Self | None:
+        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
+        return None
+
+    def as_jobs(self) -> Source | None:
+        """The rows as `RowsOfJobs`, a job for each file, where files are read from their beginning; None: they stay."""
+        return None
+
+    def resharded(self) -> tuple[Source, int] | None:
+        """The rows of several streams, each in more shards, and into how many they divide then; None: of one stream."""
+        return None
+
+    def labelled(self, label: str) -> Self:
+        """The rows as those of one of several streams that are read as one: see `Plan.labelled`."""
+        return self
+
+    def indexes(self) -> list[BlockIndex]:
+        """Of the files that lie in blocks, in order."""
+        return []
+
+    def file_names(self) -> Sequence[str] | None:
+        """Return the files of the rows; None without files."""
+        return None
+
+    @property
+    def by_place(self) -> RowsByPlace | None:
+        """The source itself, if its rows are read by place."""
+        return None
+
+    @property
+    def by_file(self) -> RowsOfFiles | None:
+        """The source itself, if its rows are known by their files and the numbers in them."""
+        return None
+
+    @property
+    def row_jobs(self) -> tuple[RowJob, ...] | None:
+        """The jobs that generate the rows; None where none do."""
+        return None
+
+    @property
+    def streams(self) -> tuple[Plan, ...]:
+        """The streams that are read as one; none where the rows are those of one."""
+        return ()
+
+    @property
+    def dataset_table(self) -> RowTable | None:
+        """The table of a dataset in which the rows lie; None: they lie in none."""
+        return None
+
+
+class RowsByPlace(Source):
+    """Rows that are read by place; what a subclass does not say is right for rows in memory.
 
     The order of a shuffled or divided stream follows from `blocks` alone, so that rows with the same structure come in the
     same order wherever their bytes are.
     """
 
-    @property
-    def features(self) -> Features:
-        """Of the columns."""
-        ...
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # see `Source`
+
+        @property
+        @abstractmethod
+        def num_rows(self) -> int:
+            """Return the number of rows; may have to read the footers of all files: see `reach`."""
+
+    @abstractmethod
+    def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
+        """The rows at these places of these epochs, as they are stored."""
+
+    @abstractmethod
+    def near(self, place: int, epoch: int) -> int:
+        """Return the first place behind this one whose read has to open another file."""
 
     @property
-    def paths(self) -> MediaPaths:
-        """Paths in values that may be opened."""
-        ...
-
-    @property
-    def num_rows(self) -> int:
-        """Return the number of rows; may have to read the footers of all files: see `reach`."""
-        ...
+    def by_place(self) -> RowsByPlace:
+        """See `Source.by_place`."""
+        return self
 
     def reach(self, count: int) -> int:
         """Return the smaller of `count` and the number of rows; reads no footer that is not needed for it."""
-        ...
+        return min(count, self.num_rows)
 
     @property
     def blocks(self) -> RowBlocks | None:
         """Return the blocks of the rows in their files; may read all footers; None: the rows lie in memory."""
-        ...
+        return None
+
+    def block_runs(self) -> list[tuple[BlockIndex, range]]:
+        """The indexes of the files that lie in blocks, in order, each with the run of its rows that is read."""
+        return []
 
     @property
-    def changes_by_epoch(self) -> bool:
-        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
-        ...
+    def read_columns(self) -> tuple[str, ...] | None:
+        """The columns that are read of files that lie in blocks; None: all."""
+        return None
 
-    @property
-    def drawn_seed(self) -> int | None:
-        """Seed of that order, if it was drawn: states contain it."""
-        ...
-
-    def with_seed(self, seed: int) -> Self:
-        """The rows in the order of a drawn seed."""
-        ...
-
-    def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
-        """The rows at these places of these epochs, as they are stored."""
-        ...
+    def features_of(self, schema: pa.Schema) -> Features | None:
+        """The features of rows that were read, where they are wider than those of all; None: they are those."""
+        return None
 
     def expect(self, places: Ints, epochs: Ints | int) -> None:
         """These rows will be read soon, in this order, and what was expected before and is not among them will not: a hint."""
-        ...
-
-    def known_features(self) -> Features | None:
-        """See `Source.known_features`."""
-        ...
-
-    def root(self, epoch: int) -> Node | None:
-        """See `Source.root`."""
-        ...
-
-    @property
-    def projects(self) -> bool:
-        """See `Source.projects`."""
-        ...
-
-    def projected(self, names: Sequence[str]) -> Self | None:
-        """See `Source.projected`."""
-        ...
-
-    def as_jobs(self) -> Source | None:
-        """See `Source.as_jobs`."""
-        ...
-
-    def labelled(self, label: str) -> Self:
-        """See `Source.labelled`."""
-        ...
-
-    def indexes(self) -> list[BlockIndex]:
-        """See `Source.indexes`."""
-        ...
-
-    def file_names(self) -> Sequence[str] | None:
-        """Return the files of the rows; None without files."""
-        ...
+        return
 
     def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
         """Return the origins of the rows at these places; None without files."""
-        ...
-
-    def near(self, place: int, epoch: int) -> int:
-        """Return the first place behind this one whose read has to open another file."""
-        ...
-
-    def signed(self) -> list[Any]:
-        """Return what identifies the rows: a text, a hash, and their parts, if any."""
-        ...
-
-
-def files_of(source: Any) -> Sequence[str]:
-    """Return the names of the files of a source; empty without files."""
-    told = getattr(source, "file_names", None)
-    return (() if told is None else told()) or ()
-
-
-class MemoryRows:
-    """Base of rows by position that lie in memory: counted, without blocks, available at once."""
-
-    __slots__ = ()
-    projects: bool = False
-
-    def reach(self, count: int) -> int:
-        """See `RowsByPlace.reach`."""
-        return min(count, self.num_rows)  # type: ignore[attr-defined, no-any-return]
-
-    @property
-    def blocks(self) -> RowBlocks | None:
-        """See `RowsByPlace.blocks`."""
         return None
-
-    def expect(self, places: Ints, epochs: Ints | int) -> None:
-        """See `RowsByPlace.expect`."""
-
-    def known_features(self) -> Features | None:
-        """See `Source.known_features`."""
-        features: Features | None = self.features  # type: ignore[attr-defined]
-        return features
-
-    def root(self, epoch: int) -> Node | None:
-        """See `Source.root`."""
-        return None
-
-    def projected(self, names: Sequence[str]) -> Self | None:
-        """See `Source.projected`."""
-        return None
-
-    def as_jobs(self) -> Source | None:
-        """See `Source.as_jobs`."""
-        return None
-
-    def labelled(self, label: str) -> Self:
-        """See `Source.labelled`."""
-        return self
-
-    def indexes(self) -> list[BlockIndex]:
-        """See `Source.indexes`."""
-        return []
-
-    def file_names(self) -> Sequence[str] | None:
-        """See `RowsByPlace.file_names`."""
-        return None
-
-    def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
-        """See `RowsByPlace.origins`."""
-        return None
-
-
-class OneOrder(MemoryRows):
-    """Base of rows with the same order in every epoch, and without a drawn seed."""
-
-    __slots__ = ()
-
-    changes_by_epoch = False
-    drawn_seed: int | None = None
-
-    def with_seed(self, seed: int) -> Self:
-        """See `RowsByPlace.with_seed`."""
-        return self
 
 
 # `Positions`: positions of rows in their source, and how many of them are read at once.
@@ -336,19 +331,17 @@ class Positions(NamedTuple):
     numbers: Ints
     places: Ints
     turns: Ints | int
-    above: list[tuple[Any, Ints]]
+    above: list[tuple[Layer, Ints]]
 
     def part(self, start: int, stop: int) -> Positions:
         """The way of the rows from `start` to `stop`, counted in these."""
         if not start and stop == len(self.numbers):
             return self
-        above: list[tuple[Any, Ints]] = []
+        above: list[tuple[Layer, Ints]] = []
         numbers = self.numbers[start:stop]
         for layer, below in self.above:
             above.append((layer, below[start:stop]))
-            if isinstance(layer, Grouped):
-                ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(layer.lengths(below))])
-                start, stop = int(ends[start]), int(ends[stop])
+            start, stop = layer.span_below(below, start, stop)
         turns = self.turns if isinstance(self.turns, int) else self.turns[start:stop]
         return Positions(numbers, self.places[start:stop], turns, above)
 

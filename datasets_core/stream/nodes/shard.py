@@ -33,7 +33,7 @@ from datasets_core.stream.nodes.node import (
 )
 from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
 from datasets_core.stream.nodes.positions import Origins
-from datasets_core.stream.order.shuffle import ShardPositions
+from datasets_core.stream.order.shards import ShardPositions
 
 # `Lookahead`: one of several streams that are read together, with the rows that were fetched and not yet given.
 
@@ -545,9 +545,7 @@ class EveryNth(Unmeasured):
     def _pieces(self, seen: int, inner: State) -> Generator[Piece]:
         for delivery in self.below.blocks(inner):
             rows = delivery.block.num_rows
-            batch = getattr(delivery.block, "batch", None)
-            num_bytes = 1024 * rows if batch is None else batch.nbytes
-            yield Piece(seen, seen + rows, delivery, delivery.after(rows - 1), num_bytes)
+            yield Piece(seen, seen + rows, delivery, delivery.after(rows - 1), delivery.block.num_bytes)
             seen += rows
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> EveryNth:

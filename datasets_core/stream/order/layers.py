@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from datasets_core.meta.row_blocks import RowBlocks
+
+if TYPE_CHECKING:
+    from datasets_core.engines.pool import WorkerPool
+    from datasets_core.stream.nodes.block import Block
+    from datasets_core.stream.nodes.positions import Origins
 
 # `Permutation`: the numbers below n in an order that a key decides, computed for any of them without the others.
 
@@ -167,64 +174,139 @@ def reached(size: Size, count: int) -> int:
     return min(size, count) if isinstance(size, int) else size.reach(count)
 
 
-class Layer(Protocol):
-    """Rows by position, made from rows by position of the layer below."""
+class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
+    """A step above rows known by position: an order of them (`OrderLayer`), or a change of each (`nodes.node.RowChange`).
 
-    @property
-    def num_rows(self) -> int:
-        """Return the number of places."""
-        ...
+    What neither defines is the same above as below: each row is made of the one at its place.
 
-    @property
-    def mixes(self) -> bool:
-        """True if neighbours come from places far apart, so that all that a block needs is read before any of it is given."""
-        ...
-
-    def reach(self, count: int) -> int:
-        """`count`, or the number of places if that is less, without asking for more rows below than it takes."""
-        ...
-
-    def below(self, places: Ints, epoch: int) -> Ints:
-        """The places below, of rows at these places."""
-        ...
-
-    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """Return the blocks of the rows, given those of the rows below; None: no longer in blocks."""
-        ...
-
-
-class PlainLayer:
-    """Base of most layers."""
+    Attributes:
+        makes_lists: True if each row is a list of several rows below.
+        repeats: True if the rows below come again and again.
+    """
 
     __slots__ = ()
+    makes_lists: ClassVar[bool] = False
+    repeats: ClassVar[bool] = False
 
     @property
-    def mixes(self) -> bool:
-        """See `Layer.mixes`."""
+    def order(self) -> OrderLayer | None:
+        """The layer itself, if rows have other places above it than below."""
+        return None
+
+    @property
+    def needs_numbers(self) -> bool:
+        """True if it has to know the numbers of rows."""
+        return False
+
+    @property
+    def pool(self) -> WorkerPool | None:
+        """Pool that makes the rows; None: the reading thread."""
+        return None
+
+    def over(self, size: Size) -> Layer:
+        """The layer above so many rows."""
+        return self
+
+    def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
+        """The epoch of each row below, given that of the rows at these places."""
+        return turns
+
+    def places_below(self, places: Ints, turns: Ints | int, epoch: int) -> Ints:
+        """The places below, of rows at these places; `turns` are the epochs of those below, `epoch` is that of the stream."""
+        return places
+
+    def span_below(self, places: Ints, start: int, stop: int) -> tuple[int, int]:
+        """The run of rows below that the rows from `start` to `stop` are made of, counted in those of all these places."""
+        return start, stop
+
+    def row_above(self, places: Ints, row: int) -> int:
+        """The number, among rows at these places, of the one that row `row` of those below belongs to."""
+        return row
+
+    def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
+        """The rows with these numbers, made of those below; `origins` returns the origins of the rows of the source."""
+        return block
+
+
+class OrderLayer(Layer):
+    """Rows by position, made from rows by position of the layer below.
+
+    Attributes:
+        mixes: True if neighbours come from places far apart, so that all that a block needs is read before any of it is given.
+        permutes: True if each row below comes once.
+    """
+
+    __slots__ = ()
+    mixes: ClassVar[bool] = False
+    permutes: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def num_rows(self) -> int:
+        """Return the number of places."""
+
+    @abstractmethod
+    def below(self, places: Ints, epoch: int) -> Ints:
+        """The places below, of rows at these places."""
+
+    @property
+    def order(self) -> OrderLayer:
+        """See `Layer.order`."""
+        return self
+
+    @property
+    def reshuffles(self) -> bool:
+        """True if each round of a repetition has its own order."""
         return False
 
     def reach(self, count: int) -> int:
-        """See `Layer.reach`."""
-        return min(count, self.num_rows)  # type: ignore[attr-defined, no-any-return]
+        """`count`, or the number of places if that is less, without asking for more rows below than it takes."""
+        return min(count, self.num_rows)
 
-    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`."""
+    def largest_window_bytes(self) -> int | None:
+        """Decoded bytes of the largest windows in memory; None: it has no windows of blocks."""
         return None
 
+    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
+        """Return the blocks of the rows, given those of the rows below; None: no longer in blocks."""
+        return None
 
-class _AsFarAsAsked(PlainLayer):
+    def places_below(self, places: Ints, turns: Ints | int, epoch: int) -> Ints:
+        """See `Layer.places_below`.
+
+        >>> layer = Shuffled(3, 3, seed=1, reshuffles=True)
+        >>> found = layer.places_below(np.array([0, 1, 0]), np.array([0, 0, 1]), 7)
+        >>> found.tolist()[:2] == layer.below(np.arange(2), 0).tolist()
+        True
+        """
+        if not self.reshuffles:
+            return self.below(places, epoch)
+        if isinstance(turns, int):
+            return self.below(places, turns)
+        found = np.empty(len(places), np.int64)
+        for turn in np.unique(turns).tolist():
+            chosen = np.flatnonzero(turns == turn)
+            found[chosen] = self.below(places[chosen], turn)
+        return found
+
+
+class _AsFarAsAsked(OrderLayer):
     """Base of layers that count the rows below as far as needed."""
 
     __slots__ = ()
 
     @property
     def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
+        """See `OrderLayer.num_rows`."""
         return self.reach(ENDLESS)
+
+    @abstractmethod
+    def reach(self, count: int) -> int:
+        """See `OrderLayer.reach`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut(PlainLayer):
+class Cut(OrderLayer):
     """Some rows of those below, as runs of them one after the other.
 
     >>> Cut((range(4, 6), range(0, 9, 4))).below(np.arange(5), 0).tolist()
@@ -235,11 +317,11 @@ class Cut(PlainLayer):
 
     @property
     def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
+        """See `OrderLayer.num_rows`."""
         return sum(map(_length, self.runs))
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
+        """See `OrderLayer.below`."""
         if len(self.runs) == 1:
             run = self.runs[0]
             return places * np.int64(run.step) + np.int64(run.start)
@@ -251,7 +333,7 @@ class Cut(PlainLayer):
         return moved
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`.
+        """See `OrderLayer.structure`.
 
         >>> Cut((range(1, 10, 3),)).structure(RowBlocks.of([4, 4, 2]), 0).rows.tolist()
         [1, 2]
@@ -279,16 +361,16 @@ class Slice(_AsFarAsAsked):
     stop: int | None = None
 
     def reach(self, count: int) -> int:
-        """See `Layer.reach`."""
+        """See `OrderLayer.reach`."""
         stop = self.start + count if self.stop is None else min(self.stop, self.start + count)
         return max(0, reached(self.size, stop) - self.start)
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
+        """See `OrderLayer.below`."""
         return places + np.int64(self.start)
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`."""
+        """See `OrderLayer.structure`."""
         return blocks.cut([range(self.start, self.start + self.num_rows)])
 
 
@@ -307,32 +389,37 @@ class Repeated(_AsFarAsAsked):
 
     size: Size
     times: int | None
+    repeats = True
 
     def reach(self, count: int) -> int:
-        """See `Layer.reach`."""
+        """See `OrderLayer.reach`."""
         rows = reached(self.size, count) if self.times != 0 else 0
         if rows >= count or not rows:
             return rows
         return min(count, ENDLESS if self.times is None else rows * self.times)
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
+        """See `OrderLayer.below`."""
         return places % self._round(places)
 
-    def turns(self, places: Ints, before: Ints | int) -> Ints:
-        """For each place the number of its round, counted on where the rows were repeated so `before`.
+    def over(self, size: Size) -> Repeated:
+        """See `Layer.over`."""
+        return Repeated(size, self.times)
 
-        >>> Repeated(2, 3).turns(np.arange(6), 2).tolist()
+    def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
+        """See `Layer.turns_below`: the number of its round, counted on where the rows were repeated above, too.
+
+        >>> Repeated(2, 3).turns_below(np.arange(6), 2).tolist()
         [6, 6, 7, 7, 8, 8]
         """
-        return places // self._round(places) + before * (self.times or 1)
+        return places // self._round(places) + turns * (self.times or 1)
 
     def _round(self, places: Ints) -> np.int64:
         """Return the rows of a round; any number above the places if all of them lie in the first."""
         return np.int64(max(1, reached(self.size, int(places.max()) + 1 if len(places) else 1)))
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`."""
+        """See `OrderLayer.structure`."""
         if self.times is None or len(blocks.rows) * self.times > _MOST_BLOCKS:
             return None
         rows, sizes, files = (np.tile(each, self.times) for each in (blocks.rows, blocks.sizes, blocks.files))
@@ -340,7 +427,7 @@ class Repeated(_AsFarAsAsked):
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled(PlainLayer):
+class Shuffled(OrderLayer):
     """Rows in memory in a random order, computed for any place without a table; see also `ShuffledBlocks`.
 
     Blocks of neighbours are permuted; in that order rows are permuted within windows.  The position of a row is computed from
@@ -359,17 +446,13 @@ class Shuffled(PlainLayer):
     seed: int
     reshuffles: bool = False
     stays: bool = False
+    mixes = permutes = True
     _known: dict[tuple[int, int], Permutation] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
+        """See `OrderLayer.num_rows`."""
         return self.size
-
-    @property
-    def mixes(self) -> bool:
-        """See `Layer.mixes`."""
-        return True
 
     @property
     def block(self) -> int:
@@ -377,20 +460,11 @@ class Shuffled(PlainLayer):
         return max(1, self.window // _BLOCKS_PER_WINDOW)
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
+        """See `OrderLayer.below`."""
         if not len(places):
             return places
         mixed = self._unmixed(places, epoch)
         return mixed if self.stays else self._unblocked(mixed, epoch)
-
-    def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
-        """Return the places below for rows of which each has its own epoch.
-
-        >>> layer = Shuffled(3, 3, seed=1, reshuffles=True)
-        >>> layer.below_in_turns(np.array([0, 1, 0]), np.array([0, 0, 1])).tolist()[:2] == layer.below(np.arange(2), 0).tolist()
-        True
-        """
-        return each_turn(self, places, turns)
 
     def _unmixed(self, places: Ints, epoch: int) -> Ints:
         """Return the places of rows before their window is mixed."""
@@ -425,17 +499,6 @@ class Shuffled(PlainLayer):
         return found
 
 
-def each_turn(layer: Layer, places: Ints, turns: Ints | int) -> Ints:
-    """Return the places below for rows of which each has its own epoch."""
-    if isinstance(turns, int):
-        return layer.below(places, turns)
-    found = np.empty(len(places), np.int64)
-    for turn in np.unique(turns).tolist():
-        chosen = np.flatnonzero(turns == turn)
-        found[chosen] = layer.below(places[chosen], turn)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Grouped(_AsFarAsAsked):
     """Lists of neighbours: `below` gives the rows of all lists, one list after the other.
@@ -452,11 +515,33 @@ class Grouped(_AsFarAsAsked):
     size: Size
     length: int
     is_whole: bool
+    makes_lists = True
 
     def reach(self, count: int) -> int:
-        """See `Layer.reach`."""
+        """See `OrderLayer.reach`."""
         rows = reached(self.size, min(ENDLESS, count * self.length))
         return rows // self.length if self.is_whole else -(-rows // self.length)
+
+    def over(self, size: Size) -> Grouped:
+        """See `Layer.over`."""
+        return Grouped(size, self.length, self.is_whole)
+
+    def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
+        """See `Layer.turns_below`."""
+        return turns if isinstance(turns, int) else np.repeat(turns, self.lengths(places))
+
+    def span_below(self, places: Ints, start: int, stop: int) -> tuple[int, int]:
+        """See `Layer.span_below`."""
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths(places))])
+        return int(ends[start]), int(ends[stop])
+
+    def row_above(self, places: Ints, row: int) -> int:
+        """See `Layer.row_above`."""
+        return int(np.searchsorted(np.cumsum(self.lengths(places)), row, side="right"))
+
+    def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
+        """See `Layer.made`."""
+        return block.grouped(self.lengths(numbers))
 
     def lengths(self, places: Ints) -> Ints:
         """Return the number of rows of each list."""
@@ -465,7 +550,7 @@ class Grouped(_AsFarAsAsked):
         return found
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
+        """See `OrderLayer.below`."""
         lengths = self.lengths(places)
         ends = np.cumsum(lengths)
         total = int(ends[-1]) if len(ends) else 0
@@ -473,7 +558,7 @@ class Grouped(_AsFarAsAsked):
         return np.repeat(places * self.length, lengths) + within
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`: a list belongs to the block of its first row.
+        """See `OrderLayer.structure`: a list belongs to the block of its first row.
 
         >>> Grouped(10, 3, False).structure(RowBlocks.of([4, 4, 2]), 0).rows.tolist()
         [2, 1, 1]

@@ -1,4 +1,4 @@
-"""`ShuffledBlocks`: random order of rows in blocks that reads few blocks at a time; `ShardPositions`: order of logical shards.
+"""`ShuffledBlocks`, `BlocksInTurn`: random order of rows in blocks, which reads few blocks at a time.
 
 The order is part of every state that is saved, and the same wherever the rows lie: what decides about it never changes, and
 `tests/stream/test_shuffled_blocks.py` holds some of its numbers.
@@ -8,178 +8,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.stream.order.layers import (
-    ENDLESS,
     Ints,
+    OrderLayer,
     Permutation,
     Permutations,
-    PlainLayer,
-    each_turn,
-    even_run,
     even_runs,
 )
-
-# `ShardPositions`: rows of logical shards (lanes) in turn, by arithmetic
-# when.
-
-
-LANES = 48
-"""Default number of lanes of a stream; many numbers of ranks divide it."""
-ENDS = ("keep", "drop", "pad")
-"""Handling of lanes that are longer than others."""
-
-
-@dataclass(frozen=True)
-class ShardPositions:
-    """Some logical shards (lanes) of an order; each is a run of its rows, and they yield one row each, round after round.
-
-    Rows come by their number in their lane, and rows of one number by their lanes.  Lanes that are behind, since another
-    reader read fewer of their rows, catch up first.  A lane that has ended is passed over.
-
-    Attributes:
-        own: the lanes read, ascending.
-        starts: for each the place of its first row in the order.
-        lengths: for each its number of rows there.
-        limits: for each the number of rows it yields: more than its length if rows are repeated, or pad it.
-        given: for each the number of rows it yielded before.
-        period: number of rows of the order, if it is repeated: each round begins so many places after the one before.
-        rounds: number of rounds; further rows are those of the last round again.
-    """
-
-    own: tuple[int, ...]
-    starts: tuple[int, ...]
-    lengths: tuple[int, ...]
-    limits: tuple[int, ...]
-    given: tuple[int, ...]
-    period: int = 0
-    rounds: int | None = 1
-
-    @classmethod
-    def of(cls, size: int, shards: int, own: tuple[int, ...], ends: str = "keep", times: int | None = 1) -> Self:
-        """Return the lanes of an order.
-
-        Args:
-            size: number of rows.
-            shards: number of lanes.
-            own: the lanes read.
-            ends: one of `ENDS`: lanes of different length keep all rows, drop the last one, or repeat rows up to the longest.
-            times: how often the rows are repeated; None: endlessly.
-
-        >>> ShardPositions.of(7, 3, (0, 1, 2)).below(np.arange(7), 0).tolist()
-        [0, 3, 5, 1, 4, 6, 2]
-        """
-        runs = [even_run(size, shards, shard) for shard in own]
-        if ends == "pad" and 0 < size < shards:  # a lane without rows repeats the row of another
-            runs = [range(shard % size, shard % size + 1) for shard in own]
-        lengths = tuple(map(len, runs))
-        most = ENDLESS // (4 * shards)
-        rounds = [most // max(1, length) if times is None else min(times, most // max(1, length)) for length in lengths]
-        limits = tuple(length * each for length, each in zip(lengths, rounds, strict=True))
-        if ends != "keep":
-            even = (size // shards if ends == "drop" else -(-size // shards)) * (times or 0)
-            if times is not None:
-                limits = tuple(min(most, even) if length else 0 for length in lengths)
-        starts = tuple(run.start for run in runs)
-        return cls(own, starts, lengths, limits, (0,) * len(own), size, times)
-
-    def behind(self, given: tuple[int, ...]) -> Self:
-        """Return the rows that remain after each lane yielded so many."""
-        return replace(self, given=tuple(map(min, given, self.limits)))
-
-    def alone(self, shard: int) -> Self:
-        """Return the rows of one lane."""
-        number = self.own.index(shard)
-        names = "own", "starts", "lengths", "limits", "given"
-        kept: dict[str, Any] = {name: (getattr(self, name)[number],) for name in names}
-        return replace(self, **kept)
-
-    @property
-    def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
-        return sum(self.limits) - sum(self.given)
-
-    @property
-    def mixes(self) -> bool:
-        """See `Layer.mixes`."""
-        return True
-
-    def reach(self, count: int) -> int:
-        """See `Layer.reach`."""
-        return min(count, self.num_rows)
-
-    def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`."""
-        return None
-
-    def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
-        rounds, which = self._turns(places)
-        starts, lengths = np.array(self.starts, np.int64), np.array(self.lengths, np.int64)[which]
-        turns, rows = rounds // lengths, rounds % lengths
-        if self.rounds is not None:
-            turns = np.minimum(turns, self.rounds - 1)
-        found: Ints = starts[which] + rows + turns * np.int64(self.period)
-        return found
-
-    def given_at(self, place: int) -> list[int]:
-        """Return the number of rows of each lane among the first `place` rows.
-
-        >>> ShardPositions.of(7, 3, (0, 1, 2)).given_at(4)
-        [2, 1, 1]
-        """
-        if not place:
-            return list(self.given)
-        rounds, which = self._turns(np.array([place - 1], np.int64))
-        row, last = int(rounds[0]), int(which[0])
-        told = zip(self.given, self.limits, strict=True)
-        return [min(max(given, row + (shard <= last)), limit) for shard, (given, limit) in enumerate(told)]
-
-    def _turns(self, places: Ints) -> tuple[Ints, Ints]:
-        """Return for each place the number of the row in its lane, and the index of the lane."""
-        spans = self._spans
-        span = np.searchsorted(spans.ends, places, side="right")
-        rounds, turn = np.divmod(places - spans.begins[span], spans.sizes[span])
-        return spans.rows[span] + rounds, spans.lanes[spans.offsets[span] + turn]
-
-    @cached_property
-    def _spans(self) -> _Spans:
-        """The rounds in which the same lanes yield rows."""
-        given, limits = (np.array(each, np.int64) for each in (self.given, self.limits))
-        borders = np.unique(np.concatenate([given, limits]))
-        begins, sizes, rows, shards = [], [], [], []
-        place = 0
-        for row, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
-            group = np.flatnonzero((given <= row) & (row < limits))
-            if len(group):
-                begins.append(place)
-                sizes.append(len(group))
-                rows.append(row)
-                shards.append(group)
-                place += (stop - row) * len(group)
-        ends = [*begins[1:], place] if begins else []
-        offsets = np.cumsum(np.array([0, *sizes], np.int64))[: len(sizes)]
-        ends_, begins_, sizes_, rows_ = (np.array(each, np.int64) for each in (ends, begins, sizes, rows))
-        return _Spans(ends_, begins_, sizes_, rows_, offsets, np.concatenate(shards) if shards else np.zeros(0, np.int64))
-
-
-class _Spans(NamedTuple):
-    """Spans of places with the same lanes: each span's end, begin, number of lanes, first row and first lane."""
-
-    ends: Ints
-    begins: Ints
-    sizes: Ints
-    rows: Ints
-    offsets: Ints
-    lanes: Ints
-
 
 _BLOCKS_PER_WINDOW = 16  # that mix at least, where the memory of a window suffices
 _ROW_BYTES = 1 << 10  # of rows of unknown size
@@ -219,7 +60,7 @@ class _Turns:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class BlocksInTurn(PlainLayer):
+class BlocksInTurn(OrderLayer):
     """The blocks below in a random order, each with its rows as they are.
 
     Args:
@@ -233,15 +74,16 @@ class BlocksInTurn(PlainLayer):
 
     blocks: RowBlocks
     seed: int
+    permutes = True
     _known: dict[int, _Turns] = field(default_factory=dict, repr=False)
 
     @property
     def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
+        """See `OrderLayer.num_rows`."""
         return self.blocks.num_rows
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
+        """See `OrderLayer.below`."""
         if not len(places):
             return places
         if epoch not in self._known:
@@ -250,7 +92,7 @@ class BlocksInTurn(PlainLayer):
         return self._known[epoch].rows_at(places, self.blocks)
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`."""
+        """See `OrderLayer.structure`."""
         order = _Turns.of(self.blocks, self.seed, epoch).numbers
         return RowBlocks(blocks.rows[order], blocks.sizes[order], blocks.files[order], blocks.is_indexed)
 
@@ -294,7 +136,7 @@ class _Windows:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ShuffledBlocks(PlainLayer):
+class ShuffledBlocks(OrderLayer):
     """The rows below in a random order in which consecutive rows come from few blocks.
 
     The blocks are permuted; in that order neighbours form windows, and the rows of a window are permuted among themselves.
@@ -325,37 +167,35 @@ class ShuffledBlocks(PlainLayer):
     window_bytes: int = 64 << 20
     lanes: int = 1
     reshuffles: bool = False
+    mixes = permutes = True
     _known: dict[int, _Windows] = field(default_factory=dict, repr=False)
 
     @property
     def num_rows(self) -> int:
-        """See `Layer.num_rows`."""
+        """See `OrderLayer.num_rows`."""
         return self.blocks.num_rows
 
-    @property
-    def mixes(self) -> bool:
-        """See `Layer.mixes`."""
-        return True
-
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `Layer.below`."""
+        """See `OrderLayer.below`."""
         if not len(places):
             return places
         order = self._order(epoch)
         number, first, rows = order.of(places)
         return order.turns.rows_at(first + order.orders.at(number, rows, places - first), self.blocks)
 
-    def below_in_turns(self, places: Ints, turns: Ints | int) -> Ints:
-        """Return the places below for rows of which each has its own epoch."""
-        return each_turn(self, places, turns)
-
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `Layer.structure`: windows are the blocks of the result."""
+        """See `OrderLayer.structure`: windows are the blocks of the result."""
         if self.reshuffles:
             return None
         rows = np.diff(self.window_starts(epoch))
         sizes, total = self._sizes(), self.num_rows
         return RowBlocks.of(rows, rows * (int(sizes.sum()) // max(1, total)), is_indexed=True)
+
+    def largest_window_bytes(self) -> int:
+        """See `OrderLayer.largest_window_bytes`: those of the first epoch."""
+        rows = self.num_rows
+        most = int(np.diff(self.window_starts(0)).max()) if rows else 0
+        return most * int(self.blocks.sizes.sum()) // max(1, rows) * self.lanes
 
     def window_starts(self, epoch: int) -> Ints:
         """The place at which each window of an epoch begins, and that behind the last."""

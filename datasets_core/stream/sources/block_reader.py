@@ -135,6 +135,10 @@ class BlockFile(Protocol):
         """True if it is held to a version that is known from an earlier process."""
         ...
 
+    def probe(self) -> float:
+        """Send a small request, and return the seconds that it takes."""
+        ...
+
     def forget(self) -> None:
         """Keep nothing of the file on the disk, since it is another one now."""
         ...

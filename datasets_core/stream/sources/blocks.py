@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import OneOrder, Origins, RowsByPlace
+from datasets_core.stream.nodes.positions import Origins, RowsByPlace
 from datasets_core.stream.sources.block_index import BlockIndex
 from datasets_core.stream.sources.block_reader import BlockFile, BlockReader, BlockRequest, Key, gathered
 
@@ -228,7 +228,7 @@ class BlockPart:
 
 
 @dataclass(frozen=True)
-class RowsOfBlocks(OneOrder):
+class RowsOfBlocks(RowsByPlace):
     """Rows by position in files of blocks; see `RowsByPlace`.
 
     Attributes:
@@ -248,6 +248,7 @@ class RowsOfBlocks(OneOrder):
     columns: tuple[str, ...] | None = None
     _own: _Own = field(default_factory=lambda: _Own(), compare=False, repr=False)
     projects = True
+    is_fetched = True
 
     # -- columns -------------------------------------------------------------------------------------------------------
 
@@ -266,14 +267,14 @@ class RowsOfBlocks(OneOrder):
         for part in self.parts:
             part.index.retry()
         self._fit()
-        return Ordered(cast(RowsByPlace, self), (), epoch)
+        return Ordered(self, (), epoch)
 
     def features_of(self, schema: pa.Schema) -> Features | None:
-        """The features of rows that were read, where they are not those of all: a file has wider types than the first one."""
+        """See `RowsByPlace.features_of`: a file has wider types than the first one."""
         return self._fit().features_of(schema)
 
     def projected(self, names: Sequence[str]) -> RowsOfBlocks | None:
-        """See `RowsByPlace.projected`."""
+        """See `Source.projected`."""
         kept = tuple(name for name in self.known_features() or () if name in names)
         if self.columns == kept or len(kept) == len(self.known_features() or ()):
             return None
@@ -314,8 +315,17 @@ class RowsOfBlocks(OneOrder):
         """See `RowsByPlace.blocks`."""
         return RowBlocks.joined([part.index.blocks().cut([part.run()]) for part in self.parts])
 
+    @property
+    def read_columns(self) -> tuple[str, ...] | None:
+        """See `RowsByPlace.read_columns`."""
+        return self.columns
+
+    def block_runs(self) -> list[tuple[BlockIndex, range]]:
+        """See `RowsByPlace.block_runs`."""
+        return [(part.index, part.run()) for part in self.parts]
+
     def signed(self) -> list[Any]:
-        """See `RowsByPlace.signed`."""
+        """See `Source.signed`."""
         return self.identity()
 
     def _rows(self, places: Ints) -> tuple[Ints, Ints]:
@@ -400,7 +410,7 @@ class RowsOfBlocks(OneOrder):
         return place + self.parts[part].index.size_of(block)[0] - int(rows[0])
 
     def file_names(self) -> Sequence[str]:
-        """See `RowsByPlace.file_names`."""
+        """See `Source.file_names`."""
         return [file.name for part in self.parts for file in part.index.files]
 
     def origins(self, places: Ints, epochs: Ints | int = 0) -> Origins:

@@ -22,8 +22,8 @@ from datasets_core.store.chunks import Chunks
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.rows.create import Recipe, check_callable, divided, failed_at, named_arguments
 from datasets_core.store.table import RowTable
-from datasets_core.stream.nodes.jobs import JobOutput, JobRows, RowsOfJobs
-from datasets_core.stream.nodes.positions import MemoryRows, OneOrder, Origins
+from datasets_core.stream.nodes.jobs import JobOutput, JobRows, RowJob, RowsOfJobs
+from datasets_core.stream.nodes.positions import Origins, RowsByPlace
 from datasets_core.stream.order.files import EndlessFileTurns, FileRows, FileTurns, epochs_of_stretch, shuffled_files
 from datasets_core.stream.order.layers import ENDLESS, Ints
 
@@ -34,7 +34,7 @@ _PROJECTIONS: WeakKeyDictionary[RowTable, dict[tuple[str, ...], RowTable]] = Wea
 
 
 @dataclass(frozen=True, slots=True)
-class RowsOfTable(OneOrder):
+class RowsOfTable(RowsByPlace):
     """Rows by number in a table; see `RowsByPlace`.
 
     Attributes:
@@ -57,16 +57,21 @@ class RowsOfTable(OneOrder):
         """Number of rows."""
         return self.table.num_rows if self.index is None else len(self.index)
 
+    @property
+    def dataset_table(self) -> RowTable:
+        """See `Source.dataset_table`."""
+        return self.table
+
     def near(self, place: int, epoch: int) -> int:
         """See `RowsByPlace.near`."""
         return ENDLESS
 
     def signed(self) -> list[Any]:
-        """See `RowsByPlace.signed`."""
+        """See `Source.signed`."""
         return [f"{self.num_rows} rows", Hasher.hash((self.identity(), self.features.to_dict()))]
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """See `RowsByPlace.projected`."""
+        """See `Source.projected`."""
         kept = {name: feature for name, feature in self.features.items() if name in names}
         known = _PROJECTIONS.setdefault(self.table, {})
         if tuple(kept) not in known:
@@ -113,7 +118,7 @@ class RowsOfBuilt(RowsOfTable):
         return None if structure is None or self.index is not None else structure.blocks()
 
     def as_jobs(self) -> RowsOfJobs | None:
-        """See `RowsByPlace.as_jobs`."""
+        """See `Source.as_jobs`."""
         blocks = self.blocks
         if blocks is None or blocks.is_indexed:
             return None
@@ -137,7 +142,7 @@ class RowsOfBuilt(RowsOfTable):
         return None if found is None else Origins(found.names, *found.of(places))
 
     def file_names(self) -> Sequence[str] | None:
-        """See `RowsByPlace.file_names`."""
+        """See `Source.file_names`."""
         found = self._files()
         return None if found is None else found.names
 
@@ -147,7 +152,7 @@ class RowsOfBuilt(RowsOfTable):
 
 
 @dataclass(frozen=True, slots=True)
-class TableJob:
+class TableJob(RowJob):
     """Rows `start` to `stop` of a table, those of one file; see `RowJob`.
 
     Attributes:
@@ -206,7 +211,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class RowsOfFiles(MemoryRows):
+class RowsOfFiles(RowsByPlace):
     """Rows that are read by place, in the order of an epoch; see `RowsByPlace`.
 
     Attributes:
@@ -230,7 +235,7 @@ class RowsOfFiles(MemoryRows):
 
     @property
     def features(self) -> Features:
-        """See `RowsByPlace.features`."""
+        """See `Source.features`."""
         return Features({**self.columns, **dict.fromkeys(self.id_columns, Value("string"))})
 
     @property
@@ -240,16 +245,21 @@ class RowsOfFiles(MemoryRows):
 
     @property
     def changes_by_epoch(self) -> bool:
-        """See `RowsByPlace.changes_by_epoch`."""
+        """See `Source.changes_by_epoch`."""
         return self.order.seed is not None and self.order.reshuffles
 
     @property
+    def by_file(self) -> RowsOfFiles:
+        """See `Source.by_file`."""
+        return self
+
+    @property
     def drawn_seed(self) -> int | None:
-        """See `RowsByPlace.drawn_seed`."""
+        """See `Source.drawn_seed`."""
         return self.order.seed if self.order.is_drawn else None
 
     def with_seed(self, seed: int) -> RowsOfFiles:
-        """See `RowsByPlace.with_seed`."""
+        """See `Source.with_seed`."""
         return replace(self, order=replace(self.order, seed=seed), _known={})
 
     def near(self, place: int, epoch: int) -> int:
@@ -257,7 +267,7 @@ class RowsOfFiles(MemoryRows):
         return self.in_epoch(epoch).first_behind(place)
 
     def signed(self) -> list[Any]:
-        """See `RowsByPlace.signed`."""
+        """See `Source.signed`."""
         return self.identity()
 
     def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
@@ -387,7 +397,7 @@ _BATCH_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorJob:
+class GeneratorJob(RowJob):
     """One call of a generator; a job (see `RowJob`).
 
     Attributes:
@@ -401,7 +411,7 @@ class GeneratorJob:
         """See `RowJob.is_independent`: it has lists of its own."""
         return True
 
-    def batches(self, skip: int, *, in_order: bool) -> Generator[JobOutput]:
+    def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[JobOutput]:
         """See `RowJob.batches`; without features rows are delivered as they were yielded.
 
         Rows are delivered while others are generated.

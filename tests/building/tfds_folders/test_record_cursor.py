@@ -7,7 +7,7 @@ import pytest
 
 from datasets_core.building.tfds_folders.shards import RecordCursor
 from datasets_core.errors import DamagedShardError
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 
 RECORDS = [bytes([number]) * number for number in range(10)]
 PLAIN = b"".join(map(frame, RECORDS))

@@ -7,7 +7,7 @@ from datasets_core.building.tfds_folders.columns import TfdsReader
 from datasets_core.building.tfds_folders.layout import layout_of
 from datasets_core.building.tfds_folders.shards import RecordShard
 from datasets_core.errors import DamagedRecordError, DamagedShardError, ExampleError
-from datasets_core.records.framing import frame
+from datasets_core.records.frames import frame
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.shard import ShardCache
 

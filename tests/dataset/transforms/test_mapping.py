@@ -10,7 +10,7 @@ import pytest
 
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.transforms.calling import Caller, Calls
-from datasets_core.dataset.transforms.mapper import Mapper, Plan
+from datasets_core.dataset.transforms.mapper import Mapper, MapPlan
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.features.types import Json
@@ -19,7 +19,7 @@ from datasets_core.features.types import Json
 def made(rows: Dataset, function: Any, batched: bool = False, removed: tuple[str, ...] = ()) -> pa.Table:
     """The rows that a function makes, and nothing else asked for."""
     calls = Calls(function, {}, False, False, "map")
-    plan = Plan(calls, None, batched, 2 if batched else None, False, removed, None, False, True, True)
+    plan = MapPlan(calls, None, batched, 2 if batched else None, False, removed, None, False, True, True)
     with Caller(calls) as caller:
         return pa.Table.from_batches([made.batch() for made in Mapper(plan, rows, caller).made(0, rows.num_rows)])
 

@@ -11,7 +11,7 @@ from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.nodes.jobs import Marked, RowsOfJobs
+from datasets_core.stream.nodes.jobs import Marked, RowJob, RowsOfJobs
 from datasets_core.stream.nodes.shard import EveryNth, PlacedShards, ShardsInTurn
 from datasets_core.stream.plan import Plan
 
@@ -19,7 +19,7 @@ LANES = 12
 DIVISORS = (1, 2, 3, 4, 6, 12)
 
 
-class Numbers:
+class Numbers(RowJob):
     """A job that makes numbers in batches, with marks if it is asked to; counts what it makes."""
 
     is_independent = True

@@ -8,11 +8,11 @@ import pytest
 
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.nodes.jobs import GeneratedRows, Marked, RowsOfJobs
+from datasets_core.stream.nodes.jobs import GeneratedRows, Marked, RowJob, RowsOfJobs
 from datasets_core.stream.plan import Plan
 
 
-class Marking:
+class Marking(RowJob):
     """Makes numbers in batches of five, and marks them; keeps what it was asked for."""
 
     is_independent = True
@@ -66,10 +66,10 @@ def test_a_mark_is_told_with_the_row_that_it_is_of() -> None:
 
 
 def test_a_job_that_never_marked_is_told_none() -> None:
-    class Plain:
+    class Plain(RowJob):
         is_independent = True
 
-        def batches(self, skip: int, *, in_order: bool) -> Any:
+        def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Any:
             yield pa.RecordBatch.from_arrays([pa.array(range(skip, 3), pa.int64())], names=["a"])
 
     node = GeneratedRows.of(_source(Plain()))

@@ -10,6 +10,7 @@ from datasets_core.dataset.dataset import Dataset
 from datasets_core.features.base import Value
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.features.schema import Features
+from datasets_core.stream.nodes.columns import ColumnChange
 from datasets_core.stream.nodes.functions import Function, RowsMade
 from datasets_core.stream.nodes.map_filter import (
     Changed,
@@ -23,10 +24,11 @@ from datasets_core.stream.nodes.map_filter import (
     Windows,
     numbered,
 )
-from datasets_core.stream.nodes.node import Node
+from datasets_core.stream.nodes.node import Node, Over, RowChange
 from datasets_core.stream.nodes.ordered import Ordered
-from datasets_core.stream.nodes.positions import MemoryRows
-from datasets_core.stream.order.layers import ENDLESS, Repeated
+from datasets_core.stream.nodes.positions import RowsByPlace
+from datasets_core.stream.order.layers import ENDLESS, OrderLayer, Repeated
+from datasets_core.stream.steps import Step
 
 ORDERED = Dataset.from_dict({"a": list(range(40))}).to_iterable_dataset()._plan.node(0)
 BELOW = Filtered(ORDERED, Function(lambda row: row["a"] % 4 != 0, "filter"))
@@ -120,6 +122,23 @@ def test_the_first_rows_are_taken_without_a_look_at_the_others() -> None:
     assert _values(node, node.start) == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("base", "lacking"),
+    [
+        (Node, "blocks"),
+        (Over, "own_numbers"),
+        (Step, "counts_rows"),
+        (OrderLayer, "below"),
+        (RowChange, "changed"),
+        (ColumnChange, "features"),
+    ],
+)
+def test_a_kind_that_lacks_a_method_cannot_be_made(base: type, lacking: str) -> None:
+    kind = type("Lacking", (base,), {})
+    with pytest.raises(TypeError, match=rf"abstract.*\b{lacking}\b"):
+        kind()
+
+
 def test_rows_with_places_have_numbers_already() -> None:
     assert numbered(ORDERED, True) is ORDERED
     assert numbered(BELOW, False) is BELOW
@@ -133,11 +152,14 @@ def test_windows_differ_by_epoch() -> None:
 def test_every_round_is_a_turn_of_its_own() -> None:
     """What reads the rows is told how often they were read before, through steps and through rounds of rounds."""
 
-    class Turning(MemoryRows):
+    class Turning(RowsByPlace):
         features, paths, num_rows, changes_by_epoch = Features({"a": Value("int64")}), NOWHERE, 2, True
 
         def near(self, place: int, epoch: int) -> int:
             return ENDLESS
+
+        def signed(self) -> list[Any]:
+            return ["rows", ""]
 
         def read(self, places: Any, epochs: Any) -> Any:
             return pa.record_batch({"a": pa.array((places * 0 + epochs).tolist(), pa.int64())})

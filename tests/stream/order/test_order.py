@@ -13,7 +13,7 @@ from datasets_core.stream.order.layers import (
     ENDLESS,
     Cut,
     Grouped,
-    Layer,
+    OrderLayer,
     Repeated,
     Shuffled,
     Slice,
@@ -23,7 +23,7 @@ from datasets_core.stream.order.layers import (
 )
 
 
-def _all(layer: Layer) -> list[int]:
+def _all(layer: OrderLayer) -> list[int]:
     return layer.below(np.arange(layer.num_rows, dtype=np.int64), 0).tolist()
 
 
@@ -82,10 +82,10 @@ def test_an_epoch_has_an_order_of_its_own(epoch: int) -> None:
 def test_rows_of_several_epochs_are_shuffled_as_each_epoch_alone():
     layer = Shuffled(40, 16, seed=3, reshuffles=True)
     places, turns = np.tile(np.arange(40), 2), np.repeat([5, 2], 40)
-    found = layer.below_in_turns(places, turns)
+    found = layer.places_below(places, turns, 0)
     assert found[:40].tolist() == layer.below(np.arange(40), 5).tolist()
     assert found[40:].tolist() == layer.below(np.arange(40), 2).tolist()
-    assert layer.below_in_turns(np.arange(40), 2).tolist() == found[40:].tolist()
+    assert layer.places_below(np.arange(40), 2, 0).tolist() == found[40:].tolist()
 
 
 class _Counted:
@@ -115,7 +115,7 @@ def test_rows_below_are_counted_no_further_than_asked() -> None:
     assert (Grouped(rows, 4, False).below(np.array([8]), 0).tolist(), rows.asked) == ([32, 33, 34, 35], 36)
     assert (Repeated(rows, 3).reach(40), rows.asked) == (40, 40)
     assert (Repeated(rows, None).below(np.array([44, 2]), 0).tolist(), rows.asked) == ([44, 2], 45)
-    assert (Repeated(rows, 3).turns(np.array([49]), 0).tolist(), rows.asked) == ([0], 50)
+    assert (Repeated(rows, 3).turns_below(np.array([49]), 0).tolist(), rows.asked) == ([0], 50)
     assert (Repeated(rows, 3).reach(2001), Repeated(rows, 3).below(np.array([2001]), 0).tolist()) == (2001, [1])
     assert Slice(Grouped(Slice(rows, 990), 4, True), 1).num_rows == 1
 
@@ -130,7 +130,7 @@ LAYERS = [
 
 
 @given(BLOCKS, st.sampled_from(LAYERS))
-def test_blocks_of_a_layer_hold_rows_of_one_block(blocks: RowBlocks, layer_of: Callable[[int], Layer]) -> None:
+def test_blocks_of_a_layer_hold_rows_of_one_block(blocks: RowBlocks, layer_of: Callable[[int], OrderLayer]) -> None:
     layer = layer_of(blocks.num_rows)
     found = layer.structure(blocks, 0)
     assert found is not None

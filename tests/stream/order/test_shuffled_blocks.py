@@ -120,8 +120,8 @@ def test_epochs_and_seeds_have_orders_of_their_own() -> None:
 def test_rows_of_several_rounds_are_shuffled_as_each_round_alone() -> None:
     layer = ShuffledBlocks(ODD, 3, reshuffles=True)
     places, turns = np.tile(np.arange(37), 2), np.repeat([5, 2], 37)
-    assert layer.below_in_turns(places, turns).tolist() == _all(layer, 5) + _all(layer, 2)
-    assert layer.below_in_turns(np.arange(37), 2).tolist() == _all(layer, 2)
+    assert layer.places_below(places, turns, 0).tolist() == _all(layer, 5) + _all(layer, 2)
+    assert layer.places_below(np.arange(37), 2, 0).tolist() == _all(layer, 2)
 
 
 @given(SIZES, st.integers(0, 3))

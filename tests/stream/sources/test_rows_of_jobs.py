@@ -16,20 +16,21 @@ from datasets_core.features.base import Value
 from datasets_core.features.media.media import NOWHERE
 from datasets_core.features.schema import Features
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.nodes.jobs import GeneratedRows, RowsOfJobs
+from datasets_core.stream.nodes.jobs import GeneratedRows, RowJob, RowsOfJobs
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import Share
 
 
-class Numbers:
+class Numbers(RowJob):
     """Makes numbers, in batches of some rows; counts what it made, and whether it was closed."""
 
     made = closed = 0
+    is_independent = True
 
     def __init__(self, first, count, size=3):
         self.numbers, self.size = range(first, first + count), size
 
-    def batches(self, skip, *, in_order):
+    def batches(self, skip, *, in_order, mark=None):
         try:
             for start in range(skip, len(self.numbers), self.size):
                 rows = list(self.numbers[start : min(start + self.size, len(self.numbers))])
@@ -185,8 +186,10 @@ def test_jobs_are_mixed_before_they_are_shared():
 
 
 def test_rows_may_tell_their_types_themselves():
-    class Widening:
-        def batches(self, skip, *, in_order):
+    class Widening(RowJob):
+        is_independent = True
+
+        def batches(self, skip, *, in_order, mark=None):
             rows = [pa.array([1]), pa.array(["x"])]
             for row in rows[skip:]:
                 yield pa.RecordBatch.from_arrays([row], names=["a"])
@@ -209,7 +212,7 @@ def test_jobs_know_whether_all_are_read_in_order():
     seen = []
 
     class Seen(Numbers):
-        def batches(self, skip, *, in_order):
+        def batches(self, skip, *, in_order, mark=None):
             seen.append(in_order)
             yield from super().batches(skip, in_order=in_order)
 

@@ -11,7 +11,7 @@ import pytest
 
 from datasets_core.config import using
 from datasets_core.errors import FileInPlaceError
-from datasets_core.store.commit import WriteJournal, header_of, holds, writing_folder
+from datasets_core.stream.io.write import WriteJournal, header_of, holds, writing_folder
 
 
 def journal_of(folder: Path, header: dict[str, object]) -> WriteJournal:
