@@ -101,6 +101,8 @@ class Journal(Generic[E]):
 
     def keep(self, entries: Sequence[E]) -> None:
         """Drop all but some entries: the data of others are not on the disk."""
+        if self._out is not None and len(entries) == len(self.entries):
+            return
         self.entries = list(entries)
         self.close()
         text = b"".join(json.dumps(line).encode() + b"\n" for line in (self._header, *map(self._encode, entries)))
