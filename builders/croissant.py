@@ -16,8 +16,8 @@ import pyarrow as pa
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.errors import ConfigurationError, FileFormatError, UnknownConfigError, redact
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.options import DownloadConfig
 from datasets_core.files import is_url
 from datasets_core.meta.croissant_document import parse_croissant
 from datasets_core.meta.croissant_nodes import CroissantDocument, FieldNode, RecordSetNode

@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     from datasets_core.features.types import Json as Json
     from datasets_core.features.types import Translation as Translation
     from datasets_core.features.types import TranslationVariableLanguages as TranslationVariableLanguages
+    from datasets_core.fetch.checksums import DownloadConfig as DownloadConfig
+    from datasets_core.fetch.checksums import DownloadMode as DownloadMode
     from datasets_core.fetch.checksums import VerificationMode as VerificationMode
     from datasets_core.fetch.downloads import DownloadManager as DownloadManager
-    from datasets_core.fetch.options import DownloadConfig as DownloadConfig
-    from datasets_core.fetch.options import DownloadMode as DownloadMode
     from datasets_core.fetch.streaming import StreamingDownloadManager as StreamingDownloadManager
     from datasets_core.inspect import get_dataset_config_info as get_dataset_config_info
     from datasets_core.inspect import get_dataset_config_names as get_dataset_config_names
@@ -127,9 +127,8 @@ _HOMES = homes(
         "datasets_core.features.types": (
             "Array2D Array3D Array4D Array5D ClassLabel Json Translation TranslationVariableLanguages"
         ),
-        "datasets_core.fetch.checksums": "VerificationMode",
+        "datasets_core.fetch.checksums": "DownloadConfig DownloadMode VerificationMode",
         "datasets_core.fetch.downloads": "DownloadManager",
-        "datasets_core.fetch.options": "DownloadConfig DownloadMode",
         "datasets_core.fetch.streaming": "StreamingDownloadManager",
         "datasets_core.files": "files",
         "datasets_core.inspect": (

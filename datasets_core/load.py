@@ -19,8 +19,7 @@ from datasets_core.engines import get_engine
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, LockDriftError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
-from datasets_core.fetch.checksums import VerificationMode
-from datasets_core.fetch.options import DownloadConfig, DownloadMode
+from datasets_core.fetch.checksums import DownloadConfig, DownloadMode, VerificationMode
 from datasets_core.files import check_writable, local_path, write_atomically
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.splits import ReadInstruction, Split, parse_split

@@ -248,6 +248,18 @@ def test_few_places_catch_what_may_pass_and_one_follows_redirects() -> None:
     assert followers == [("datasets_core.fetch.http", "followed")]
 
 
+def test_all_readers_ask_for_ranges_in_one_way() -> None:
+    asking = [
+        (name, function.name)
+        for name, tree in TREES.items()
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef | ast.ClassDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get_ranges"
+    ]
+    assert set(asking) == {("datasets_core.fetch.ranges.reader", "open_range")}
+
+
 def test_one_place_asks_whether_an_owner_lives() -> None:
     asking = [
         name

@@ -15,7 +15,7 @@ from datasets_core.errors import (
     UnknownVersionError,
     UntrustedScriptError,
 )
-from datasets_core.fetch.options import DownloadConfig
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.inspect import (
     get_dataset_config_info,
     get_dataset_config_names,

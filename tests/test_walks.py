@@ -53,7 +53,7 @@ DATACLASSES = [
     "features.base.Value",
     "features.formats.formats.RowFormat",
     "features.media.media.MediaPaths",
-    "fetch.options.DownloadConfig",
+    "fetch.checksums.DownloadConfig",
     "files.FileEntry",
     "io.push_parquet.PushedRows",
     "meta.info.Card",

@@ -42,8 +42,7 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
-from datasets_core.fetch.checksums import RegisteredFile, VerificationMode
-from datasets_core.fetch.options import DownloadConfig, DownloadMode
+from datasets_core.fetch.checksums import DownloadConfig, DownloadMode, RegisteredFile, VerificationMode
 from datasets_core.files import is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo

@@ -22,8 +22,7 @@ from datasets_core.building.cache_key import is_format
 from datasets_core.building.hooks import Builder, SplitGenerator, divide, holds_once, names_of_parts
 from datasets_core.building.live_jobs import Begun, FileJob, LiveJob, LiveTables
 from datasets_core.building.marks import MarkCache
-from datasets_core.building.options import BuildOptions, download_manager, has_register, named_splits
-from datasets_core.building.registration import Register
+from datasets_core.building.options import BuildOptions, Register, download_manager, has_register, named_splits
 from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.process import packed, unpacked
 from datasets_core.errors import (

@@ -15,7 +15,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import Builder, Hooks, Replay, file_of
 from datasets_core.building.marks import FileMarks, Mark, MarkCache, packed, unpacked
 from datasets_core.building.write.generate import made_tables, origin
-from datasets_core.building.write.sink import check_columns
+from datasets_core.building.write.jobs import check_columns
 from datasets_core.config import settings
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import (
@@ -291,7 +291,6 @@ class LiveJob(RowJob):
 
     @property
     def is_independent(self) -> bool:
-        """See `RowJob.is_independent`."""
         builder = self.splits.builder
         if self.count == 1:
             return True
@@ -451,7 +450,6 @@ class FileJob(RowJob):
 
     @property
     def is_independent(self) -> bool:
-        """See `RowJob.is_independent`."""
         return True
 
     def num_rows(self) -> int | None:

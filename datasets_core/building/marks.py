@@ -235,21 +235,20 @@ class MarkCache:
         return found
 
     def keep(self, split: str, index: int, count: int) -> None:
-        """Have those of a file on the disk, if some are new; of small files, when there are many, or all were read.
+        """Have those of a file on the disk, if some are new; of small files, when there are many, or reading ends.
 
         Args:
             split, index: the file.
             count: how many files the split has.
         """
         found = self._files.get((split, index))
-        if found is None or not found.is_new or sys.is_finalizing():  # a walk that ends with its process opens nothing
+        if found is None or sys.is_finalizing():  # a walk that ends with its process opens nothing
             return
-        if found.marks:
+        if found.is_new and found.marks:
             self._cache.put(self._key(split, index), found.to_bytes())
             found.is_new = False
-            return
-        self._unkept[split] = self._unkept.get(split, 0) + 1
-        if index == count - 1 or self._unkept[split] >= _MANY:
+        unkept = self._unkept[split] = self._unkept.get(split, 0) + found.is_new
+        if unkept >= _MANY or (unkept and (found.num_rows is None or index == count - 1)):
             self._keep_small(split)
 
     def drop(self, split: str, index: int) -> None:

@@ -18,9 +18,8 @@ from datasets_core.building.cache_key import dataset_identity, stale_source
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import STRENGTH, BuildOptions, check_hashes, check_manifest, has_register, is_wanted
 from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError, MissingChecksumError, VerificationError
-from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.checksums import DownloadMode, VerificationMode
 from datasets_core.fetch.hub.repository import DEFAULT_REVISION, is_commit
-from datasets_core.fetch.options import DownloadMode
 from datasets_core.files import disk_errors, is_url, locked, locked_and_swept, write_atomically
 from datasets_core.progress import progress
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, located, lock_path, manifest_bytes, read_manifest
@@ -233,7 +232,7 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     is_checked = STRENGTH[wanted] <= STRENGTH[known]
     try:
         if has_register(builder, options):
-            from datasets_core.building.registration import Register  # 2 ms that datasets without checksums do without
+            from datasets_core.building.options import Register  # 2 ms that datasets without checksums do without
 
             Register.of(builder, options).check(manifest.info.download_checksums)
         check_manifest(builder, manifest, manifest.info.download_checksums, wanted)

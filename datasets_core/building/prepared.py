@@ -23,9 +23,8 @@ from datasets_core.config import settings
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError, ManifestError
 from datasets_core.features.schema import Features
-from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.checksums import DownloadMode, VerificationMode
 from datasets_core.fetch.hub.repository import parse_hub_url
-from datasets_core.fetch.options import DownloadMode
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.splits import ReadInstruction, RowRange, ShardLengths, absolute, nested, row_ranges

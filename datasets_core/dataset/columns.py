@@ -128,7 +128,7 @@ def _check_fields(feature: FeatureType, value: Any, path: str, row: int) -> None
 
 def stored_as(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """A table under another schema of the same columns, whose types may store the values in another way."""
-    from datasets_core.store.derived import viewed
+    from datasets_core.store.rows.create import viewed
 
     arrays = []
     for column, field in zip(table.columns, schema, strict=True):
@@ -345,7 +345,7 @@ class ColumnChanges(Rows):
         Raises:
             ConfigurationError: a field would be called as a column is.
         """
-        from datasets_core.store.derived import spread
+        from datasets_core.store.rows.create import spread
 
         flat = flat_columns(self._table.schema, self._features, max_depth)
         names = [name for name, _, _ in flat]
@@ -460,7 +460,7 @@ class ColumnChanges(Rows):
         """Some columns computed anew, the others as they are stored, all under `features` and in their order."""
         from datasets_core.dataset.recompute import recomputed, retyped_schema, whole_rows, with_columns_of
         from datasets_core.dataset.results import written
-        from datasets_core.store.derived import spread
+        from datasets_core.store.rows.create import spread
 
         other = self._derived(operation, *arguments, new_fingerprint=new_fingerprint)
         if keeping.get("cache_file_name") is not None:

@@ -20,8 +20,8 @@ from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features, joined_features, storage_type
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit
-from datasets_core.store.derived import filled, spread
 from datasets_core.store.pieces import Ints
+from datasets_core.store.rows.create import filled, spread
 from datasets_core.store.rows.indices import at_least
 from datasets_core.store.rows.rows import Lineage
 from datasets_core.store.table import RowTable, zipped

@@ -26,8 +26,7 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import Split
 from datasets_core.meta.version import Version
 from datasets_core.store.rows.indices import agreed, as_features
-from datasets_core.store.rows.row_ids import Identified
-from datasets_core.store.rows.rows import Rows
+from datasets_core.store.rows.rows import Identified, Rows
 from datasets_core.store.source import paths_of_files
 from datasets_core.store.table import RowTable
 

@@ -16,8 +16,8 @@ from datasets_core.features.cast import cast_array
 from datasets_core.features.encode import compile_column
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel, FixedShape, Json
-from datasets_core.store.derived import viewed
 from datasets_core.store.pieces import Ints
+from datasets_core.store.rows.create import viewed
 from datasets_core.store.rows.view import blocks, joined_blocks
 from datasets_core.store.table import RowTable, zipped
 

@@ -90,7 +90,7 @@ def walk(
         elif kind == "tar" or is_empty_tar(head):
             yield from _walk_tar(_Plain(opened), name, budget)
         elif kind in COMPRESSIONS:
-            with decompressed(cast(BinaryIO, _KeptOpen(opened)), path=name) as plain:
+            with decompressed(cast(BinaryIO, KeptOpen(opened)), path=name) as plain:
                 start = cast(io.BufferedReader, plain).peek(HEAD_BYTES)[:HEAD_BYTES]
                 if not is_tar(start) and not is_empty_tar(start):
                     raise ArchiveError(name, f"holds one {kind}-compressed file and no tar", advice="Open it with extract()")
@@ -180,7 +180,7 @@ def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
     yield source
 
 
-class _KeptOpen(io.RawIOBase):
+class KeptOpen(io.RawIOBase):
     """A file that a reader on top of it may close without closing it."""
 
     def __init__(self, inner: BinaryIO) -> None:

@@ -29,7 +29,7 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.fetch.checksums import Digest, FileRecord, VerificationMode, check_file, differ, record_of
-from datasets_core.fetch.disk_cache import discard, plain_of, read_json, sweep, temporary_of
+from datasets_core.fetch.disk_cache import DiskCache, discard, plain_of, read_json
 from datasets_core.fetch.http import closed_advice
 from datasets_core.fetch.members import open_decompressed
 from datasets_core.fetch.transfer import Fetched, Source, can_continue
@@ -109,8 +109,7 @@ class DownloadCache:
     """
 
     def __init__(self, folder: str, *, locks: str | None = None) -> None:
-        self.folder, self._locks = folder, locks or folder
-        self._is_swept = False
+        self.folder, self._disk = folder, DiskCache(folder, locks=locks)
 
     def get(self, wanted: Request) -> CachedFile:
         """The file of a URL, fetched if need be.
@@ -122,15 +121,17 @@ class DownloadCache:
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         begun = time.time()
-        found = self.held(wanted)
-        if found is not None:
-            return found
-        with files.locked(self._lock_of(wanted.url)):
+
+        def find(is_held: bool) -> CachedFile | None:
+            if not is_held:
+                return self.held(wanted)
             found = self._find(wanted.url)
-            if found is not None and found.fetched_at >= begun:  # by another one, while we waited for the lock
-                check_file(wanted.url, wanted.expected, found.record, wanted.mode)
-                return found
-            return self._fetch(wanted)
+            if found is None or found.fetched_at < begun:
+                return None
+            check_file(wanted.url, wanted.expected, found.record, wanted.mode)  # by another one, while we waited for the lock
+            return found
+
+        return self._disk.make(_hashed(wanted.url), find, lambda temporary: self._fetch(wanted, temporary))
 
     def held(self, wanted: Request) -> CachedFile | None:
         """The file of a URL where the cache has it, and it need not be fetched again; else None.
@@ -165,26 +166,24 @@ class DownloadCache:
 
     def make(self, url: str, write: Callable[[str], object], *, force: bool = False) -> CachedFile:
         """The file of a URL that `write(path)` fetches in its own way, once."""
-        begun = time.time()
-        name = f"custom\n{url}"
-        found = None if force else self._find(name)
-        if found is not None:
-            return found
-        with files.locked(self._lock_of(name)):
+        begun, name = time.time(), f"custom\n{url}"
+
+        def find(is_held: bool) -> CachedFile | None:
             found = self._find(name)
-            if found is not None and (not force or found.fetched_at >= begun):
-                return found
-            temporary = self._temporary(name)
+            return found if found is not None and (not force or (is_held and found.fetched_at >= begun)) else None
+
+        def written(temporary: str) -> CachedFile:
             discard(temporary)
             try:
                 write(temporary)
                 if not os.path.isfile(temporary):
-                    raise DownloadError(
-                        redact(url), "the custom download wrote no file", advice="Write to the path that it is given"
-                    )
+                    advice = "Write to the path that it is given"
+                    raise DownloadError(redact(url), "the custom download wrote no file", advice=advice)
                 return self._enter(name, url, temporary, Fetched(record_of(temporary)))
             finally:
                 discard(temporary)
+
+        return self._disk.make(_hashed(name), find, written)
 
     def known(self, path: str) -> CachedFile | None:
         """What is known of a file of this cache; None for any other path."""
@@ -196,9 +195,6 @@ class DownloadCache:
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)
-
-    def _lock_of(self, name: str) -> str:
-        return os.path.join(self._locks, _hashed(name) + ".lock")
 
     def _find(self, name: str) -> CachedFile | None:
         pointer = read_json(self._path(_hashed(name)) + ".url.json")
@@ -248,16 +244,7 @@ class DownloadCache:
 
     # -- what is fetched
 
-    def _temporary(self, name: str) -> str:
-        with files.disk_errors(self.folder):
-            os.makedirs(self.folder, exist_ok=True)
-            if not self._is_swept:
-                sweep(self.folder)
-                self._is_swept = True
-        return temporary_of(self._path(_hashed(name)))
-
-    def _fetch(self, wanted: Request) -> CachedFile:
-        temporary = self._temporary(wanted.url)
+    def _fetch(self, wanted: Request, temporary: str) -> CachedFile:
         compared = wanted.expected if wanted.mode is not VerificationMode.NO_CHECKS else FileRecord()
         try:
             with files.disk_errors(temporary, needed=compared.num_bytes):

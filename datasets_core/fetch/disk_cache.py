@@ -1,7 +1,7 @@
-"""`DiskCache`: values by key on the disk, for ranges that streams fetched and for indexes of rows; and unfinished downloads.
+"""`DiskCache`: values by key on the disk, and files that one process makes while others wait; and unfinished downloads.
 
-Files come by a rename and go by being unlinked, the one least lately used first, so that no process waits for another; a reader
-keeps what it has open.  Where the disk refuses, there is no cache.
+Values come by a rename and go by being unlinked, the one least lately used first, so that no process waits for another; a
+reader keeps what it has open.  Where the disk refuses, there are no values.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ import socket
 import threading
 import time
 import zlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from hashlib import blake2b
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.engines.threads import renewed_after_fork
 
 Bytes: TypeAlias = "bytes | memoryview"
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -39,31 +42,42 @@ INDEX_BYTES = 256 << 20
 
 
 class DiskCache:
-    """Values by key, each in a file of its own that is whole or missing, in a folder of at most so many bytes.
+    """Values by key, each in a file of its own that is whole or missing, and files and folders that are made once.
 
     Args:
         folder: where; made with the first value.
-        most_bytes: how many there may be.
+        most_bytes: how many values there may be; None for any number.
+        locks: folder of the locks that are held while something is made; by default the same one.
 
     Attributes:
-        form: what each file begins with; a digest follows.
+        form: what each value begins with; a digest follows.
+        check: bytes of the digest.
+        suffix: end of the name of a value.
         is_packed: values are compressed.
         unused_seconds: what was not used for so long may go.
         unseen: the part of the ceiling that a process writes at most before it looks what others wrote.
         level: of the message, said once, that the disk refuses.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cache = DiskCache(folder)
+    ...     cache.make("key", lambda is_held: None, os.path.basename)
+    'key.part'
     """
 
     form: ClassVar[bytes] = b""
+    check: ClassVar[int] = _CHECK
+    suffix: ClassVar[str] = ""
     is_packed: ClassVar[bool] = False
     unused_seconds: ClassVar[float] = math.inf
     unseen: ClassVar[int] = 320
     level: ClassVar[int] = logging.WARNING
     _made: ClassVar[dict[tuple[type, str, int], Any]] = {}  # one for each folder, whose bytes it counts
 
-    def __init__(self, folder: str, most_bytes: int) -> None:
-        self.folder, self.most_bytes = folder, most_bytes
+    def __init__(self, folder: str, most_bytes: int | None = None, *, locks: str | None = None) -> None:
+        self.folder, self.most_bytes, self._locks = folder, most_bytes, locks or folder
         self._left = 0  # how many bytes this process may write before it looks again how many there are
-        self._is_told = False
+        self._is_told = self._is_swept = False
         self.forked()
         renewed_after_fork(self)
 
@@ -79,21 +93,52 @@ class DiskCache:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.most_bytes is None:
+            return type(self), (self.folder,)
         return type(self).at, (self.folder, self.most_bytes)
+
+    def make(self, key: str, find: Callable[[bool], T | None], write: Callable[[str], T]) -> T:
+        """What is there under a key, else what is made of it: one process makes it, the others wait and find it.
+
+        Args:
+            key: the name of a file or folder.
+            find: what is there, called with whether the lock is held; None where it is to be made.
+            write: makes it at a temporary path of this folder, gives it its name, and says what it is.
+
+        Raises:
+            DatasetDiskError: the folder or the lock cannot be made there.
+        """
+        found = find(False)
+        if found is not None:
+            return found
+        with self.locked(key):
+            found = find(True)
+            if found is not None:
+                return found
+            with files.disk_errors(self.folder):
+                os.makedirs(self.folder, exist_ok=True)
+                if not self._is_swept:
+                    sweep(self.folder)
+                    self._is_swept = True
+            return write(temporary_of(os.path.join(self.folder, key)))
+
+    def locked(self, key: str) -> AbstractContextManager[None]:
+        """The lock of what is made under a key."""
+        return files.locked(os.path.join(self._locks, key + ".lock"))
 
     def get(self, key: str) -> bytes | None:
         """The value of a key; None where there is none, or none that is whole."""
-        path, head = self._path(key), len(self.form) + _CHECK
+        path, head = self._path(key), len(self.form) + self.check
         try:
             with open(path, "rb") as source:
                 is_touched = time.time() - os.fstat(source.fileno()).st_mtime < _TOUCHED_SECONDS
                 known, value = source.read(head), source.read()
         except OSError:
             return None
-        if known != self.form + _digest(value):
+        if known != self.form + self._digest(value):
             self._drop(path)
             return None
-        if not is_touched:
+        if not is_touched and self.most_bytes is not None:
             with contextlib.suppress(OSError):  # gone, or not ours
                 os.utime(path)
         return zlib.decompress(value) if self.is_packed else value
@@ -101,8 +146,8 @@ class DiskCache:
     def put(self, key: str, value: Bytes) -> None:
         """Keep a value in place of the one before; where the disk does not take it, nothing is kept."""
         packed = zlib.compress(value, 1) if self.is_packed else value
-        size = len(self.form) + _CHECK + len(packed)
-        if size > self.most_bytes:
+        size = len(self.form) + self.check + len(packed)
+        if self.most_bytes is not None and size > self.most_bytes:
             return
         path = self._path(key)
         temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
@@ -110,7 +155,7 @@ class DiskCache:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             self._make_room(size)
             with open(temporary, "xb") as out:
-                out.write(self.form + _digest(packed))
+                out.write(self.form + self._digest(packed))
                 out.write(packed)
             os.replace(temporary, path)
         except OSError as error:
@@ -120,7 +165,7 @@ class DiskCache:
                 free = files.free_bytes(self.folder)
                 told = f"{free:,}" if free is not None else "?"
                 reason = error.strerror or error
-                message = "%s cannot keep what streams fetch (%s; %s bytes are free there): it is fetched again."
+                message = "%s cannot keep what is fetched (%s; %s bytes are free there): it is fetched again."
                 logger.log(self.level, message, self.folder, reason, told)
 
     def drop(self, key: str) -> None:
@@ -134,9 +179,10 @@ class DiskCache:
     def _stale(self, added: int) -> tuple[dict[str, int], int]:
         """See `stale`, before so many bytes are added; and the bytes of all other files."""
         found, stale, total = self._listed()
-        is_full, now = total + added > self.most_bytes * _FULL, time.time()
+        most, now = math.inf if self.most_bytes is None else self.most_bytes, time.time()
+        is_full = total + added > most * _FULL
         for used, size, path in sorted(found):
-            if not (is_full and total + added > self.most_bytes * _SHARE) and now - used <= self.unused_seconds:
+            if not (is_full and total + added > most * _SHARE) and now - used <= self.unused_seconds:
                 break
             stale[path] = size
             total -= size
@@ -163,6 +209,8 @@ class DiskCache:
 
     def _make_room(self, added: int) -> None:
         """Have no more bytes than may be; the folder is walked when this process has written its share of what is free."""
+        if self.most_bytes is None:
+            return
         with self._lock:
             if added <= self._left:
                 self._left -= added
@@ -173,7 +221,10 @@ class DiskCache:
             self._left = max(0, min((self.most_bytes - total - added) // _OTHERS, self.most_bytes // self.unseen))
 
     def _path(self, key: str) -> str:
-        raise NotImplementedError
+        return os.path.join(self.folder, key + self.suffix)
+
+    def _digest(self, data: Bytes) -> bytes:
+        return blake2b(data, digest_size=self.check).digest() if self.check else b""
 
     @staticmethod
     def _drop(path: str) -> None:
@@ -238,10 +289,6 @@ class IndexCache(DiskCache):
     def _path(self, key: str) -> str:
         name = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
         return os.path.join(self.folder, name[:2], name[2:])
-
-
-def _digest(data: Bytes) -> bytes:
-    return blake2b(data, digest_size=_CHECK).digest()
 
 
 # Unfinished files and folders beside finished ones: who makes them, and when they are litter.

@@ -23,6 +23,7 @@ from datasets_core.errors import (
 from datasets_core.fetch.cache import DownloadCache, Request, check_version
 from datasets_core.fetch.checksums import (
     REGISTER_IT,
+    DownloadConfig,
     FileRecord,
     RegisteredFile,
     VerificationMode,
@@ -31,12 +32,13 @@ from datasets_core.fetch.checksums import (
     check_registered,
     entry_of,
     file_by_hand,
+    leaves,
+    mapped,
     record_of,
     registrable,
 )
 from datasets_core.fetch.http import Credentials, Guard, HttpClient, RetryPolicy, is_at_hub
 from datasets_core.fetch.hub.repository import is_hub_url
-from datasets_core.fetch.options import DownloadConfig, leaves, mapped
 from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storage_options_of
 from datasets_core.progress import progress
 

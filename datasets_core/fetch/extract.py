@@ -22,7 +22,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetDiskError, UnsafeArchiveError, redact
 from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
-from datasets_core.fetch.disk_cache import claim, discard, read_json, sweep, temporary_of
+from datasets_core.fetch.disk_cache import DiskCache, claim, discard, read_json
 from datasets_core.fetch.members import (
     Budget,
     Member,
@@ -392,8 +392,7 @@ class ExtractionCache:
     """
 
     def __init__(self, folder: str, *, locks: str | None = None) -> None:
-        self.folder, self._locks = folder, locks or folder
-        self._is_swept = False
+        self.folder, self._disk = folder, DiskCache(folder, locks=locks)
 
     def extract(
         self,
@@ -424,14 +423,9 @@ class ExtractionCache:
         leaf = plain_name(name or path) if single else ""
         part = "\nwithout junk" if skips_junk and not single else ""
         key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}{part}".encode()).hexdigest()
-        final = os.path.join(self.folder, key)
-        result = os.path.join(final, leaf) if leaf else final
-        if not force and _is_whole(final):
-            return result
-        with files.locked(self._lock_of(final)):
-            if force or not _is_whole(final):
-                self._make(final, leaf, lambda target: extract(path, target, on_bytes=on_bytes, skips_junk=skips_junk))
-        return result
+        return self._made(
+            key, leaf, lambda target: extract(path, target, on_bytes=on_bytes, skips_junk=skips_junk), force=force
+        )
 
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
         """The path of one file, `name` or `folder/name`, that `write(path)` makes once, as of one member of an archive.
@@ -441,37 +435,33 @@ class ExtractionCache:
             name: a path below a folder of its own.
             write: writes it.
         """
-        final = os.path.join(self.folder, hashlib.sha256(f"{identity}\n{name}".encode()).hexdigest())
-        result = os.path.join(final, name)
-        if not _is_whole(final):
-            with files.locked(self._lock_of(final)):
-                if not _is_whole(final):
-                    self._make(final, name, write)
-        return result
+        return self._made(hashlib.sha256(f"{identity}\n{name}".encode()).hexdigest(), name, write)
 
-    def _lock_of(self, final: str) -> str:
-        return os.path.join(self._locks, os.path.basename(final) + ".lock")
+    def _made(self, key: str, leaf: str, write: Callable[[str], object], *, force: bool = False) -> str:
+        final = os.path.join(self.folder, key)
+        result = os.path.join(final, leaf) if leaf else final
 
-    def _make(self, final: str, leaf: str, write: Callable[[str], object]) -> None:
-        with files.disk_errors(self.folder):
-            os.makedirs(self.folder, exist_ok=True)
-            if not self._is_swept:
-                sweep(self.folder)
-                self._is_swept = True
-            temporary = temporary_of(final)
-            discard(temporary)
-            discard(final)
-            claim(temporary)
-            try:
-                if leaf:
-                    os.makedirs(os.path.dirname(os.path.join(temporary, leaf)), _FOLDER_MODE)
-                write(os.path.join(temporary, leaf) if leaf else temporary)
-                num_files, num_bytes = _measure(temporary)
-                os.rename(temporary, final)
-                record = {"files": num_files, "bytes": num_bytes}
-                files.write_atomically(final + ".json", json.dumps(record).encode())
-            finally:
+        def find(is_held: bool) -> str | None:
+            return result if not force and _is_whole(final) else None
+
+        def written(temporary: str) -> str:
+            with files.disk_errors(self.folder):
                 discard(temporary)
+                discard(final)
+                claim(temporary)
+                try:
+                    if leaf:
+                        os.makedirs(os.path.dirname(os.path.join(temporary, leaf)), _FOLDER_MODE)
+                    write(os.path.join(temporary, leaf) if leaf else temporary)
+                    num_files, num_bytes = _measure(temporary)
+                    os.rename(temporary, final)
+                    record = {"files": num_files, "bytes": num_bytes}
+                    files.write_atomically(final + ".json", json.dumps(record).encode())
+                finally:
+                    discard(temporary)
+            return result
+
+        return self._disk.make(key, find, written)
 
     def remove(self, path: str) -> None:
         """Forget what `extract` returned; a path from elsewhere is left alone."""
@@ -479,7 +469,7 @@ class ExtractionCache:
         key = inside.split(os.sep)[0]
         if re.fullmatch(r"[0-9a-f]{64}", key):
             final = os.path.join(self.folder, key)
-            with files.locked(self._lock_of(final)):
+            with self._disk.locked(key):
                 discard(final)
 
 

@@ -8,11 +8,11 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, redact
-from datasets_core.fetch.archive import walk, zip_members
+from datasets_core.fetch.archive import KeptOpen, walk, zip_members
 from datasets_core.fetch.extract import ArchiveIterable, is_hidden
 from datasets_core.fetch.members import Budget, decompressed
 from datasets_core.fetch.ranges.file import LocalRanges, RangeFile
@@ -20,10 +20,14 @@ from datasets_core.fetch.ranges.sequential import PartedBytes
 from datasets_core.fetch.remote import Access, RemoteFile, path_of
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
 
+if TYPE_CHECKING:
+    from datasets_core.fetch.streaming import StreamingDownloadManager
+
 # Archives behind URLs, read without fetching all of them: member after member, or one member alone.
 
 
 _BUFFER_BYTES = 1 << 17
+_LEFT_OUT_BYTES = 1 << 18  # of other members, on the way to one member of a tar
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def kind_of_archive(data: BinaryIO, name: str) -> Kind | None:
     head = head_of(data)
     kind = kind_of(head)
     if kind in COMPRESSIONS:
-        plain = decompressed(cast(BinaryIO, _KeptOpen(data)), path=name)
+        plain = decompressed(cast(BinaryIO, KeptOpen(data)), path=name)
         start = cast(io.BufferedReader, plain).peek(HEAD_BYTES)[:HEAD_BYTES]
         is_archive = is_tar(start) or is_empty_tar(start)
         data.seek(0)
@@ -175,6 +179,9 @@ def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:
 
     Closing the result closes `data`.
     """
+    raw = getattr(data, "raw", None)
+    if isinstance(raw, PartedBytes) and raw.version:
+        raw.read_over = _LEFT_OUT_BYTES
     walked = walk(data, known_as=url)
     try:
         for member, opener in walked:
@@ -207,17 +214,6 @@ class Closing(io.BufferedReader):
         behind, self._behind = self._behind, ()
         for close in behind:
             close()
-
-
-class _KeptOpen(io.RawIOBase):
-    def __init__(self, inner: BinaryIO) -> None:
-        self._inner = inner
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        return cast(io.BufferedReader, self._inner).readinto1(buffer)  # type: ignore[arg-type]
 
 
 class Once:
@@ -256,51 +252,6 @@ class RemoteFacts:
         return RemoteFacts, ()
 
 
-class Downloads(Protocol):
-    """What the reading of remote files needs of a download manager."""
-
-    @property
-    def known(self) -> RemoteFacts:
-        """What it keeps of them."""
-        ...
-
-    def fetch(self, url: str) -> str:
-        """Where the file of a URL is on this disk, fetched and checked."""
-        ...
-
-    def unpack(self, path: str) -> str:
-        """Where that which a local file unpacks to is."""
-        ...
-
-    def held(self, url: str) -> str | None:
-        """Where the file of a URL is in the cache, if it need not be fetched again."""
-        ...
-
-    def stream(self, url: str) -> BinaryIO:
-        """The bytes of a URL as they come."""
-        ...
-
-    def ranges(self, url: str) -> RangeFile:
-        """Any bytes of a URL."""
-        ...
-
-    def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
-        """The path of a file that `write(path)` makes once."""
-        ...
-
-    def tell_whole(self, url: str, *, is_folder: bool) -> None:
-        """Say that the file of a URL, which is here now, was fetched whole."""
-        ...
-
-    def comes(self, url: str) -> bool:
-        """Whether the file of a URL is large, and need not be had whole."""
-        ...
-
-    def is_enforced(self, url: str) -> bool:
-        """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
-        ...
-
-
 class StreamedAccess(Access):
     """Remote files of one download manager.
 
@@ -308,11 +259,11 @@ class StreamedAccess(Access):
         downloads: the manager.
     """
 
-    def __init__(self, downloads: Downloads) -> None:
+    def __init__(self, downloads: StreamingDownloadManager) -> None:
         self._downloads = downloads
         self._zips: dict[str, ZipMembers] = {}
 
-    def __reduce__(self) -> tuple[type[StreamedAccess], tuple[Downloads]]:
+    def __reduce__(self) -> tuple[type[StreamedAccess], tuple[StreamingDownloadManager]]:
         return StreamedAccess, (self._downloads,)  # what is open stays in its process
 
     def release(self) -> None:
@@ -323,7 +274,6 @@ class StreamedAccess(Access):
     # -- whole files ---------------------------------------------------------------------------------------------------
 
     def fetched(self, url: str) -> str:
-        """See `Access.fetched`."""
         found = self._downloads.known.fetched.get(url)
         if found is None or not os.path.exists(found):
             found = self._downloads.known.fetched[url] = self._downloads.fetch(url)
@@ -347,21 +297,18 @@ class StreamedAccess(Access):
         return path
 
     def comes(self, url: str) -> bool:
-        """See `Access.comes`."""
         known = self._downloads.known.fetched.get(url)
         return (known is None or not os.path.exists(known)) and self._downloads.comes(url)
 
     # -- as they come --------------------------------------------------------------------------------------------------
 
     def opened(self, url: str) -> BinaryIO:
-        """See `Access.opened`."""
         known = self._downloads.known.fetched.get(url)
         if known is None or not os.path.exists(known):
             known = self._downloads.held(url)
         return self._downloads.stream(url) if known is None else open(known, "rb")
 
     def ranges(self, url: str) -> RangeFile:
-        """See `Access.ranges`."""
         known = self._downloads.known.fetched.get(url)
         if known is None or not os.path.exists(known):
             known = self._downloads.held(url)
@@ -373,7 +320,6 @@ class StreamedAccess(Access):
         return None if members is None else members.files()
 
     def opened_member(self, url: str, inner: str) -> BinaryIO:
-        """See `Access.opened_member`."""
         known = self._downloads.known.unpacked.get(url)
         if known is not None and os.path.exists(known):
             return open(_below(url, known, inner), "rb")

@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from datasets_core import files
 from datasets_core.engines.threads import Watch
 from datasets_core.errors import NonMatchingChecksumError, redact
-from datasets_core.fetch.checksums import REGISTER_IT, FileRecord, VerificationMode, check_file, differ
+from datasets_core.fetch.checksums import (
+    REGISTER_IT,
+    DownloadConfig,
+    FileRecord,
+    VerificationMode,
+    check_file,
+    differ,
+    leaves,
+    mapped,
+)
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.http import RetryPolicy
 from datasets_core.fetch.hub.repository import is_hub_url
-from datasets_core.fetch.options import DownloadConfig, leaves, mapped
 from datasets_core.fetch.ranges.file import Bytes, FileVersion, LocalRanges, OpenedRanges, Range, RangeFile
 from datasets_core.fetch.ranges.http import HttpTransport
 from datasets_core.fetch.ranges.reader import TransportRanges

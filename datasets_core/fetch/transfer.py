@@ -382,7 +382,6 @@ class StoreSource:
         return self._entry().identity == (etag or "") and self._entry().size in (-1, num_bytes)
 
     def version(self) -> str:
-        """See `Source`."""
         return self._entry().identity
 
     def _entry(self) -> files.FileEntry:

@@ -298,8 +298,8 @@ def _fetched(paths: list[str], storage_options: dict[str, Any] | None) -> list[s
     """Local paths of the same files."""
     if not any(map(files.is_url, paths)):
         return paths
+    from datasets_core.fetch.checksums import DownloadConfig
     from datasets_core.fetch.downloads import DownloadManager  # 20 ms that folders of this disk do without
-    from datasets_core.fetch.options import DownloadConfig
 
     config = DownloadConfig(storage_options=storage_options or {}, download_desc="Fetching the saved files")
     found: list[str] = DownloadManager(download_config=config).download(paths)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.building.registration import read_registered
+from datasets_core.building.options import read_registered
 from datasets_core.config import settings
 from datasets_core.errors import ConfinementUnavailableError, UntrustedScriptError
 from datasets_core.fetch.checksums import CHECKSUMS_NAME

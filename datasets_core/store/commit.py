@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Generic, Self, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, DownloadError, FileInPlaceError, ManifestError
+from datasets_core.errors import DamagedShardError, DownloadError, ManifestError
 from datasets_core.meta.split_info import shard_file_name
 from datasets_core.store.manifest import (
     EXTENSIONS,
@@ -44,156 +42,99 @@ from datasets_core.store.manifest import (
 )
 from datasets_core.store.source import with_schema
 
-# `WriteJournal`: finished parts of a write, line by line in a file, so that the same write resumes there after a crash.
+# `Journal`: finished parts of a piece of work, line by line in a file, so that the same work resumes there after a crash.
 
 
 logger = logging.getLogger(__name__)
 
-_FORM, _FORM_KEY = 1, "journal"  # of the lines; a header that has no form is of the first
-_JOURNAL, _LOCK = "journal.jsonl", "lock"
+FORM_KEY = "journal"  # of a header; one that has no form is of the first
 _CHUNK = 1 << 20
 
 
-class WriteJournal:
-    """Folder and journal of a write; one writer at a time holds its lock.
+E = TypeVar("E")
 
-    The first line of the journal describes the write; each further line describes data on the disk, and is on the disk itself
-    before anything else is written.  A journal of another write is not used; a truncated one up to its last whole line.
+
+class Journal(Generic[E]):
+    """Finished parts of a build or of a write, one JSON line for each; to be read, then entered, which opens it for more.
+
+    The first line describes the work; each further line describes data on the disk, and is on the disk itself before
+    anything else is written.  A journal of other work is not used; a damaged one up to its last whole line.
 
     Args:
-        folder: local; `finish` removes it.
-        header: description of the write: plain JSON.  With another header the write starts again, and logs that.
-        label: name of the target, for messages.
+        path: local.
+        header: description of the work: plain JSON.
+        encode: an entry as plain JSON.
+        decode: the entry of such a line; what it raises ends the reading.
 
-    Raises:
-        DatasetDiskError: the disk is full, read-only or forbidden.
-        FileInPlaceError: the path of the folder is a file.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
-    ...         journal.add({"rows": 5})
-    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
-    ...         journal.entries
-    [{'rows': 5}]
+    Attributes:
+        entries: of the file, and those that were added.
     """
 
-    def __init__(self, folder: str, header: Mapping[str, Any], label: str) -> None:
-        self.folder, self._label = folder, label
-        self._header = json.loads(json.dumps({**header, _FORM_KEY: _FORM}))
-        self.entries: list[dict[str, Any]] = []
-        with files.disk_errors(folder):
+    def __init__(
+        self, path: str, header: Mapping[str, Any], encode: Callable[[E], Any], decode: Callable[[dict[str, Any]], E]
+    ) -> None:
+        self._path, self._header = path, json.loads(json.dumps(header))
+        self._encode, self._decode = encode, decode
+        self.entries: list[E] = []
+        self._out: IO[bytes] | None = None
+
+    def read(self) -> bool:
+        """Read the entries of the file; False if it describes other work."""
+        self.entries = []
+        lines = whole_lines(self._path)
+        header = next(lines, None)
+        if header is None:
+            return True
+        if not isinstance(header, dict) or {FORM_KEY: 1, **header} != {FORM_KEY: 1, **self._header}:
+            return False
+        for line in lines:
             try:
-                os.makedirs(folder, exist_ok=True)
-            except (FileExistsError, NotADirectoryError) as error:
-                raise FileInPlaceError(folder) from error
-        self._lock = files.locked(self.path(_LOCK))
-        self._lock.__enter__()
-        try:
-            with files.disk_errors(folder):
-                self._begin()
-        except BaseException:
-            self._lock.__exit__(None, None, None)
-            raise
+                self.entries.append(self._decode(line))
+            except Exception as error:  # what follows was written after a crash of the system: not to be trusted
+                logger.info("%s is read up to a damaged line: %s", self._path, error)
+                break
+        return True
 
-    def _begin(self) -> None:
-        os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
-        path = self.path(_JOURNAL)
-        header, *entries = self._read(path) or [None]
-        if isinstance(header, dict):
-            header = {_FORM_KEY: 1, **header}
-        if header is not None and header != self._header:
-            logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
-        if header == self._header:
-            self.entries = entries
-        else:
-            for name in set(os.listdir(self.folder)) - {_LOCK}:
-                os.unlink(self.path(name))
-        self._rewrite(path, self.entries)
-        self._out = open(path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
+    def __enter__(self) -> Self:
+        self.keep(self.entries)
+        return self
 
-    @staticmethod
-    def _read(path: str) -> list[Any]:
-        """The lines of a journal, up to the first that was cut."""
-        found: list[Any] = []
-        if os.path.exists(path):
-            with open(path, "rb") as lines:
-                for line in lines:
-                    try:
-                        found.append(json.loads(line))
-                    except ValueError:  # the crash came in the midst of this line
-                        break
-        return found
+    def keep(self, entries: Sequence[E]) -> None:
+        """Drop all but some entries: the data of others are not on the disk."""
+        if self._out is not None and len(entries) == len(self.entries):
+            return
+        self.entries = list(entries)
+        self.close()
+        text = b"".join(json.dumps(line).encode() + b"\n" for line in (self._header, *map(self._encode, entries)))
+        files.write_atomically(self._path, text)
+        with files.disk_errors(self._path):
+            self._out = open(self._path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
 
-    def _rewrite(self, path: str, entries: list[dict[str, Any]]) -> None:
-        text = b"".join(json.dumps(line).encode() + b"\n" for line in (self._header, *entries))
-        files.write_atomically(path, text)
-
-    def add(self, entry: Mapping[str, Any]) -> None:
+    def add(self, entry: E) -> None:
         """Append an entry about data on the disk; the entry is on the disk when this returns."""
-        line = memoryview(json.dumps(entry).encode() + b"\n")
-        with files.disk_errors(self.folder):
+        assert self._out is not None
+        line = memoryview(json.dumps(self._encode(entry)).encode() + b"\n")
+        with files.disk_errors(self._path):
             while line:  # a disk that is nearly full takes a part
                 line = line[self._out.write(line) :]
             os.fsync(self._out.fileno())
-        self.entries.append(dict(entry))
+        self.entries.append(entry)
 
-    def keep(self, count: int) -> None:
-        """Drop the entries after the first `count`: their data are not on the disk."""
-        if count == len(self.entries):
-            return
-        self.entries = self.entries[:count]
-        with files.disk_errors(self.folder):
+    def close(self) -> None:
+        """Close the file."""
+        if self._out is not None:
             self._out.close()
-            path = self.path(_JOURNAL)
-            self._rewrite(path, self.entries)
-            self._out = open(path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
 
-    def path(self, name: str) -> str:
-        """A file in the folder."""
-        return os.path.join(self.folder, name)
-
-    def finish(self) -> None:
-        """Remove the folder: all is where it belongs."""
-        self._out.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._out.close()
-        self._lock.__exit__(None, None, None)
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def header_of(folder: str) -> dict[str, Any]:
-    """The header of the journal in a folder; nothing where there is none."""
-    header, *_ = WriteJournal._read(os.path.join(folder, _JOURNAL)) or [None]
-    return header if isinstance(header, dict) else {}
-
-
-def writing_folder(target: str) -> str:
-    """Return the folder of files while they are written: hidden beside a local path; for a URL in the cache.
-
-    >>> writing_folder("/data/rows.csv")
-    '/data/.rows.csv.writing'
-    """
-    if files.is_url(target):
-        return os.path.join(settings().cache_dir, "writes", hashlib.sha256(target.encode()).hexdigest()[:32])
-    head, tail = os.path.split(os.path.abspath(target))
-    return os.path.join(head, f".{tail}.writing")
-
-
-def holds(path: str, size: int, sha256: str) -> bool:
-    """True if the first `size` bytes of a file are those with this sha256."""
-    digest, missing = hashlib.sha256(), size
-    if not os.path.exists(path) or os.stat(path).st_size < size:
-        return False
-    with open(path, "rb") as file:
-        while missing and (chunk := file.read(min(_CHUNK, missing))):
-            digest.update(chunk)
-            missing -= len(chunk)
-    return not missing and digest.hexdigest() == sha256
+def whole_lines(path: str) -> Iterator[Any]:
+    """The lines of a journal, up to the first that was cut."""
+    with contextlib.suppress(FileNotFoundError, ValueError), open(path, "rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n"):
+                yield json.loads(line)
 
 
 _HASH_DIGITS = 16  # of a sha256 in a file name

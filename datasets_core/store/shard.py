@@ -297,19 +297,15 @@ class MemoryShard:
 
     @property
     def identity(self) -> str:
-        """See `Shard`."""
         return Hasher.hash(pa.Table.from_batches(self._batches, self.schema))
 
     def batch_rows(self) -> list[int]:
-        """See `Shard`."""
         return [batch.num_rows for batch in self._batches]
 
     def batch(self, index: int) -> pa.RecordBatch:
-        """See `Shard`."""
         return self._batches[index]
 
     def locations(self) -> BatchLocations | None:
-        """See `Shard`."""
         return self._locations
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -338,34 +334,27 @@ class ColumnsShard:
 
     @property
     def path(self) -> str | None:
-        """See `Shard`."""
         return self.inner.path
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """See `Shard`."""
         return self.inner.paths
 
     @property
     def is_mapped(self) -> bool:
-        """See `Shard`."""
         return self.inner.is_mapped
 
     @property
     def identity(self) -> str:
-        """See `Shard`."""
         return Hasher.hash(("columns", self.inner.identity, self.columns, self.schema.names))
 
     def batch_rows(self) -> Sequence[int]:
-        """See `Shard`."""
         return self.inner.batch_rows()
 
     def locations(self) -> BatchLocations | None:
-        """See `Shard`."""
         return self.inner.locations()
 
     def batch(self, index: int) -> pa.RecordBatch:
-        """See `Shard`."""
         batch = self.inner.batch(index)
         if not self.columns:
             return batch.select([])  # keeps its rows, which `from_arrays` would lose
@@ -431,23 +420,19 @@ class FileShard:
 
     @property
     def schema(self) -> pa.Schema:
-        """See `Shard`."""
         if self._schema is None:
             self._schema = self._read(lambda reader: reader.schema)
         return self._schema
 
     def batch_rows(self) -> Sequence[int]:
-        """See `Shard`."""
         if self._rows is None:
             self._rows = self._read(lambda reader: reader.batch_rows())
         return self._rows
 
     def locations(self) -> BatchLocations | None:
-        """See `Shard`."""
         return None if self._id_name is None else locations_of_file(self.path, self._id_name, self.batch_rows())
 
     def batch(self, index: int) -> pa.RecordBatch:
-        """See `Shard`."""
         found = self._batches.get(index)
         if found is None and not self.is_mapped:
             found = self._shard_cache.decoded(self._token, index)

@@ -67,8 +67,8 @@ def fetch(url: str) -> str:
         DownloadError: it cannot be fetched.
         OfflineError: offline mode is on.
     """
+    from datasets_core.fetch.checksums import DownloadConfig
     from datasets_core.fetch.downloads import DownloadManager  # 60 ms that local files do without
-    from datasets_core.fetch.options import DownloadConfig
 
     place: str = DownloadManager(download_config=DownloadConfig(disable_tqdm=True)).download(url)
     return place

@@ -573,7 +573,6 @@ class DerivedShard:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """See `Shard`."""
         return self._paths
 
     @cached_property
@@ -582,25 +581,20 @@ class DerivedShard:
 
     @property
     def path(self) -> str | None:
-        """See `Shard`."""
         return self.paths[0] if self.paths else None
 
     @property
     def is_mapped(self) -> bool:
-        """See `Shard`."""
         return all(table.is_all_mapped for table in self._tables)
 
     @property
     def identity(self) -> str:
-        """See `Shard`."""
         return Hasher.hash((self._kind, *self._tables, *self._parts))
 
     def batch_rows(self) -> list[int]:
-        """See `Shard`."""
         return list(self._rows)
 
     def batch(self, index: int) -> pa.RecordBatch:
-        """See `Shard`."""
         raise NotImplementedError
 
     def locations(self) -> BatchLocations | None:
@@ -657,7 +651,6 @@ class ZippedShard(DerivedShard):
         self._left, self._right, self._spans = left, right, spans
 
     def batch(self, index: int) -> pa.RecordBatch:
-        """See `Shard`."""
         k, first, other, other_first, rows = self._spans[index].tolist()
         left, right = self._left.piece(k).slice(first, rows), self._right.piece(other).slice(other_first, rows)
         if not len(self.schema):

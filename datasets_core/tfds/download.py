@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from datasets_core.errors import ConfigurationError, DownloadError, ManualDownloadError
+from datasets_core.fetch.checksums import DownloadConfig as LibraryConfig
+from datasets_core.fetch.checksums import DownloadMode as GenerateMode
 from datasets_core.fetch.checksums import VerificationMode
 from datasets_core.fetch.extract import ArchiveIterable
 from datasets_core.fetch.members import is_junk
-from datasets_core.fetch.options import DownloadConfig as LibraryConfig
-from datasets_core.fetch.options import DownloadMode as GenerateMode
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.scripting.compat.packages import Path
 

@@ -33,8 +33,8 @@ from datasets_core.errors import (
     UnknownConfigError,
     UnknownOptionError,
 )
-from datasets_core.fetch.options import DownloadConfig as LibraryDownloadConfig
-from datasets_core.fetch.options import DownloadMode
+from datasets_core.fetch.checksums import DownloadConfig as LibraryDownloadConfig
+from datasets_core.fetch.checksums import DownloadMode
 from datasets_core.files import join
 from datasets_core.meta.version import Version
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest

@@ -5,8 +5,7 @@ import pytest
 
 from datasets_core.building.options import BuildOptions
 from datasets_core.errors import ConfigurationError
-from datasets_core.fetch.checksums import VerificationMode
-from datasets_core.fetch.options import DownloadMode
+from datasets_core.fetch.checksums import DownloadMode, VerificationMode
 from datasets_core.store.rows.indices import parse_size
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from datasets_core.building.cache_key import checksums_path
-from datasets_core.building.registration import check_place, read_registered, register
+from datasets_core.building.options import check_place, read_registered, register
 from datasets_core.errors import (
     ConfigurationError,
     DatasetDiskError,
@@ -23,8 +23,7 @@ from datasets_core.errors import (
     MissingChecksumError,
     NonMatchingChecksumError,
 )
-from datasets_core.fetch.checksums import RegisteredFile
-from datasets_core.fetch.options import DownloadConfig
+from datasets_core.fetch.checksums import DownloadConfig, RegisteredFile
 from datasets_core.load import load_dataset, load_dataset_builder
 
 SCRIPT = """
@@ -291,7 +290,7 @@ def test_secrets_do_not_reach_the_register(tmp_path: Path) -> None:
 def test_processes_that_register_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "checksums.tsv"
     code = (
-        "import sys; from datasets_core.building.registration import register; "
+        "import sys; from datasets_core.building.options import register; "
         "from datasets_core.fetch.checksums import RegisteredFile\n"
         "for n in range(30): register(sys.argv[1], {f'https://x/{sys.argv[2]}/{n}': RegisteredFile(n, '0' * 64, 'f')})"
     )

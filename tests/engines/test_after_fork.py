@@ -6,10 +6,10 @@ import threading
 import pytest
 
 from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.disk_cache import RangeCache
 from datasets_core.fetch.http import Credentials, HostPauses, HttpClient, RetryPolicy
 from datasets_core.fetch.hub.files import HubDownloads
-from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.ranges.file import FileVersion
 from datasets_core.fetch.ranges.http import HttpTransport
 from datasets_core.fetch.ranges.reader import Pieces, TransportRanges

@@ -3,7 +3,7 @@
 import pytest
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.fetch.options import DownloadConfig, DownloadMode
+from datasets_core.fetch.checksums import DownloadConfig, DownloadMode
 
 
 def test_a_copied_config_shares_nothing():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
-from datasets_core.fetch.options import leaves, mapped
+from datasets_core.fetch.checksums import leaves, mapped
 
 NESTINGS = st.recursive(
     st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner, inner), max_leaves=20

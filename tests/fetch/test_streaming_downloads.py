@@ -19,9 +19,8 @@ from datasets_core.errors import (
     OfflineError,
     UrlNotFoundError,
 )
-from datasets_core.fetch.checksums import RegisteredFile, VerificationMode
+from datasets_core.fetch.checksums import DownloadConfig, RegisteredFile, VerificationMode
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming import StreamingDownloadManager
 

@@ -13,7 +13,7 @@ import pytest
 
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import DatasetsCoreError
-from datasets_core.fetch.options import DownloadConfig
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.inspect import get_dataset_infos
 from datasets_core.load import load_dataset, load_dataset_builder, load_from_disk, lock_dataset
 

@@ -141,3 +141,30 @@ def test_skipped_shards_cost_their_footers(places: _Places) -> None:
     skipped = 8 * _ROWS_OF_SHARD + 500
     assert [row["i"] for row in _streamed("parquet", urls).skip(skipped).take(2)] == [skipped, skipped + 1]
     assert places.num_bytes <= len(files) * _TAIL_BYTES + len(files["8.parquet"])
+
+
+@pytest.mark.parametrize(("size", "count"), [(1_500_000, 20), (400_000, 60)])
+def test_a_member_deep_in_a_tar_costs_the_headers_before_it(places: _Places, size: int, count: int) -> None:
+    out, deep = io.BytesIO(), count * 3 // 4
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for number in range(count):
+            member = tarfile.TarInfo(f"data/{number:04}.bin")
+            member.size = size
+            archive.addfile(member, io.BytesIO(bytes([number]) * size))
+    (url,) = places.put({"rows.tar": out.getvalue()})
+    file = StreamingDownloadManager().download_and_extract(url) / f"data/{deep:04}.bin"
+    assert file.read_bytes() == bytes([deep]) * size
+    assert places.num_bytes <= 0.15 * len(out.getvalue())
+
+
+def test_shards_without_footers_are_skipped_when_their_rows_were_counted(places: _Places) -> None:
+    names = range(9)
+    shards = [
+        b"".join(json.dumps({"i": each * 2000 + i, "t": _text(375)}).encode() + b"\n" for i in range(2000)) for each in names
+    ]
+    urls = places.put({f"{each}.jsonl": shards[each] for each in names})
+    skipped = 8 * 2000 + 500
+    for most in (sum(map(len, shards)), len(shards[0]) + len(shards[8])):  # the first tells the columns
+        before = places.num_bytes
+        assert [row["i"] for row in _streamed("json", urls).skip(skipped).take(2)] == [skipped, skipped + 1]
+        assert places.num_bytes - before <= most

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.hub.repository import HubCommit, HubFile
-from datasets_core.fetch.options import DownloadConfig
 from datasets_core.files import FileEntry
 from datasets_core.resolve.request import HubCommits
 

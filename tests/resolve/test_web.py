@@ -14,7 +14,7 @@ import pytest
 
 from datasets_core import config
 from datasets_core.errors import DownloadError, LockDriftError, NonMatchingChecksumError, UrlNotFoundError
-from datasets_core.fetch.options import DownloadConfig
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.load import load_dataset, load_dataset_builder, lock_dataset
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.resolve.request import versioned

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
-from datasets_core.store.derived import spread, viewed
+from datasets_core.store.rows.create import spread, viewed
 from datasets_core.store.table import RowTable, zipped
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
-from datasets_core.store.derived import filled
+from datasets_core.store.rows.create import filled
 from datasets_core.store.table import RowTable
 
 _WIDE = pa.schema(

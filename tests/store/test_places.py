@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.meta.splits import row_ranges
-from datasets_core.store.derived import filled, spread
 from datasets_core.store.manifest import Manifest, runs
 from datasets_core.store.pieces import BatchLocations, BatchRows, Places, locations_of_file
+from datasets_core.store.rows.create import filled, spread
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import RowTable, zipped
 

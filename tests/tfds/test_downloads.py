@@ -7,9 +7,8 @@ import pytest
 
 from datasets_core import tfds
 from datasets_core.errors import ConfigurationError, ManualDownloadError
-from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.checksums import DownloadMode, VerificationMode
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.options import DownloadMode
 
 
 def _manager(folder: Any, manual_dir: str | None = None) -> Any:

@@ -40,11 +40,9 @@ class RecordManifest(Manifest):
     """Content of a folder of records; a split may have no files."""
 
     def split_lengths(self) -> dict[str, list[int]]:
-        """See `Manifest.split_lengths`."""
         return {name: [shard.rows for shard in shards] for name, shards in self.split_shards().items()}
 
     def split_shards(self) -> dict[str, list[ShardRecord]]:
-        """See `Manifest.split_shards`."""
         found: dict[str, list[ShardRecord]] = {name: [] for name in self.info.splits or ()}
         for shard in self.shards:
             found[shard.split].append(shard)
@@ -114,7 +112,6 @@ class TfdsManifest(RecordManifest):
     layout: Fields | None = None
 
     def own_rows(self, folder: str, ranges: Sequence[RowRange], **how: Any) -> RowTable:
-        """See `Manifest.own_rows`."""
         return record_rows(folder, self, ranges, **how)
 
 

@@ -188,11 +188,9 @@ class RecordShard:
         self._cursor: RecordCursor | None = None
 
     def batch_rows(self) -> Sequence[int]:
-        """See `Shard`."""
         return self._rows
 
     def locations(self) -> BatchLocations | None:
-        """See `Shard`."""
         return None if self._name is None else locations_of_file(self.path, self._name, self._rows)
 
     def batch(self, index: int) -> pa.RecordBatch:

@@ -6,8 +6,6 @@ Plan, run the jobs, let their schemas agree, check, write the manifest, one comm
 from __future__ import annotations
 
 import base64
-import binascii
-import contextlib
 import dataclasses
 import functools
 import itertools
@@ -17,7 +15,7 @@ import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -29,6 +27,7 @@ from datasets_core.building.options import (
     BuildOptions,
     LocalFiles,
     Order,
+    Register,
     check_downloads,
     check_manifest,
     download_manager,
@@ -38,13 +37,19 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
-from datasets_core.building.registration import Register
 from datasets_core.building.write.generate import run_job
-from datasets_core.building.write.jobs import Arrivals, ShardJob, ShardResult, counted_files
+from datasets_core.building.write.jobs import (
+    Arrivals,
+    RecastJob,
+    ShardJob,
+    ShardResult,
+    agreed_schema,
+    counted_files,
+    recast_job,
+)
 from datasets_core.building.write.reorder import Ordering, staged_bytes, staged_format
 from datasets_core.building.write.row_keys import Clash, as_json, compare, from_json
 from datasets_core.building.write.runs import WORDS_BYTES, Run
-from datasets_core.building.write.sink import RecastJob, agreed_schema, recast_job
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
@@ -53,12 +58,11 @@ from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
 from datasets_core.fetch.checksums import VerificationMode, digest_of
-from datasets_core.files import disk_errors, sync_folder
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import progress
 from datasets_core.store import module_state
-from datasets_core.store.commit import Staging, dead_work, remove_garbage
+from datasets_core.store.commit import Journal, Staging, dead_work, remove_garbage
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, SourceRecord
 from datasets_core.store.pieces import stored_blocks
@@ -114,49 +118,17 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
 # The finished jobs of an unfinished build, so that the next run takes them over.
 
 
-class Journal:
-    """The journal of one staging folder.
+def build_journal(folder: str, plan: str) -> Journal[ShardResult]:
+    """The journal of a staging folder, with those finished jobs whose shards are whole.
 
     Args:
         folder: the staging folder.
         plan: the identity of what is being built; finished jobs of another plan do not count.
     """
-
-    def __init__(self, folder: str, plan: str) -> None:
-        self.path = os.path.join(folder, JOURNAL_NAME)
-        self._folder, self._plan = folder, plan
-        self.finished: dict[str, ShardResult] = _finished(self.path, folder, plan)
-        self._handle: IO[bytes] | None = None
-
-    def __enter__(self) -> Journal:
-        with disk_errors(self.path):
-            self._handle = open(self.path, "wb")
-        try:
-            self._append({"plan": self._plan})
-            for result in self.finished.values():
-                self._append(_line(result))
-            sync_folder(self._folder)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._handle is not None:
-            with contextlib.suppress(OSError):  # of bytes that were refused, as `_append` has reported
-                self._handle.close()
-
-    def record(self, result: ShardResult) -> None:
-        """Have it on the disk that a job is finished."""
-        self._append(_line(result))
-        self.finished[result.name] = result
-
-    def _append(self, content: dict[str, Any]) -> None:
-        assert self._handle is not None
-        with disk_errors(self.path):
-            self._handle.write(json.dumps(content).encode() + b"\n")
-            self._handle.flush()
-            os.fsync(self._handle.fileno())
+    journal = Journal(os.path.join(folder, JOURNAL_NAME), {"plan": plan}, _line, _result)
+    journal.read()
+    journal.entries = [result for result in journal.entries if _is_whole(result, folder)]
+    return journal
 
 
 def has_finished_jobs(path: str) -> bool:
@@ -181,25 +153,6 @@ def _line(result: ShardResult) -> dict[str, Any]:
         "denied": list(result.denied),
         "blocks": None if result.blocks is None else result.blocks.to_json(),
     }
-
-
-def _finished(path: str, folder: str, plan: str) -> dict[str, ShardResult]:
-    try:
-        with open(path, "rb") as handle:
-            lines = handle.read().split(b"\n")[:-1]  # the last line is whole only if a line end follows
-    except FileNotFoundError:
-        return {}
-    finished: dict[str, ShardResult] = {}
-    try:
-        if not lines or json.loads(lines[0]) != {"plan": plan}:
-            return {}
-        for line in lines[1:]:
-            result = _result(json.loads(line))
-            if _is_whole(result, folder):
-                finished[result.name] = result
-    except (ValueError, KeyError, TypeError, binascii.Error, pa.ArrowException):
-        return finished  # what follows a damaged line was written after a crash of the system: not to be trusted
-    return finished
 
 
 def _result(found: dict[str, Any]) -> ShardResult:
@@ -289,7 +242,7 @@ class Build:
             sources = self._sources(splits, downloads, dl_manager)
             plans = {split.name: self._jobs(split) for split in splits}
             results: dict[str, list[_Done]] = {}
-            with Journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
+            with build_journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
                 for split in splits:
                     jobs = plans[split.name]
                     is_divided = len(jobs) > 1 and self.builder.yields == "rows"
@@ -393,7 +346,7 @@ class Build:
 
     # -- jobs ----------------------------------------------------------------------------------------------------------
 
-    def _in_one_piece(self, split: SplitGenerator, why: str, journal: Journal) -> list[_Done]:
+    def _in_one_piece(self, split: SplitGenerator, why: str, journal: _Journal) -> list[_Done]:
         """The result of a divided split, made again in one piece, as its author wrote it."""
         logger.warning(
             "Split %r of %s is built in one piece: %s. Keys that differ between the lists in gen_kwargs allow parallel builds.",
@@ -409,7 +362,7 @@ class Build:
         split: str,
         function: Callable[..., ShardResult],
         jobs: Sequence[Any],
-        journal: Journal,
+        journal: _Journal,
         *,
         arrived: Callable[[dict[int, ShardResult], int], None] | None = None,
         what: str = "Building",
@@ -420,7 +373,8 @@ class Build:
             WorkerDiedError: a worker process was killed; names the part of the split.
             ScriptTimeoutError: a worker process had to be killed, since it was not done in time.
         """
-        results = {index: journal.finished[job.name] for index, job in enumerate(jobs) if job.name in journal.finished}
+        finished = {result.name: result for result in journal.entries}
+        results = {index: finished[job.name] for index, job in enumerate(jobs) if job.name in finished}
         if results:
             logger.info("Taking over %d of %d finished jobs of split %r.", len(results), len(jobs), split)
         if arrived is not None:
@@ -445,7 +399,7 @@ class Build:
                 for position, result in running:
                     if not is_here:
                         bar.update(result.rows)
-                    journal.record(result)
+                    journal.add(result)
                     results[numbers[position]] = result
                     if arrived is not None:
                         arrived(results, numbers[position])
@@ -464,7 +418,7 @@ class Build:
 
     # -- one schema ----------------------------------------------------------------------------------------------------
 
-    def _agree(self, results: dict[str, list[_Done]], journal: Journal) -> tuple[pa.Schema, dict[str, list[ShardResult]]]:
+    def _agree(self, results: dict[str, list[_Done]], journal: _Journal) -> tuple[pa.Schema, dict[str, list[ShardResult]]]:
         """The schema of all jobs, and their results with it: made again, or cast, where a job had another one."""
         done = [pair for pairs in results.values() for pair in pairs]
         schema = agreed_schema(self.builder, done)
@@ -478,7 +432,7 @@ class Build:
             fitted[split] = [again.get(job.name, result) for job, result in pairs]
         return schema, fitted
 
-    def _widen(self, split: str, narrow: list[_Done], schema: pa.Schema, journal: Journal) -> list[_Done]:
+    def _widen(self, split: str, narrow: list[_Done], schema: pa.Schema, journal: _Journal) -> list[_Done]:
         if not narrow:
             return []
         wide = [dataclasses.replace(job, schema=schema, stem=f"{job.stem}-r") for job, _ in narrow]
@@ -488,7 +442,7 @@ class Build:
         return self._run_jobs(split, recast_job, jobs, journal)
 
     def _final_shards(
-        self, fitted: dict[str, list[ShardResult]], schema: pa.Schema, journal: Journal
+        self, fitted: dict[str, list[ShardResult]], schema: pa.Schema, journal: _Journal
     ) -> tuple[list[ShardRecord], Order]:
         """The shards of all splits as they are to be written, and what the rows in them are in the order of."""
         found: list[ShardRecord] = []
@@ -517,7 +471,7 @@ class Build:
         return found, orders.pop() if len(orders) == 1 else "source" if orders else self._order
 
     def _run_again(
-        self, split: str, journal: Journal, function: Callable[..., ShardResult], jobs: Sequence[Any]
+        self, split: str, journal: _Journal, function: Callable[..., ShardResult], jobs: Sequence[Any]
     ) -> list[ShardResult]:
         return [result for _, result in self._run_jobs(split, function, jobs, journal, what="Writing")]
 
@@ -583,6 +537,7 @@ class Build:
         )
 
 
+_Journal = Journal[ShardResult]
 _Done = tuple[Any, ShardResult]  # a job and its result
 
 

@@ -17,10 +17,9 @@ import pyarrow as pa
 
 from datasets_core.building.failures import fail, is_failure, out_of_time, shown
 from datasets_core.building.hooks import Encoded, Hooks, Part, Replay, file_of, holds_once
-from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult
+from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult, TableSink
 from datasets_core.building.write.row_keys import Clash, KeyLog, Words, hash_words, integer_words
 from datasets_core.building.write.runs import Run, RunWriter, order_file
-from datasets_core.building.write.sink import TableSink
 from datasets_core.config import settings
 from datasets_core.engines.deadline import TimeUp, stopped_at
 from datasets_core.errors import (

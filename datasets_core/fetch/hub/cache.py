@@ -18,6 +18,7 @@ from typing import Any, Self
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError, HubError
+from datasets_core.fetch.disk_cache import DiskCache
 from datasets_core.fetch.hub.repository import HubFile, is_commit, is_inner_path, listed_files
 
 # `HashCache`: git's hashes of files that nothing else tells, kept in a file until one of them is another file.
@@ -32,35 +33,39 @@ State = tuple[int, int, int]
 """What is another number once a file is written again: its size, time in ns, and inode."""
 
 
+class Notes(DiskCache):
+    """What is noted of a repository, each as a file without a digest, as other tools read and write them."""
+
+    check = 0
+    level = logging.INFO
+
+
 @dataclass
 class HashCache:
     """Hashes of files, by their names.
 
     Attributes:
-        path: where they are kept.
         known: what each file was like, and its hash.
         is_changed: there is something new to be kept.
     """
 
-    path: str
     known: dict[str, tuple[State, str]] = field(default_factory=dict)
     is_changed: bool = False
 
     @classmethod
-    def of(cls, path: str) -> Self:
-        """What was kept at a path; nothing where it is damaged, or was written in another form."""
+    def of(cls, kept: bytes | None) -> Self:
+        """What was kept (`text`); nothing where it is damaged, or was written in another form."""
         try:
-            with open(path, encoding="utf-8") as source:
-                kept: Any = json.load(source)
-            if kept["form"] != _FORM:
-                return cls(path)
+            found: Any = json.loads(kept or b"")
+            if found["form"] != _FORM:
+                return cls()
             known = {
                 str(name): ((int(size), int(written), int(inode)), str(oid))
-                for name, (size, written, inode, oid) in kept["files"].items()
+                for name, (size, written, inode, oid) in found["files"].items()
             }
-        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
-            return cls(path)
-        return cls(path, {name: each for name, each in known.items() if _OID.fullmatch(each[1])})
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
+            return cls()
+        return cls({name: each for name, each in known.items() if _OID.fullmatch(each[1])})
 
     def text(self) -> bytes:
         """What is to be kept."""
@@ -141,18 +146,14 @@ class HubCache:
             return revision
         if not is_inner_path(revision):
             return None
-        try:
-            with open(os.path.join(self.folder(repo_id), "refs", *revision.split("/")), encoding="utf-8") as handle:
-                sha = handle.read(100).strip()
-        except (OSError, UnicodeDecodeError):
-            return None
+        sha = (self._notes(repo_id).get(f"refs/{revision}") or b"").decode(errors="replace").strip()
         return sha if is_commit(sha) else None
 
     def set_ref(self, repo_id: str, revision: str, sha: str) -> None:
         """Note what a revision means now, as far as the cache can be written to."""
         if is_commit(revision) or not is_inner_path(revision) or self.ref(repo_id, revision) == sha:
             return
-        self._keep(os.path.join(self.folder(repo_id), "refs", *revision.split("/")), sha.encode())
+        self._notes(repo_id).put(f"refs/{revision}", sha.encode())
 
     def refs(self, repo_id: str) -> list[str]:
         """The revisions whose commits are known here, in order."""
@@ -168,20 +169,20 @@ class HubCache:
 
         What cannot be believed is left aside.
         """
-        places = (self._listing_path(repo_id, sha), os.path.join(self.folder(repo_id), "trees", f"{sha}.json"))
-        return next((found for path in places if (found := self._listing_at(path, repo_id)) is not None), None)
+        places = (f".listings/{sha}.json", f"trees/{sha}.json")
+        return next((found for place in places if (found := self._listing_at(place, repo_id)) is not None), None)
 
-    def _listing_at(self, path: str, repo_id: str) -> dict[str, HubFile] | None:
+    def _listing_at(self, place: str, repo_id: str) -> dict[str, HubFile] | None:
+        data = self._notes(repo_id).get(place)
+        if data is None:
+            return None
         try:
-            with open(path, encoding="utf-8") as handle:
-                kept = json.load(handle)
+            kept = json.loads(data)
             if kept["format_version"] != _FORMAT:
                 return None
             return listed_files([_item(name, facts) for name, facts in kept["files"].items()], repo_id)
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, HubError) as error:
-            logger.warning("The listing %s is not used: %s", path, error)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, HubError) as error:
+            logger.warning("The listing %s is not used: %s", os.path.join(self.folder(repo_id), place), error)
             return None
 
     def keep_listing(self, repo_id: str, sha: str, listed: Mapping[str, HubFile]) -> None:
@@ -191,7 +192,7 @@ class HubCache:
         dataset needs few of them.
         """
         kept = {"format_version": _FORMAT, "files": {path: _facts(file) for path, file in listed.items()}}
-        self._keep(self._listing_path(repo_id, sha), json.dumps(kept).encode())
+        self._notes(repo_id).put(f".listings/{sha}.json", json.dumps(kept).encode())
 
     def snapshot_listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
         """Those files of a commit that are here; None where there is no snapshot of it.
@@ -201,7 +202,8 @@ class HubCache:
         root = self.snapshot_folder(repo_id, sha)
         if not os.path.isdir(root):
             return None
-        found, hashes = {}, HashCache.of(os.path.join(self.folder(repo_id), ".hashes", f"{sha}.json"))
+        found, notes, place = {}, self._notes(repo_id), f".hashes/{sha}.json"
+        hashes = HashCache.of(notes.get(place))
         for folder, _, names in os.walk(root):
             for name in names:
                 path = os.path.join(folder, name)
@@ -209,11 +211,11 @@ class HubCache:
                 if is_inner_path(inner) and os.path.isfile(path):
                     found[inner] = _file_at(path, inner, hashes)
         if hashes.is_changed:
-            self._keep(hashes.path, hashes.text())
+            notes.put(place, hashes.text())
         return dict(sorted(found.items()))
 
-    def _listing_path(self, repo_id: str, sha: str) -> str:
-        return os.path.join(self.folder(repo_id), ".listings", f"{sha}.json")
+    def _notes(self, repo_id: str) -> Notes:
+        return Notes(self.folder(repo_id))
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -271,14 +273,6 @@ class HubCache:
                 if os.path.lexists(temporary):
                     os.unlink(temporary)
         return path
-
-    def _keep(self, path: str, data: bytes) -> None:
-        """Write a file that others can do without: a cache that takes nothing is no error."""
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            files.write_atomically(path, data)
-        except (OSError, DatasetDiskError) as error:
-            logger.info("%s is not kept: %s", path, error)
 
 
 def _item(path: str, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from huggingface_hub import CommitInfo as CommitInfo
     from huggingface_hub import HfApi
 
-    from datasets_core.fetch.options import DownloadConfig
+    from datasets_core.fetch.checksums import DownloadConfig
 
 
 # What a Hub means when it refuses: its status and error headers as the errors of the library.

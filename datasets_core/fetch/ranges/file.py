@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import BinaryIO, Protocol, TypeAlias
 
 from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
@@ -95,7 +95,62 @@ def check_same(name: str, held: FileVersion | None, found: FileVersion) -> FileV
     return found if held is None or not held.tag else held
 
 
-class LocalRanges:
+class _SoughtRanges:
+    """A file that is opened for each reading, and sought in.
+
+    Args:
+        name: for messages.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._held: FileVersion | None = None
+
+    def version(self) -> FileVersion:
+        with self._opened() as data:
+            return self._checked(data)
+
+    def hold(self, version: FileVersion) -> None:
+        self._held = version
+
+    def tail(self, count: int) -> Bytes:
+        with self._opened() as data:
+            size = self._checked(data).size
+            return self._at(data, max(0, size - count), size)
+
+    def read(self, ranges: Sequence[Range]) -> list[Bytes]:
+        with self._opened() as data:
+            check_ranges(self.name, ranges, self._checked(data).size)
+            return [self._at(data, start, stop) for start, stop in ranges]
+
+    def close(self) -> None:
+        """See `RangeFile.close`; nothing is held open."""
+
+    def _opened(self) -> BinaryIO:
+        raise NotImplementedError
+
+    def _checked(self, data: BinaryIO) -> FileVersion:
+        self._held = check_same(self.name, self._held, self._version(data))
+        return self._held
+
+    def _version(self, data: BinaryIO) -> FileVersion:
+        raise NotImplementedError
+
+    def _at(self, data: BinaryIO, start: int, stop: int) -> bytes:
+        parts, place = [], start
+        while place < stop:
+            part = self._part(data, place, min(stop - place, 1 << 30))
+            if not part:
+                raise FileChangedError(self.name, f"it was cut to {place:,} bytes while it was read")
+            parts.append(part)
+            place += len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
+        raise NotImplementedError
+
+
+class LocalRanges(_SoughtRanges):
     """A file of this disk; its size and the time of its last change tell its version.
 
     Args:
@@ -104,70 +159,28 @@ class LocalRanges:
     """
 
     def __init__(self, path: str, *, name: str | None = None) -> None:
-        self._path, self._name = path, name or path
-        self._held: FileVersion | None = None
-
-    @property
-    def name(self) -> str:
-        """See `RangeFile.name`."""
-        return self._name
-
-    @property
-    def path(self) -> str:
-        """Where it is."""
-        return self._path
-
-    def version(self) -> FileVersion:
-        """See `RangeFile.version`."""
-        with self._opened() as data:
-            return self._checked(data)
-
-    def hold(self, version: FileVersion) -> None:
-        """See `RangeFile.hold`."""
-        self._held = version
-
-    def tail(self, count: int) -> Bytes:
-        """See `RangeFile.tail`."""
-        with self._opened() as data:
-            size = self._checked(data).size
-            return self._at(data, max(0, size - count), size)
-
-    def read(self, ranges: Sequence[Range]) -> list[Bytes]:
-        """See `RangeFile.read`."""
-        with self._opened() as data:
-            check_ranges(self._name, ranges, self._checked(data).size)
-            return [self._at(data, start, stop) for start, stop in ranges]
-
-    def close(self) -> None:
-        """See `RangeFile.close`; nothing is held open."""
+        super().__init__(name or path)
+        self.path = path
 
     def _opened(self) -> BinaryIO:
         try:
-            return open(self._path, "rb", buffering=0)
+            return open(self.path, "rb", buffering=0)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise DataFilesNotFoundError(f"{self._name} does not exist. Check the path.") from error
+            raise DataFilesNotFoundError(f"{self.name} does not exist. Check the path.") from error
         except OSError as error:
-            raise DownloadError(self._name, error.strerror or str(error), advice="See that it can be read") from error
+            raise DownloadError(self.name, error.strerror or str(error), advice="See that it can be read") from error
 
-    def _checked(self, data: BinaryIO) -> FileVersion:
+    def _version(self, data: BinaryIO) -> FileVersion:
         found = os.fstat(data.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise DownloadError(self._name, "is no file of which parts can be read", advice="Give the path of a plain file")
-        self._held = check_same(self._name, self._held, FileVersion(found.st_size, str(found.st_mtime_ns)))
-        return self._held
+            raise DownloadError(self.name, "is no file of which parts can be read", advice="Give the path of a plain file")
+        return FileVersion(found.st_size, str(found.st_mtime_ns))
 
-    def _at(self, data: BinaryIO, start: int, stop: int) -> bytes:
-        parts, place = [], start
-        while place < stop:
-            part = os.pread(data.fileno(), min(stop - place, 1 << 30), place)
-            if not part:
-                raise FileChangedError(self._name, f"it was cut to {place:,} bytes while it was read")
-            parts.append(part)
-            place += len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
+        return os.pread(data.fileno(), count, start)
 
 
-class OpenedRanges:
+class OpenedRanges(_SoughtRanges):
     """A file that something else opens: each part is sought in it.
 
     Args:
@@ -175,52 +188,17 @@ class OpenedRanges:
         opener: opens it, for reading bytes.
     """
 
-    def __init__(self, name: str, opener: Any) -> None:
-        self._name, self._opener = name, opener
-        self._held: FileVersion | None = None
+    def __init__(self, name: str, opener: Callable[[], BinaryIO]) -> None:
+        super().__init__(name)
+        self._opened = opener  # type: ignore[method-assign]
 
-    @property
-    def name(self) -> str:
-        """See `RangeFile.name`."""
-        return self._name
-
-    def version(self) -> FileVersion:
-        """See `RangeFile.version`."""
-        with self._opener() as data:
-            return self._checked(data)
-
-    def hold(self, version: FileVersion) -> None:
-        """See `RangeFile.hold`."""
-        self._held = version
-
-    def tail(self, count: int) -> Bytes:
-        """See `RangeFile.tail`."""
-        with self._opener() as data:
-            size = self._checked(data).size
-            data.seek(max(0, size - count))
-            return bytes(data.read())
-
-    def read(self, ranges: Sequence[Range]) -> list[Bytes]:
-        """See `RangeFile.read`."""
-        found: list[Bytes] = []
-        with self._opener() as data:
-            check_ranges(self._name, ranges, self._checked(data).size)
-            for start, stop in ranges:
-                data.seek(start)
-                part = bytes(data.read(stop - start))
-                if len(part) != stop - start:
-                    raise FileChangedError(self._name, f"it was cut to {start + len(part):,} bytes while it was read")
-                found.append(part)
-        return found
-
-    def close(self) -> None:
-        """See `RangeFile.close`; nothing is held open."""
-
-    def _checked(self, data: BinaryIO) -> FileVersion:
+    def _version(self, data: BinaryIO) -> FileVersion:
         raw = getattr(data, "raw", data)
-        size = data.seek(0, os.SEEK_END)
-        self._held = check_same(self._name, self._held, FileVersion(size, str(getattr(raw, "version", ""))))
-        return self._held
+        return FileVersion(data.seek(0, os.SEEK_END), str(getattr(raw, "version", "")))
+
+    def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
+        data.seek(start)
+        return bytes(data.read(count))
 
 
 # Which ranges of a file are asked for together: near ones in one request, so long as little comes that nobody wants.

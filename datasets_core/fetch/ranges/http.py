@@ -66,16 +66,13 @@ class HttpTransport:
 
     @property
     def name(self) -> str:
-        """See `Transport.name`."""
         return self._name
 
     @property
     def url(self) -> str:
-        """See `Transport.url`."""
         return self._source.url
 
     def close(self) -> None:
-        """See `Transport.close`."""
         with self._lock:
             self._is_connected = False
             self._connected.close()
@@ -92,7 +89,6 @@ class HttpTransport:
     def get_ranges(
         self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
-        """See `Transport.get_ranges`."""
         found: list[Bytes] = []
         for start, stop in ranges:
             data, held = _Reading(self, stall_timeout, held).part(start, stop)

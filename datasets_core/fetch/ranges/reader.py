@@ -33,7 +33,71 @@ from datasets_core.fetch.ranges.file import (
     merged,
 )
 
+T = TypeVar("T")
+
 _MOST_EDGES = 256
+
+
+class Underway(Generic[T]):
+    """Bytes that a thread fetches meanwhile.
+
+    Args:
+        name: of the file, for messages.
+        num_bytes: how many are wanted.
+        work: fetches them; it tells the timeout that it is given of each that comes.
+    """
+
+    def __init__(self, name: str, num_bytes: int, work: Callable[[StallTimeout], T]) -> None:
+        self._stall_timeout = stall_timeout = StallTimeout(name, num_bytes)
+        self._job = SHARED.submit(lambda: work(stall_timeout))
+
+    def wait(self) -> T:
+        """What came.
+
+        Raises:
+            DownloadError: next to no bytes came for too long.
+        """
+        return self._stall_timeout.waited_for(self._job, SHARED)
+
+    def drop(self) -> None:
+        """Want it no more."""
+        if not self._job.done.is_set():
+            self._stall_timeout.end()
+            SHARED.leave(self._job)
+
+
+def open_range(
+    location: Transport, ranges: list[Range], *, version: FileVersion | None, kept_as: FileVersion | None = None
+) -> Underway[tuple[list[Bytes], FileVersion | None]]:
+    """Some ranges of a file on their way, from the disk cache as far as it has them: the one way in which all readers read.
+
+    Args:
+        location: the way to the file.
+        ranges: as `Transport.get_ranges` takes them.
+        version: that which they have to be of; None for any.
+        kept_as: the version under which the disk cache keeps them; None, or without a tag: it does not.
+
+    Returns:
+        The bytes of each, and of which version those are that were fetched; None where none were.
+    """
+    cache = None if kept_as is None or not kept_as.tag else RangeCache.of_settings()
+    tag = "" if kept_as is None else kept_as.tag
+
+    def work(stall_timeout: StallTimeout) -> tuple[list[Bytes], FileVersion | None]:
+        if cache is None:
+            return location.get_ranges(ranges, version, stall_timeout)
+        keys = [cache.key(location.url, tag, *each) for each in ranges]
+        found: dict[str, Bytes] = {key: known for key in keys if (known := cache.get(key)) is not None}
+        missing = {key: each for key, each in zip(keys, ranges, strict=True) if key not in found}
+        told = None
+        if missing:
+            fetched, told = location.get_ranges(list(missing.values()), version, stall_timeout)
+            for key, data in zip(missing, fetched, strict=True):
+                cache.put(key, data)
+                found[key] = data
+        return [found[key] for key in keys], told
+
+    return Underway(location.name, sum(stop - start for start, stop in ranges), work)
 
 
 class TransportRanges:
@@ -73,31 +137,25 @@ class TransportRanges:
 
     @property
     def name(self) -> str:
-        """See `RangeFile.name`."""
         return self._transport.name
 
     def version(self) -> FileVersion:
-        """See `RangeFile.version`."""
         if self._told is not None:
             return self._told
         if self._held is not None:
             return self._held
         try:
-            stall_timeout = StallTimeout(self.name, 1)
-            found = stall_timeout.waited_for(SHARED.submit(lambda: self._transport.stat(stall_timeout)), SHARED)
-            return self._settled(found)
+            return self._settled(Underway(self.name, 1, self._transport.stat).wait())
         except NoRangesError as error:
             return self._go_whole(error)
 
     def hold(self, version: FileVersion) -> None:
-        """See `RangeFile.hold`."""
         if self._told is not None:
             check_same(self.name, self._told, version)
         else:
             self._held = version
 
     def tail(self, count: int) -> Bytes:
-        """See `RangeFile.tail`."""
         known = self._told or self._held
         if known is not None:
             start = max(0, known.size - count)
@@ -114,7 +172,6 @@ class TransportRanges:
         return self._local.tail(count)
 
     def read(self, ranges: Sequence[Range]) -> list[Bytes]:
-        """See `RangeFile.read`."""
         known = self._told or self._held
         if known is not None:
             check_ranges(self.name, ranges, known.size)
@@ -127,7 +184,6 @@ class TransportRanges:
         return self._local.read(ranges)
 
     def close(self) -> None:
-        """See `RangeFile.close`."""
         self._transport.close()
 
     # -- fetching ------------------------------------------------------------------------------------------------------
@@ -135,28 +191,15 @@ class TransportRanges:
     def _read(self, ranges: Sequence[Range]) -> list[Bytes]:
         plan = merged(ranges)
         parts = [part for each in plan for part in cut(each.start, each.stop)]
-        known = dict(zip(parts, self._cached_or_fetched(parts), strict=True))
+        version = self._told or self._held
+        fetched = self._fetched(parts) if version is not None and version.tag else self._compared(parts)
+        known = dict(zip(parts, fetched, strict=True))
         found: list[Bytes] = [b""] * len(ranges)
         for each in plan:
             data = _joined([known[part] for part in cut(each.start, each.stop)])
             for number, start, stop in each.ranges:
                 found[number] = data if len(data) == stop - start else _slice(data, each, start, stop)
         return found
-
-    def _cached_or_fetched(self, parts: list[Range]) -> list[Bytes]:
-        """The bytes of each part, from the disk cache if there is one."""
-        cache, version = RangeCache.of_settings(), self._told or self._held
-        if version is None or not version.tag:
-            return self._compared(parts)
-        if cache is None:
-            return self._fetched(parts)
-        keys = [cache.key(self._transport.url, version.tag, *part) for part in parts]
-        found: list[Bytes | None] = [cache.get(key) for key in keys]
-        missing = [number for number, data in enumerate(found) if data is None]
-        for number, data in zip(missing, self._fetched([parts[number] for number in missing]), strict=True):
-            cache.put(keys[number], data)
-            found[number] = data
-        return [data for data in found if data is not None]
 
     def _compared(self, parts: list[Range]) -> list[Bytes]:
         """The bytes of each part of a file whose server tells no version: what adjoins known bytes comes with some of them."""
@@ -178,29 +221,24 @@ class TransportRanges:
     def _fetched(self, parts: list[Range]) -> list[Bytes]:
         """The bytes of each part, side by side; the first failure calls the others off."""
         groups = [parts] if self._transport.takes_many else [[part] for part in parts]
-        begun: list[tuple[StallTimeout, Job[tuple[list[Bytes], FileVersion]]]] = []
+        begun: list[Underway[tuple[list[Bytes], FileVersion | None]]] = []
         found: list[Bytes] = []
+        kept_as = self._told or self._held
         try:
             for group in groups:  # one by one: those that are begun are called off where one fails
-                begun += [self._begun(group)] if group else []
-            for stall_timeout, job in begun:
-                data, version = stall_timeout.waited_for(job, SHARED)
-                self._settled(version)
+                begun += [open_range(self._transport, group, version=self._held, kept_as=kept_as)] if group else []
+            for each in begun:
+                data, version = each.wait()
+                if version is not None:
+                    self._settled(version)
                 found += data
             if found and not self._sample[1] and parts[0][0] >= 0:
                 self._sample = parts[0][0], bytes(found[0][:WITNESS_BYTES])
         except BaseException:
-            for stall_timeout, job in begun:
-                if not job.done.is_set():
-                    stall_timeout.end()
-                    SHARED.leave(job)
+            for each in begun:
+                each.drop()
             raise
         return found
-
-    def _begun(self, group: list[Range]) -> tuple[StallTimeout, Job[tuple[list[Bytes], FileVersion]]]:
-        stall_timeout = StallTimeout(self.name, sum(stop - start for start, stop in group))
-        held, transport = self._held, self._transport
-        return stall_timeout, SHARED.submit(lambda: transport.get_ranges(group, held, stall_timeout))
 
     def _settled(self, found: FileVersion) -> FileVersion:
         """Take the version of an answer for the file's, or complain."""
@@ -243,8 +281,6 @@ def _slice(data: Bytes, merged: Merged, start: int, stop: int) -> Bytes:
 
 # `ReadAhead`: what is read soon is fetched in threads meanwhile, in the order of its use and within a budget of bytes.
 
-
-T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
 
@@ -410,7 +446,7 @@ class Pieces:
 
     def forked(self) -> None:
         """Have nothing on its way: the threads are those of the process that this one was forked from."""
-        self._ahead: deque[tuple[int, int, StallTimeout, Job[Bytes]]] = deque()
+        self._ahead: deque[tuple[int, int, bytes, Underway[tuple[list[Bytes], FileVersion | None]]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:
         """The bytes from a place on that are here, or come next; none at the end of the file.
@@ -433,10 +469,7 @@ class Pieces:
     def drop(self, *, before: int | None = None) -> None:
         """Want nothing more of what is on its way, or of what of that ends before a place."""
         while self._ahead and (before is None or self._ahead[0][1] <= before):
-            _, _, stall_timeout, job = self._ahead.popleft()
-            if not job.done.is_set():
-                stall_timeout.end()
-                SHARED.leave(job)
+            self._ahead.popleft()[3].drop()
 
     @property
     def _stop(self) -> int:
@@ -450,12 +483,15 @@ class Pieces:
             if place != self._stop:
                 self._begun = place
             self._ask(place, max(count, self._piece_bytes(place)))
-        start, _, stall_timeout, job = self._ahead[0]
+        start, _, witness, underway = self._ahead[0]
         try:
-            return start, memoryview(stall_timeout.waited_for(job, SHARED))
+            (data,), _ = underway.wait()
         finally:
-            if self._ahead and self._ahead[0][3] is job:
+            if self._ahead and self._ahead[0][3] is underway:
                 self._ahead.popleft()
+        if data[: len(witness)] != witness:
+            raise FileChangedError(self._transport.name)
+        return start, memoryview(data)[len(witness) :]
 
     def _look_ahead(self, place: int) -> None:
         """Ask for the next pieces, where reading goes on."""
@@ -479,19 +515,7 @@ class Pieces:
         stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))
         number = bisect_right(self.ends, start)
         stop = min(stop, self.ends[number]) if number < len(self.ends) else stop
-        witness = self._data[-WITNESS_BYTES:] if not self.version.tag and start == self._stop else memoryview(b"")
-        stall_timeout = StallTimeout(self._transport.name, stop - start)
-
-        def work() -> Bytes:
-            cache = RangeCache.of_settings() if self.version.tag else None
-            key = RangeCache.key(self._transport.url, self.version.tag, start, stop)
-            if cache is not None and (kept := cache.get(key)) is not None:
-                return kept
-            (data,), _ = self._transport.get_ranges([(start - len(witness), stop)], self.version, stall_timeout)
-            if data[: len(witness)] != witness:
-                raise FileChangedError(self._transport.name)
-            if cache is not None:
-                cache.put(key, data)
-            return memoryview(data)[len(witness) :]
-
-        self._ahead.append((start, stop, stall_timeout, SHARED.submit(work)))
+        witness = bytes(self._data[-WITNESS_BYTES:]) if not self.version.tag and start == self._stop else b""
+        asked = [(start - len(witness), stop)]
+        underway = open_range(self._transport, asked, version=self.version, kept_as=self.version)
+        self._ahead.append((start, stop, witness, underway))

@@ -11,16 +11,17 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, BinaryIO, cast
 
 from datasets_core.config import settings
-from datasets_core.engines.threads import SHARED, StallTimeout
+from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import FileChangedError, redact
 from datasets_core.fetch.checksums import Digest, FileRecord
 from datasets_core.fetch.http import TransientError
 from datasets_core.fetch.ranges.file import WITNESS_BYTES, NoRangesError, Transport
 from datasets_core.fetch.ranges.http import HttpTransport, OneResponse, is_encoded, part_of, size_without, version_in
-from datasets_core.fetch.ranges.reader import FIRST_BYTES, MOST_BYTES, Pieces
+from datasets_core.fetch.ranges.reader import FIRST_BYTES, MOST_BYTES, Pieces, Underway, open_range
 from datasets_core.fetch.transfer import HttpSource
 
 _BUFFER_BYTES = 1 << 16
@@ -75,9 +76,13 @@ class PartedBytes(io.RawIOBase):
         transport: the way to them.
         whole: see `ReadRequest`.
         check: see `ReadRequest`.
+
+    Attributes:
+        read_over: bytes that are read to get behind them; more are left out, by another request.
     """
 
     _is_whole = False
+    read_over = _READ_OVER_BYTES
 
     def __init__(self, transport: Transport, whole: Callable[[], str], check: Callable[[FileRecord], object]) -> None:
         self._transport, self._whole, self._check = transport, whole, check
@@ -217,17 +222,16 @@ class PartedBytes(io.RawIOBase):
         read, size = self._digest.num_bytes, self._pieces.version.size
         if place >= size or place == read:
             return
-        if read < place <= read + _READ_OVER_BYTES:
+        if read < place <= read + self.read_over:
             while self._digest.num_bytes < place:
                 data = self._at(self._digest.num_bytes, 0)[: place - self._digest.num_bytes]
                 self._passed(self._digest.num_bytes, data)
         elif self._is_whole or not self._pieces.version.tag:
             self._go_local()
         elif place >= size - _TAIL_BYTES and not self._tail and not self._pieces.has(place):
-            stall_timeout, start = StallTimeout(self.name, _TAIL_BYTES), max(0, size - _TAIL_BYTES)
-            held = self._pieces.version
-            job = SHARED.submit(lambda: self._transport.get_ranges([(start, size)], held, stall_timeout))
-            self._tail = bytes(stall_timeout.waited_for(job, SHARED)[0][0])
+            version = self._pieces.version
+            tail = open_range(self._transport, [(max(0, size - _TAIL_BYTES), size)], version=version, kept_as=version)
+            self._tail = bytes(tail.wait()[0][0])
 
     def _passed(self, place: int, data: bytes | memoryview) -> None:
         """Take note of bytes that are given: what comes in order is checked at its end."""
@@ -268,9 +272,8 @@ class StoreBytes(PartedBytes):
 
     def _open(self) -> None:
         if self._pieces is None and self._file is None:
-            stall_timeout = StallTimeout(self.name, 0)
             try:
-                version = stall_timeout.waited_for(SHARED.submit(lambda: self._transport.stat(stall_timeout)), SHARED)
+                version = Underway(self.name, 0, self._transport.stat).wait()
             except NoRangesError:
                 self._go_local()
                 return
@@ -295,16 +298,13 @@ class RemoteBytes(PartedBytes):
 
     @property
     def version(self) -> str:
-        """See `PartedBytes.version`."""
         return super().version if self._answer is None else self._answer.tag
 
     def declared_size(self) -> int | None:
-        """See `PartedBytes.declared_size`."""
         found = super().declared_size()
         return found if found is not None or self._answer is None else self._answer.size
 
     def release(self) -> None:
-        """See `PartedBytes.release`."""
         if self._answer is not None:
             self._answer.close()
         super().release()
@@ -312,9 +312,8 @@ class RemoteBytes(PartedBytes):
     def _open(self) -> None:
         if self._pieces is not None or self._answer is not None or self._file is not None:
             return
-        stall_timeout = StallTimeout(self.name, self._first_bytes)
         start = self._position if self._position > _READ_OVER_BYTES and not self._is_whole else 0
-        found = stall_timeout.waited_for(SHARED.submit(lambda: self._begun(start, stall_timeout)), SHARED)
+        found = Underway(self.name, self._first_bytes, partial(self._begun, start)).wait()
         size = found.version.size if isinstance(found, Pieces) else None if found is None else found.size
         if found is None or (None not in (size, self._wanted.expected.num_bytes) and size != self._wanted.expected.num_bytes):
             if isinstance(found, OneResponse):

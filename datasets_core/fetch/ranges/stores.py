@@ -85,16 +85,13 @@ class ObstoreTransport:
 
     @property
     def name(self) -> str:
-        """See `Transport.name`."""
         return redact(self._url)
 
     @property
     def url(self) -> str:
-        """See `Transport.url`."""
         return self._url
 
     def stat(self, stall_timeout: StallTimeout) -> FileVersion:
-        """See `Transport.stat`."""
         import obstore
 
         with _failures(self.name):
@@ -103,7 +100,6 @@ class ObstoreTransport:
     def get_ranges(
         self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
-        """See `Transport.get_ranges`."""
         found: list[Bytes] = []
         for start, stop in ranges:
             if held is not None and start >= 0:
@@ -118,7 +114,6 @@ class ObstoreTransport:
         return found, held
 
     def put(self, data: bytes) -> None:
-        """See `Transport.put`."""
         import obstore
 
         with _failures(self.name):
@@ -249,12 +244,10 @@ class StoreTransport:
 
     @property
     def name(self) -> str:
-        """See `Transport.name`."""
         return redact(self._url)
 
     @property
     def url(self) -> str:
-        """See `Transport.url`."""
         return self._url
 
     @property
@@ -265,22 +258,18 @@ class StoreTransport:
         return bool(store.async_impl) and not self._is_conditional
 
     def stat(self, stall_timeout: StallTimeout) -> FileVersion:
-        """See `Transport.stat`."""
         return self._tried(self._version, stall_timeout)
 
     def get_ranges(
         self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
-        """See `Transport.get_ranges`."""
         return self._tried(lambda: self._get_ranges(ranges, held, stall_timeout), stall_timeout)
 
     def put(self, data: bytes) -> None:
-        """See `Transport.put`."""
         with store_errors(self._url), files.new_file(self._url, self._options) as out:
             out.write(data)
 
     def close(self) -> None:
-        """See `Transport.close`."""
         with self._lock:
             opened, self._opened = self._opened, None
         if opened is not None:

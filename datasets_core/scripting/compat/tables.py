@@ -42,7 +42,7 @@ _TASKS = _at(
     "QuestionAnsweringExtractive", "Summarization", "TaskTemplate", "TextClassification",
 )  # fmt: skip
 _VERSION = _at("datasets_core.scripting.compat.datasets", "Version")
-_DOWNLOAD_CONFIG = _at("datasets_core.fetch.options", "DownloadConfig", "DownloadMode")
+_DOWNLOAD_CONFIG = _at("datasets_core.fetch.checksums", "DownloadConfig", "DownloadMode")
 _STREAMED = _at("datasets_core.fetch.streaming", "StreamingDownloadManager")
 _DOWNLOADS = _at("datasets_core.fetch.downloads", "DownloadManager") | _STREAMED | _DOWNLOAD_CONFIG
 _DATASETS = _at("datasets_core.dataset.dataset", "Dataset") | _at("datasets_core.dataset.dataset_dict", "DatasetDict")

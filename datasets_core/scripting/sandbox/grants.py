@@ -26,10 +26,9 @@ from datasets_core.errors import (
     DownloadError,
     redact,
 )
-from datasets_core.fetch.checksums import FileRecord, record_of
+from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
 from datasets_core.fetch.http import origin_of
 from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubCommit, parse_hub_url
-from datasets_core.fetch.options import DownloadConfig
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import Hub

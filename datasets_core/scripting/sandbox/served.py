@@ -23,10 +23,9 @@ from datasets_core.engines.threads import Watch, in_thread
 from datasets_core.errors import ConfigurationError, ExperimentalVersionWarning
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
-from datasets_core.fetch.checksums import FileRecord
+from datasets_core.fetch.checksums import DownloadConfig, FileRecord, leaves, mapped
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.extract import ArchiveIterable, FilesIterable, iter_archive, iter_files
-from datasets_core.fetch.options import DownloadConfig, leaves, mapped
 from datasets_core.fetch.streaming import StreamingDownloadManager
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.scripting.modules import Module, Script

@@ -34,12 +34,21 @@ from datasets_core.io.tfrecord import (
 )
 from datasets_core.progress import progress
 from datasets_core.store.atomic import StagedFolder
-from datasets_core.store.commit import WriteJournal, header_of, writing_folder
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import staging_base
 from datasets_core.store.rows.indices import checked_batch_size, parse_size
 from datasets_core.store.rows.rows import Rows
-from datasets_core.stream.io.write import Shard, StreamBatches, StreamWrite, numbered, parts_of, shard_name
+from datasets_core.stream.io.write import (
+    Shard,
+    StreamBatches,
+    StreamWrite,
+    WriteJournal,
+    header_of,
+    numbered,
+    parts_of,
+    shard_name,
+    writing_folder,
+)
 from datasets_core.stream.iteration import Streamed
 
 _CHUNK = 1 << 20

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import hashlib
+import logging
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import CellCastError, ConfigurationError, MediaError
+from datasets_core.config import settings
+from datasets_core.errors import CellCastError, ConfigurationError, FileInPlaceError, MediaError
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.sinks import Sink
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.store.commit import WriteJournal, holds
+from datasets_core.store.commit import FORM_KEY, Journal, whole_lines
+from datasets_core.store.manifest import JOURNAL_NAME
 from datasets_core.store.rows.indices import at_least_one
 from datasets_core.store.rows.rows import Rows
 from datasets_core.stream.io.push import StreamRows
@@ -227,7 +232,7 @@ class StreamWrite:
             if not local and not holds(place(entry["shard"]), entry["bytes"], entry["sha256"]):
                 break
             kept = whole + 1
-        self._journal.keep(self._saved_points(kept))
+        self._journal.keep(entries[: self._saved_points(kept)])
         return was_begun
 
     @staticmethod
@@ -382,3 +387,98 @@ def shard_name(number: int) -> str:
 
 def _part(number: int, count: int) -> str:
     return os.extsep.join((shard_name(number), f"{count:05d}", "arrow"))
+
+
+# `WriteJournal`: the folder in which a write goes on after a crash.
+
+logger = logging.getLogger(__name__)
+
+_FORM, _LOCK, _CHUNK = 1, "lock", 1 << 20
+
+
+class WriteJournal(Journal[dict[str, Any]]):
+    """Folder and journal of a write; who has entered it holds its lock.
+
+    With another header the write starts again, and logs that.
+
+    Args:
+        folder: local; `finish` removes it.
+        header: description of the write: plain JSON.
+        label: name of the target, for messages.
+
+    Raises:
+        DatasetDiskError: (entering) the disk is full, read-only or forbidden.
+        FileInPlaceError: (entering) the path of the folder is a file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
+    ...         journal.add({"rows": 5})
+    ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
+    ...         journal.entries
+    [{'rows': 5}]
+    """
+
+    def __init__(self, folder: str, header: Mapping[str, Any], label: str) -> None:
+        self.folder, self._label = folder, label
+        self._held = contextlib.ExitStack()
+        super().__init__(self.path(JOURNAL_NAME), {**header, FORM_KEY: _FORM}, dict, dict)
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as held, files.disk_errors(self.folder):
+            try:
+                os.makedirs(self.folder, exist_ok=True)
+            except (FileExistsError, NotADirectoryError) as error:
+                raise FileInPlaceError(self.folder) from error
+            held.enter_context(files.locked(self.path(_LOCK)))
+            os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
+            if not self.read():
+                logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
+            if not self.entries:
+                for name in set(os.listdir(self.folder)) - {_LOCK}:
+                    os.unlink(self.path(name))
+            self._held = held.pop_all()
+        return super().__enter__()
+
+    def path(self, name: str) -> str:
+        """A file in the folder."""
+        return os.path.join(self.folder, name)
+
+    def finish(self) -> None:
+        """Remove the folder: all is where it belongs."""
+        self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        self._held.close()
+
+
+def header_of(folder: str) -> dict[str, Any]:
+    """The header of the journal in a folder; nothing where there is none."""
+    header = next(whole_lines(os.path.join(folder, JOURNAL_NAME)), None)
+    return header if isinstance(header, dict) else {}
+
+
+def writing_folder(target: str) -> str:
+    """Return the folder of files while they are written: hidden beside a local path; for a URL in the cache.
+
+    >>> writing_folder("/data/rows.csv")
+    '/data/.rows.csv.writing'
+    """
+    if files.is_url(target):
+        return os.path.join(settings().cache_dir, "writes", hashlib.sha256(target.encode()).hexdigest()[:32])
+    head, tail = os.path.split(os.path.abspath(target))
+    return os.path.join(head, f".{tail}.writing")
+
+
+def holds(path: str, size: int, sha256: str) -> bool:
+    """True if the first `size` bytes of a file are those with this sha256."""
+    digest, missing = hashlib.sha256(), size
+    if not os.path.exists(path) or os.stat(path).st_size < size:
+        return False
+    with open(path, "rb") as file:
+        while missing and (chunk := file.read(min(_CHUNK, missing))):
+            digest.update(chunk)
+            missing -= len(chunk)
+    return not missing and digest.hexdigest() == sha256

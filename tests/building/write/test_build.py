@@ -16,7 +16,7 @@ import pytest
 from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
 from datasets_core.building.hooks import Replay, SplitGenerator
-from datasets_core.building.write.build import Journal
+from datasets_core.building.write.build import build_journal
 from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.pool import ThreadEngine
 from datasets_core.errors import (
@@ -724,10 +724,10 @@ def test_the_next_build_takes_over_the_finished_jobs(tmp_path, kept):
 def test_finished_jobs_of_another_plan_do_not_count(tmp_path):
     staging = tmp_path / "numbers.incomplete-1-ab"
     staging.mkdir()
-    with Journal(str(staging), "one plan"):
+    with build_journal(str(staging), "one plan"):
         pass
 
-    assert Journal(str(staging), "one plan").finished == Journal(str(staging), "another").finished == {}
+    assert build_journal(str(staging), "one plan").entries == build_journal(str(staging), "another").entries == []
     assert json.loads((staging / JOURNAL_NAME).read_text()) == {"plan": "one plan"}
 
 

@@ -8,8 +8,7 @@ import pytest
 from datasets_core import config
 from datasets_core.building.hooks import file_of
 from datasets_core.building.write.generate import encoded_rows, made_tables, origin, run_job
-from datasets_core.building.write.jobs import ShardJob
-from datasets_core.building.write.sink import read_batches
+from datasets_core.building.write.jobs import ShardJob, read_batches
 from datasets_core.errors import DatasetGenerationError, DuplicateKeysError
 
 

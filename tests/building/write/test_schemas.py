@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from datasets_core.building.write.jobs import ShardJob, ShardResult
-from datasets_core.building.write.sink import RecastJob, agreed_schema, recast_job
+from datasets_core.building.write.jobs import RecastJob, ShardJob, ShardResult, agreed_schema, recast_job
 from datasets_core.errors import DatasetGenerationCastError
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.base import Value

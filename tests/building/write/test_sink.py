@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from datasets_core.building.write.jobs import ShardJob
-from datasets_core.building.write.sink import TableSink, read_batches
+from datasets_core.building.write.jobs import ShardJob, TableSink, read_batches
 from datasets_core.errors import DatasetGenerationCastError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features

@@ -26,10 +26,10 @@ from datasets_core.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.http import RetryPolicy
 from datasets_core.fetch.hub.cache import HubCache
 from datasets_core.fetch.hub.client import Hub
-from datasets_core.fetch.options import DownloadConfig
 
 FILES = {"a.csv": "a\n1\n", "data/b.parquet": b"PAR1" * 10}
 NAMES = [".gitattributes", "a.csv", "data/b.parquet"]

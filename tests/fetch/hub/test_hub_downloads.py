@@ -12,9 +12,8 @@ import pytest
 
 from datasets_core import config
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, NonMatchingChecksumError, OfflineError
-from datasets_core.fetch.checksums import FileRecord, VerificationMode
+from datasets_core.fetch.checksums import DownloadConfig, FileRecord, VerificationMode
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.streaming import StreamingDownloadManager
 
 

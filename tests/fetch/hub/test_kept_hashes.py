@@ -21,15 +21,14 @@ def place(tmp_path: Path) -> Path:
     return found
 
 
-def kept(path: Path, hashes: HashCache) -> HashCache:
-    path.write_bytes(hashes.text())
-    return HashCache.of(str(path))
+def kept(hashes: HashCache) -> HashCache:
+    return HashCache.of(hashes.text())
 
 
-def test_a_file_is_read_once(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = HashCache.of(str(tmp_path / "none.json"))
+def test_a_file_is_read_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = HashCache.of(None)
     assert (first.git_oid(str(place), "a.csv"), first.is_changed) == (ABC, True)
-    again = kept(tmp_path / "kept.json", first)
+    again = kept(first)
     monkeypatch.setattr(cache, "_git_oid", lambda place, size: "read")
     assert (again.git_oid(str(place), "a.csv"), again.is_changed) == (ABC, False)
     assert again.git_oid(str(place), "b.csv") == "read"
@@ -37,9 +36,9 @@ def test_a_file_is_read_once(place: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("way", ["in place", "another time", "another file"])
 def test_another_file_is_read_again(place: Path, tmp_path: Path, way: str) -> None:
-    first = HashCache(str(tmp_path / "kept.json"))
+    first = HashCache()
     first.git_oid(str(place), "a.csv")
-    again = kept(tmp_path / "kept.json", first)
+    again = kept(first)
     if way == "another file":  # with the time of the first
         (tmp_path / "new").write_bytes(b"xyz")
         os.utime(tmp_path / "new", (1e9, 1e9))
@@ -51,9 +50,9 @@ def test_another_file_is_read_again(place: Path, tmp_path: Path, way: str) -> No
     assert again.is_changed
 
 
-def test_a_file_that_was_written_just_now_is_not_believed_to_stay(place: Path, tmp_path: Path) -> None:
+def test_a_file_that_was_written_just_now_is_not_believed_to_stay(place: Path) -> None:
     os.utime(place, (time.time(), time.time()))
-    hashes = HashCache(str(tmp_path / "kept.json"))
+    hashes = HashCache()
     assert hashes.git_oid(str(place), "a.csv") == ABC
     assert not hashes.is_changed
 
@@ -71,6 +70,5 @@ def test_a_file_that_was_written_just_now_is_not_believed_to_stay(place: Path, t
         '{"form": 1, "files": {"a.csv": [Infinity, 1, 1, ""]}}',
     ],
 )
-def test_what_is_damaged_is_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / "kept.json").write_text(text)
-    assert HashCache.of(str(tmp_path / "kept.json")).known == {}
+def test_what_is_damaged_is_nothing(text: str) -> None:
+    assert HashCache.of(text.encode()).known == {}

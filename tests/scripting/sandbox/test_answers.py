@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from datasets_core.errors import DataFilesNotFoundError, DatasetGenerationError, DeniedAccessError
+from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.options import DownloadConfig
 from datasets_core.fetch.streaming import StreamingDownloadManager
 from datasets_core.scripting.sandbox.answers import Answers, PrefetchedFiles, manager_form, sandboxed_manager
 from datasets_core.scripting.sandbox.denials import raised

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.store.rows.row_ids import FileNames
+from datasets_core.store.rows.rows import FileNames
 
 _PARTS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4)
 

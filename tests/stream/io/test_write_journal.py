@@ -11,7 +11,7 @@ import pytest
 
 from datasets_core.config import using
 from datasets_core.errors import FileInPlaceError
-from datasets_core.store.commit import WriteJournal, header_of, holds, writing_folder
+from datasets_core.stream.io.write import WriteJournal, header_of, holds, writing_folder
 
 
 def journal_of(folder: Path, header: dict[str, object]) -> WriteJournal:
@@ -24,7 +24,7 @@ def test_entries_come_back(tmp_path: Path) -> None:
         journal.add({"shard": 1, "state": None})
     with journal_of(tmp_path, {"rows": "a"}) as journal:
         assert [entry["shard"] for entry in journal.entries] == [0, 1]
-        journal.keep(1)
+        journal.keep(journal.entries[:1])
     with journal_of(tmp_path, {"rows": "a"}) as journal:
         assert [entry["shard"] for entry in journal.entries] == [0]
 
@@ -61,8 +61,8 @@ def test_a_finished_write_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "work").write_bytes(b"")
-    with pytest.raises(FileInPlaceError, match="work"):
-        journal_of(tmp_path, {})
+    with pytest.raises(FileInPlaceError, match="work"), journal_of(tmp_path, {}):
+        pass
 
 
 def test_files_are_written_beside_their_place_or_in_the_cache(tmp_path: Path) -> None:
