@@ -3,6 +3,7 @@
 Every public name opens its own module on first use, so that importing the package costs nothing.
 """
 
+import os
 from typing import TYPE_CHECKING
 
 from datasets_core._lazy import attach, homes
@@ -161,3 +162,8 @@ _HOMES = homes(
 
 __getattr__, __dir__ = attach(__name__, _HOMES)
 __all__ = ["__version__", *_HOMES]
+
+if os.environ.get("DATASETS_CORE_AS_DATASETS") == "1":  # in processes that a program under the alias starts
+    from datasets_core import as_datasets
+
+    as_datasets.install()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from datasets_core.errors import ConfigurationError
@@ -250,9 +251,12 @@ def _default() -> Config:
     return from_environment()
 
 
+_assigned: Config | None = None  # by `config.HF_DATASETS_CACHE = ...`, for the whole process
+
+
 def settings() -> Config:
-    """The settings in force here: those of the innermost `using`, else those of the environment at first use."""
-    return _changed.get() or _default()
+    """The settings in force here: those of the innermost `using`, else the assigned ones, else those of the environment."""
+    return _changed.get() or _assigned or _default()
 
 
 @contextmanager
@@ -384,7 +388,9 @@ def old_names() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """A setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`; none is changed by it."""
+    """A setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`."""
+    if name in _ASSIGNED:
+        return _ASSIGNED[name]
     if name in _OLD_VALUES:
         return _OLD_VALUES[name]
     if name in _OLD_NAMES:
@@ -397,6 +403,71 @@ def __getattr__(name: str) -> Any:
     if what in _OLD_PACKAGES and kind == "VERSION":
         return _release(_OLD_PACKAGES[what])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+_SETTABLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "DOWNLOADED_DATASETS_PATH": ("downloads_dir", os.fspath),
+    "EXTRACTED_DATASETS_PATH": ("extracted_dir", os.fspath),
+    "HF_DATASETS_CACHE": ("cache_dir", os.fspath),
+    "HF_DATASETS_OFFLINE": ("offline", bool),
+    "HF_ENDPOINT": ("hub_endpoint", str),
+    "HF_HUB_OFFLINE": ("offline", bool),
+    "IN_MEMORY_MAX_SIZE": ("max_memory_bytes", int),
+    "MAX_SHARD_SIZE": ("max_shard_bytes", lambda given: _num_bytes(given)),
+    "STREAMING_READ_MAX_RETRIES": ("max_retries", int),
+}
+"""The names that may be assigned → the field of `Config`, and how its value is made of the given one."""
+
+_ASSIGNED: dict[str, Any] = {}  # what was assigned, as it was given
+
+
+def _assign(name: str, value: Any) -> None:
+    """Change a setting for the whole process by the name that it has in Hugging Face `datasets`."""
+    global _assigned
+    if name not in _SETTABLE:
+        if name in old_names() and value == __getattr__(name):
+            return
+        raise ConfigurationError(
+            f"config.{name} cannot be changed: datasets_core has no setting of this name to change. "
+            f"Names that can be assigned: {', '.join(_SETTABLE)}. All settings: datasets_core.config.Config."
+        )
+    field, convert = _SETTABLE[name]
+    try:
+        with using(**{field: convert(value)}) as changed:
+            pass
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"config.{name} cannot be {value!r}: {error}.") from None
+    _assigned = changed
+    if _changed.get() is not None:
+        _changed.set(changed)
+    if value == _default_of(name):
+        _ASSIGNED.pop(name, None)
+    elif name in _OLD_VALUES:
+        _ASSIGNED[name] = value
+
+
+def _default_of(name: str) -> Any:
+    return _OLD_VALUES[name] if name in _OLD_VALUES else _OLD_NAMES[name]()
+
+
+def _num_bytes(given: int | str) -> int:
+    if isinstance(given, int):
+        return given
+    digits, unit = given.strip()[:-2], given.strip()[-2:].upper()
+    powers = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+    if unit not in powers:
+        raise ValueError("a size such as '500MB' is expected")
+    return int(float(digits) * powers[unit])
+
+
+class _Module(ModuleType):
+    """This module: names of `datasets.config` that are assigned change the settings, or are refused."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.isupper() and not name.startswith("_"):
+            _assign(name, value)
+        else:
+            super().__setattr__(name, value)
 
 
 def _path(text: str) -> Any:
@@ -419,3 +490,6 @@ def _parsed(text: str) -> Any:
     from packaging.version import parse  # 5 ms, only for scripts that read a version
 
     return parse(text)
+
+
+sys.modules[__name__].__class__ = _Module

@@ -63,6 +63,9 @@ class IterableColumn:
         return IterableColumn(self, column_name)
 
 
+_RESOLVING_ROWS = 5  # as many as `datasets` reads
+
+
 class IterableDataset(StreamExports, StreamMaking, Frames):
     """A stream of rows.
 
@@ -95,6 +98,17 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         self._format = format or RowFormat()
         self._epoch, self._is_begun = 0, False
         self._loaded = self._cursor = self._signature = None
+
+    def _resolve_features(self) -> Self:
+        """Return the stream with known features; its first rows are read if nothing else tells them."""
+        features = self._known_features()
+        if features is None:
+            rows = list(self.with_format(None).take(_RESOLVING_ROWS))
+            features = type(self).from_list(rows).features if rows else None
+        other = copy.copy(self)
+        other._info = self._info.copy()
+        other._info.features = features
+        return other
 
     def __repr__(self) -> str:
         names = "Unknown" if self._info.features is None else list(self._info.features)

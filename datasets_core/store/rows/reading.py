@@ -496,6 +496,11 @@ class RowReading(DatasetFacts):
             "output_all_columns": self._format.is_complete,
         }
 
+    _format_type = property(lambda self: self.format["type"])
+    _format_kwargs = property(lambda self: self.format["format_kwargs"])
+    _format_columns = property(lambda self: None if self._format.columns is None else list(self._format.columns))
+    _output_all_columns = property(lambda self: self._format.is_complete)
+
     def set_format(
         self,
         type: str | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -114,6 +114,9 @@ def _hashable(part: Any) -> Any:
     return part.to_dict() if isinstance(part, Features) else part  # by what they say, not by the code of their classes
 
 
+wrap_data: Callable[[pa.Table], Any] | None = None
+"""What `Dataset.data` is handed out in while `datasets_core.as_datasets` is installed."""
+
 _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
 
 
@@ -201,7 +204,17 @@ class Rows(RowReading):
         >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
         [1, 2, 3]
         """
-        return self._described(self._table.to_table())
+        table = self._described(self._table.to_table())
+        return table if wrap_data is None else wrap_data(table)
+
+    @property
+    def _data(self) -> Any:
+        return self.data
+
+    @property
+    def _indices(self) -> pa.Table | None:
+        """The numbers of the rows in `data`, as a table of one column; None if all rows are there in stored order."""
+        return None if self._index is None else pa.table({"indices": pa.array(self._index).cast(pa.uint64())})
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
@@ -284,6 +297,8 @@ def _row_table(given: pa.Table | pa.RecordBatch | RowTable) -> RowTable:
         return RowTable.from_table(given)
     if isinstance(given, pa.RecordBatch):
         return RowTable.from_batches([given])
+    if isinstance(getattr(given, "table", None), pa.Table):  # as `data` is under the name of `datasets`
+        return RowTable.from_table(given.table)
     raise ArgumentTypeError(
         f"A Dataset is made of an Arrow table, found {type(given).__name__}. Use Dataset.from_dict or from_list."
     )

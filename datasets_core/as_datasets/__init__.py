@@ -1,0 +1,201 @@
+"""`import datasets` gives this library, from a call on and until another takes it back.
+
+    from datasets_core import as_datasets
+
+    as_datasets.install()              # or: with as_datasets.install(): ...
+    import datasets                    # this library, under the names of Hugging Face `datasets` 5.2.0
+
+`python -m datasets_core.as_datasets script.py ...` and `... -m module ...` run a program that way, with the processes that it
+starts; `DATASETS_CORE_AS_DATASETS=1` has the import of `datasets_core` install the alias. It is never installed by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType, TracebackType
+from typing import Any
+
+from datasets_core.as_datasets.names import COMPATIBLE_VERSION, MODULES, reason_for
+from datasets_core.errors import ConfigurationError
+from datasets_core.store.rows import rows
+
+__all__ = ["VARIABLE", "Alias", "install", "is_installed", "uninstall"]
+
+VARIABLE = "DATASETS_CORE_AS_DATASETS"
+"""The environment variable that child processes find: `1` installs the alias when `datasets_core` is imported."""
+
+_PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "path")  # holds `datasets`, for child processes
+
+
+class Alias:
+    """The installed alias: a context manager that takes it back at the end of the block."""
+
+    def __enter__(self) -> Alias:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        uninstall()
+
+
+def install() -> Alias:
+    """Have `import datasets` give this library, in this process and in those that it starts from now on.
+
+    Child processes find the alias by `PYTHONPATH` and `DATASETS_CORE_AS_DATASETS`, whichever way they are started.
+
+    Returns:
+        A context manager that takes the alias back when its block ends.
+
+    Raises:
+        ConfigurationError: another `datasets` is imported already.
+
+    >>> with install():
+    ...     import datasets
+    ...     datasets.Dataset.from_dict({"a": [1, 2]})[1]
+    {'a': 2}
+    """
+    imported = sys.modules.get("datasets")
+    if imported is not None and not _is_ours(imported):
+        place = getattr(imported, "__file__", None)
+        raise ConfigurationError(
+            f"Another 'datasets' is imported already, from {place}. Call datasets_core.as_datasets.install() before the first "
+            "import of datasets, or run the program by: python -m datasets_core.as_datasets script.py"
+        )
+    if not is_installed():
+        sys.meta_path.insert(0, _FINDER)
+        sys.path.insert(0, _PATH)
+        os.environ[VARIABLE] = "1"
+        os.environ["PYTHONPATH"] = os.pathsep.join([_PATH, *_python_path()])
+        importlib.invalidate_caches()
+        rows.wrap_data = importlib.import_module("datasets_core.as_datasets.tables").InMemoryTable
+    return Alias()
+
+
+def uninstall() -> None:
+    """Take the alias back: a later `import datasets` finds what is installed. Objects that were made are as before."""
+    if not is_installed():
+        return
+    sys.meta_path.remove(_FINDER)
+    sys.path[:] = [each for each in sys.path if each != _PATH]
+    for name in [name for name, module in sys.modules.items() if name.partition(".")[0] == "datasets" and _is_ours(module)]:
+        del sys.modules[name]
+    os.environ.pop(VARIABLE, None)
+    rest = [each for each in _python_path() if each != _PATH]
+    if rest:
+        os.environ["PYTHONPATH"] = os.pathsep.join(rest)
+    else:
+        os.environ.pop("PYTHONPATH", None)
+    importlib.invalidate_caches()
+    rows.wrap_data = None
+
+
+def take_over(name: str) -> None:
+    """Put the alias in the place of the module that a child process imported from its path."""
+    del sys.modules[name]
+    importlib.import_module(name)
+
+
+def is_installed() -> bool:
+    """True from `install` to `uninstall`."""
+    return _FINDER in sys.meta_path
+
+
+def _python_path() -> list[str]:
+    return [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each and each != _PATH]
+
+
+def _is_ours(module: ModuleType) -> bool:
+    """True for the alias, and for a file `datasets/__init__.py` of this project while it installs the alias."""
+    return isinstance(module, AliasModule) or "__datasets_core__" in vars(module)
+
+
+class AliasModule(ModuleType):
+    """A module of `datasets`, whose names open on use from where they live here."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return sorted({each for each in MODULES[self.__name__] if not each.startswith("_")})
+        if f"{self.__name__}.{name}" in MODULES:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        home = MODULES[self.__name__].get(name)
+        if home is not None:
+            value = _opened(home)
+            if not home.endswith("()"):
+                vars(self)[name] = value
+            return value
+        starred = MODULES[self.__name__].get("*")
+        if starred is not None and not name.startswith("_"):
+            try:
+                return getattr(_opened(starred), name)
+            except AttributeError:
+                pass
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        reason = reason_for(self.__name__, name)
+        message = f"{self.__name__}.{name} of datasets {COMPATIBLE_VERSION} is not in datasets_core: {reason}"
+        raise AttributeError(message, name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        names = {*super().__dir__(), *MODULES[self.__name__]} - {"*"}
+        starred = MODULES[self.__name__].get("*")
+        if starred is not None:
+            names |= {name for name in dir(_opened(starred)) if not name.startswith("_")}
+        below = f"{self.__name__}."
+        return sorted(names | {name.removeprefix(below) for name in MODULES if name.rpartition(".")[0] == self.__name__})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
+
+
+class _Config(AliasModule):
+    """`datasets.config`: a setting that is assigned is set here, or refused."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("__"):
+            super().__setattr__(name, value)
+            return
+        setattr(importlib.import_module("datasets_core.config"), name, value)
+
+
+def _opened(home: str) -> Any:
+    """Return the object at `module`, `module:name`, or what `module:name()` returns."""
+    module, _, name = home.partition(":")
+    found: Any = importlib.import_module(module)
+    if not name:
+        return found
+    found = getattr(found, name.removesuffix("()"))
+    return found() if name.endswith("()") else found
+
+
+class _Finder:
+    """Finds `datasets` and its modules."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """See `importlib.abc.MetaPathFinder`."""
+        if fullname.partition(".")[0] != "datasets":
+            return None
+        if fullname not in MODULES:
+            above, _, name = fullname.rpartition(".")
+            raise ModuleNotFoundError(
+                f"The module {fullname} of datasets {COMPATIBLE_VERSION} is not in datasets_core: {reason_for(above, name)}",
+                name=fullname,
+            )
+        return ModuleSpec(fullname, self, origin="datasets_core.as_datasets", is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """See `importlib.abc.Loader`."""
+        kind = _Config if spec.name == "datasets.config" else AliasModule
+        return kind(spec.name, f"`{spec.name}` of Hugging Face datasets, by datasets_core.")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the top module its version; other names are looked up on use."""
+        if module.__name__ == "datasets":
+            module.__version__ = COMPATIBLE_VERSION  # type: ignore[attr-defined]
+
+
+_FINDER = _Finder()

@@ -1,0 +1,42 @@
+"""Runs a program that finds this library as `datasets`.
+
+python -m datasets_core.as_datasets script.py [arguments]
+python -m datasets_core.as_datasets -m module [arguments]
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+
+from datasets_core import as_datasets
+
+_USAGE = """usage: python -m datasets_core.as_datasets script.py [arguments]
+       python -m datasets_core.as_datasets -m module [arguments]
+
+Runs a program that finds datasets_core when it imports datasets."""
+
+
+def main(arguments: list[str]) -> None:
+    """Run the script or the module that `arguments` name; its own arguments follow.
+
+    Raises:
+        SystemExit: neither is named, or the program ends by it.
+    """
+    if not arguments or arguments in (["-m"], ["-h"], ["--help"]):
+        print(_USAGE, file=sys.stderr)
+        raise SystemExit(2)
+    as_datasets.install()
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = arguments
+        sys.path.insert(0, os.path.dirname(os.path.abspath(arguments[0])))
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

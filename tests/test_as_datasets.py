@@ -1,0 +1,347 @@
+"""The alias: `import datasets` gives this library, from `install` to `uninstall`, also in child processes."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import datasets_core
+from datasets_core import as_datasets, config
+from datasets_core.as_datasets.names import COMPATIBLE_VERSION
+from datasets_core.errors import ConfigurationError
+
+pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
+
+# Names of `datasets` that two libraries of PyPI or more use (imports and attribute chains in 57 libraries, November 2026).
+USED = [
+    "Array2D",
+    "Array3D",
+    "Array4D",
+    "Array5D",
+    "Audio",
+    "ClassLabel",
+    "Column",
+    "Dataset",
+    "Dataset.from_dict",
+    "Dataset.from_file",
+    "Dataset.from_generator",
+    "Dataset.from_list",
+    "Dataset.from_pandas",
+    "DatasetDict",
+    "DatasetInfo",
+    "DownloadConfig",
+    "DownloadManager",
+    "DownloadMode",
+    "DownloadMode.FORCE_REDOWNLOAD",
+    "DownloadMode.REUSE_DATASET_IF_EXISTS",
+    "Features",
+    "GeneratorBasedBuilder",
+    "Image",
+    "IterableDataset",
+    "IterableDatasetDict",
+    "List",
+    "Sequence",
+    "Split.TEST",
+    "SplitDict",
+    "SplitGenerator",
+    "Value",
+    "Video",
+    "__version__",
+    "arrow_dataset.Dataset",
+    "arrow_writer.ArrowWriter",
+    "concatenate_datasets",
+    "config",
+    "config.EXTRACTED_DATASETS_PATH",
+    "config.HF_ENDPOINT",
+    "data_files.EmptyDatasetError",
+    "disable_caching",
+    "distributed.split_dataset_by_node",
+    "download.download_config.DownloadConfig",
+    "download.download_manager.DownloadManager",
+    "enable_caching",
+    "exceptions.DatasetGenerationError",
+    "exceptions.DatasetNotFoundError",
+    "features.Features",
+    "features.Sequence",
+    "features.Value",
+    "features._torchcodec.AudioDecoder",
+    "filesystems.is_remote_filesystem",
+    "fingerprint",
+    "fingerprint.generate_random_fingerprint",
+    "get_dataset_config_names",
+    "get_dataset_infos",
+    "get_dataset_split_names",
+    "interleave_datasets",
+    "is_caching_enabled",
+    "load_dataset",
+    "load_dataset_builder",
+    "load_from_disk",
+    "logging.disable_progress_bar",
+    "packaged_modules._EXTENSION_TO_MODULE",
+    "packaged_modules._hash_python_lines",
+    "utils.extract.ExtractManager",
+    "utils.file_utils.is_local_path",
+    "utils.filelock.FileLock",
+    "utils.logging.disable_progress_bar",
+    "utils.logging.set_verbosity_error",
+    "utils.metadata.MetadataConfigs",
+    "arrow_reader.ArrowReader",
+    "features.features.register_feature",
+    "formatting.formatting.LazyBatch",
+    "formatting.formatting.LazyRow",
+    "table.embed_table_storage",
+]
+
+
+@pytest.fixture
+def alias() -> Iterator[Any]:
+    with as_datasets.install():
+        yield importlib.import_module("datasets")
+
+
+def _run(code: str, *, cwd: Path, **environ: str) -> str:
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, cwd=cwd, env={**os.environ, **environ}
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout.strip()
+
+
+def test_it_is_there_from_install_to_uninstall() -> None:
+    found = importlib.util.find_spec("datasets")
+    before = dict(os.environ), list(sys.path), list(sys.meta_path)
+    with as_datasets.install():
+        assert as_datasets.is_installed()
+        datasets = importlib.import_module("datasets")
+        assert datasets.Dataset is datasets_core.Dataset
+        assert importlib.import_module("datasets.arrow_dataset").Dataset is datasets_core.Dataset
+        as_datasets.install()  # again: nothing
+    assert not as_datasets.is_installed()
+    assert "datasets" not in sys.modules
+    assert (dict(os.environ), list(sys.path), list(sys.meta_path)) == before
+    assert (importlib.util.find_spec("datasets") is None) == (found is None)
+
+
+def test_another_datasets_that_is_imported_already_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = ModuleType("datasets")
+    other.__file__ = "/elsewhere/datasets/__init__.py"
+    monkeypatch.setitem(sys.modules, "datasets", other)
+    with pytest.raises(ConfigurationError, match="imported already, from /elsewhere/datasets"):
+        as_datasets.install()
+    assert not as_datasets.is_installed()
+
+
+@pytest.mark.parametrize("name", USED)
+def test_names_that_libraries_use_are_there(alias: ModuleType, name: str) -> None:
+    found: Any = alias
+    for part in name.split("."):
+        if isinstance(found, ModuleType) and f"{found.__name__}.{part}" in as_datasets.MODULES:
+            importlib.import_module(f"{found.__name__}.{part}")
+        found = getattr(found, part)
+    assert found is not None
+
+
+def test_every_name_opens(alias: ModuleType) -> None:
+    for module, names in as_datasets.MODULES.items():
+        opened = importlib.import_module(module)
+        for name in names:
+            assert name == "*" or hasattr(opened, name), (module, name)
+        assert {name for name in dir(opened) if not name.startswith("__")} >= set(names) - {"*", "__version__"}
+
+
+def test_the_version_is_that_of_datasets_and_tells_ours(alias: ModuleType) -> None:
+    assert alias.__version__ == importlib.metadata.version("datasets") == COMPATIBLE_VERSION
+    assert f"5.2.0+core.{datasets_core.__version__}" == COMPATIBLE_VERSION
+    assert "datasets" in importlib.metadata.packages_distributions()["datasets"]
+    assert importlib.util.find_spec("datasets") is not None
+
+
+def test_an_absent_name_says_what_to_use(alias: ModuleType) -> None:
+    with pytest.raises(AttributeError, match=r"datasets\.load_metric of datasets 5\.2\.0.*the package 'evaluate'"):
+        _ = alias.load_metric
+    with pytest.raises(ModuleNotFoundError, match=r"datasets\.tasks .*removed in datasets 3\.0"):
+        importlib.import_module("datasets.tasks")
+    with pytest.raises(ImportError, match="dataset_module_factory"):
+        exec("from datasets.load import dataset_module_factory")
+    assert not hasattr(alias, "__wrapped__")
+
+
+def test_modules_are_pickled_by_name(alias: ModuleType) -> None:
+    assert pickle.loads(pickle.dumps(alias)) is alias
+
+
+def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "_assigned", None)
+    alias.config.HF_DATASETS_CACHE = tmp_path
+    assert config.settings().cache_dir == str(tmp_path)
+    assert tmp_path == alias.config.HF_DATASETS_CACHE
+    assert tmp_path / "downloads" == alias.config.DOWNLOADED_DATASETS_PATH
+    alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 100  # as it is
+    with pytest.raises(ConfigurationError, match="PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS cannot be changed"):
+        alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 7
+    with pytest.raises(ConfigurationError, match="NO_SUCH_SETTING cannot be changed"):
+        alias.config.NO_SUCH_SETTING = 7
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_of_multiprocessing_have_it(alias: ModuleType, method: str) -> None:
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.apply(eval, ("__import__('datasets').__version__",)) == COMPATIBLE_VERSION
+
+
+def test_programs_that_are_started_have_it(alias: ModuleType, tmp_path: Path) -> None:
+    code = "import datasets, importlib.metadata; print(datasets.__version__, importlib.metadata.version('datasets'))"
+    assert _run(code, cwd=tmp_path) == f"{COMPATIBLE_VERSION} {COMPATIBLE_VERSION}"
+
+
+def test_the_variable_installs_it_with_the_library(tmp_path: Path) -> None:
+    code = "import datasets_core, datasets; print(datasets.Dataset is datasets_core.Dataset)"
+    assert _run(code, cwd=tmp_path, DATASETS_CORE_AS_DATASETS="1") == "True"
+    code = "import datasets_core, sys; print('datasets' in sys.modules, 'datasets_core.as_datasets' in sys.modules)"
+    assert _run(code, cwd=tmp_path) == "False False"
+
+
+def test_a_script_and_a_module_are_run_with_it(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("NAME = 'beside'\n")
+    (tmp_path / "program.py").write_text(
+        "import sys, datasets, beside\nprint(__name__, sys.argv[1:], beside.NAME, datasets.Dataset.from_dict({'a': [1]})[0])\n"
+    )
+    for how in (["program.py"], ["-m", "program"]):
+        command = [sys.executable, "-m", "datasets_core.as_datasets", *how, "--x", "1"]
+        found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert found.stdout == "__main__ ['--x', '1'] beside {'a': 1}\n", found.stderr
+    found = subprocess.run([sys.executable, "-m", "datasets_core.as_datasets"], capture_output=True, text=True)
+    assert (found.returncode, "script.py [arguments]" in found.stderr) == (2, True)
+
+
+def test_the_table_of_a_dataset_has_its_table(alias: ModuleType) -> None:
+    dataset = alias.Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0])
+    assert dataset.data.table.column_names == dataset.data.column_names == ["a"]
+    assert isinstance(dataset.data, alias.table.Table)
+    assert pa.table(dataset.data) == dataset.data.table
+    assert dataset._indices["indices"].to_pylist() == [2, 0]
+
+    class Mine(alias.Dataset):  # type: ignore[misc, name-defined]
+        def __init__(self, other: Any) -> None:
+            super().__init__(other.data, info=other.info, indices_table=other._indices, fingerprint=other._fingerprint)
+
+    assert Mine(dataset)["a"][:] == [3, 1]
+    assert alias.Dataset.from_dict({"a": [1]}).with_format("numpy", dtype="int8")._format_kwargs == {"dtype": "int8"}
+
+
+def test_rows_are_written_and_read_as_arrow_files(alias: ModuleType, tmp_path: Path) -> None:
+    from datasets.arrow_reader import ArrowReader  # type: ignore[import-not-found]
+    from datasets.arrow_writer import ArrowWriter, SchemaInferenceError  # type: ignore[import-not-found]
+
+    path = str(tmp_path / "a.arrow")
+    features = alias.Features({"n": alias.Value("int8"), "t": alias.Value("string")})
+    with ArrowWriter(features=features, path=path, writer_batch_size=2) as writer:
+        for number in range(5):
+            writer.write({"n": number, "t": str(number)})
+        writer.write_batch({"n": [5, 6], "t": ["5", "6"]})
+        writer.write_table(pa.table({"n": [7], "t": ["7"]}))
+        assert writer.finalize()[0] == 8
+    dataset = alias.Dataset.from_file(path)
+    assert (dataset.features, dataset["n"][:]) == (features, list(range(8)))
+    read = ArrowReader(str(tmp_path), dataset.info).read_files(
+        [{"filename": "a.arrow", "skip": 2, "take": 3}, {"filename": path}]
+    )
+    assert alias.Dataset(**read)["n"][:] == [2, 3, 4, *range(8)]
+    with pytest.raises(SchemaInferenceError, match="no rows and no features"):
+        ArrowWriter(path=str(tmp_path / "b.arrow")).finalize()
+
+
+def test_functions_get_rows_and_batches_by_their_old_classes(alias: ModuleType) -> None:
+    from datasets.formatting.formatting import LazyBatch, LazyDict, LazyRow  # type: ignore[import-not-found]
+
+    seen: list[tuple[bool, bool, bool]] = []
+
+    def kinds(given: Any) -> dict[str, Any]:
+        seen.append((isinstance(given, LazyRow), isinstance(given, LazyBatch), isinstance(given, LazyDict)))
+        return {"b": given["a"]}
+
+    dataset = alias.Dataset.from_dict({"a": [1, 2], "t": ["x", "y"]})
+    dataset.map(kinds, load_from_cache_file=False)
+    dataset.map(kinds, batched=True, load_from_cache_file=False)
+    assert seen[0] == (True, False, True)
+    assert seen[-1] == (False, True, True)
+
+
+def test_a_stream_tells_its_features(alias: ModuleType) -> None:
+    stream = alias.Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": str(row["a"])})
+    assert stream.features is None
+    found = stream._resolve_features()
+    assert found.features == {"a": alias.Value("int64"), "b": alias.Value("string")}
+    assert list(found) == list(stream) == [{"a": 1, "b": "1"}, {"a": 2, "b": "2"}]
+
+
+def test_small_helpers(alias: ModuleType, tmp_path: Path) -> None:
+    py_utils = importlib.import_module("datasets.utils.py_utils")
+    assert py_utils.string_to_dict("data/train-0.csv", "data/{split}-{n}.csv") == {"split": "train", "n": "0"}
+    assert py_utils.string_to_dict("x", "data/{split}") is None
+    assert list(py_utils.iter_batched(range(5), 2)) == [[0, 1], [2, 3], [4]]
+    sharding = importlib.import_module("datasets.utils.sharding")
+    parts = sharding._split_gen_kwargs({"files": [1, 2, 3], "n": 7}, 2)
+    assert parts == [{"files": [1, 2], "n": 7}, {"files": [3], "n": 7}]
+    assert sharding._merge_gen_kwargs(parts) == {"files": [1, 2, 3], "n": 7}
+    fingerprint = importlib.import_module("datasets.fingerprint")
+    assert len(fingerprint.generate_random_fingerprint()) == 16
+    with pytest.raises(ValueError, match="cannot have '/'"):
+        fingerprint.validate_fingerprint("a/b")
+    writer = importlib.import_module("datasets.arrow_writer")
+    assert pa.array(writer.OptimizedTypedSequence([[1, 0], [1]], col="attention_mask")).type == pa.list_(pa.int8())
+    assert pa.array(writer.TypedSequence(["x"], try_type=alias.Value("int8"))).type == pa.string()
+    features = importlib.import_module("datasets.features.features")
+    assert features.generate_from_dict({"a": {"dtype": "int8", "_type": "Value"}}) == {"a": alias.Value("int8")}
+    assert features.get_nested_type(alias.List(alias.Value("int8"))) == pa.list_(pa.int8())
+    assert features._FEATURE_TYPES["ClassLabel"] is alias.ClassLabel
+    (tmp_path / "a.txt").write_text("plain")
+    extract = importlib.import_module("datasets.utils.extract")
+    assert extract.Extractor.is_extractable(tmp_path / "a.txt") is False
+    assert extract.ExtractManager(str(tmp_path)).extract(str(tmp_path / "a.txt")) == str(tmp_path / "a.txt")
+    assert alias.utils.hub.hf_dataset_url("org/a", "x y.csv").endswith("/datasets/org/a/resolve/main/x%20y.csv")
+
+
+# -- the wheel `compat` ------------------------------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_all_places_name_the_same_version() -> None:
+    assert f'version = "{COMPATIBLE_VERSION}"' in (ROOT / "compat/pyproject.toml").read_text()
+    metadata = ROOT / "datasets_core/as_datasets/path/datasets.dist-info/METADATA"
+    assert f"Version: {COMPATIBLE_VERSION}\n" in metadata.read_text()
+
+
+@pytest.mark.parametrize(("version", "is_refused"), [("5.2.0", True), ("5.2.0+core.0.1.0", False), (None, False)])
+def test_the_wheel_is_not_built_over_another_datasets(
+    version: str | None, is_refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if version is not None:
+        (tmp_path / f"datasets-{version}.dist-info").mkdir()
+        (tmp_path / f"datasets-{version}.dist-info" / "METADATA").write_text(f"Name: datasets\nVersion: {version}\n")
+    spec = importlib.util.spec_from_file_location("compat_backend", ROOT / "compat/backend.py")
+    assert spec is not None
+    assert spec.loader is not None
+    backend = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(backend)
+    monkeypatch.setattr(backend.sysconfig, "get_path", lambda name: str(tmp_path))
+    if is_refused:
+        with pytest.raises(SystemExit, match=r"datasets 5\.2\.0 is installed in .*It is not overwritten"):
+            backend._check()
+    else:
+        backend._check()
