@@ -38,30 +38,35 @@ T = TypeVar("T")
 # Rows as functions get them: dicts, whose values are those of a row or lists of a batch.
 
 
-class _RowLike(type):
+class _DictKind(type):
+    is_batch: bool | None
+
     def __instancecheck__(cls, instance: object) -> bool:
         if not isinstance(instance, MutableMapping):
             return False
-        is_batch = bool(instance) and all(
-            isinstance(each, (list, np.ndarray)) or _is_column(each) for each in instance.values()
-        )
-        return cls.__name__ == "LazyDict" or is_batch == (cls.__name__ == "LazyBatch")
+        return cls.is_batch is None or cls.is_batch == (bool(instance) and all(map(_is_column, instance.values())))
 
 
 def _is_column(value: object) -> bool:
     return hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, (str, bytes, dict))
 
 
-class LazyDict(metaclass=_RowLike):
+class RowOrBatch(metaclass=_DictKind):
     """A row or a batch as a function gets it, for `isinstance` and annotations: a dict."""
 
+    is_batch: ClassVar[bool | None] = None
 
-class LazyRow(metaclass=_RowLike):
+
+class OneRow(metaclass=_DictKind):
     """A row as a function gets it, for `isinstance` and annotations: a dict of values."""
 
+    is_batch: ClassVar[bool | None] = False
 
-class LazyBatch(metaclass=_RowLike):
+
+class RowBatch(metaclass=_DictKind):
     """A batch as a function gets it, for `isinstance` and annotations: a dict of lists."""
+
+    is_batch: ClassVar[bool | None] = True
 
 
 # Fingerprints.
@@ -270,7 +275,7 @@ class DatasetInfosDict(dict[str, DatasetInfo]):
 # Formats of files.
 
 
-def extensions() -> dict[str, tuple[str, dict[str, Any]]]:
+def extension_table() -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the format of each file extension, with the options that it has for it."""
     found = {extension: format_of(f"file{extension}") for extension in FORMATS}
     return {extension: (each[0], dict(each[1])) for extension, each in found.items() if each is not None}
@@ -279,7 +284,7 @@ def extensions() -> dict[str, tuple[str, dict[str, Any]]]:
 def module_extensions() -> dict[str, list[str]]:
     """Return the file extensions of each format."""
     found: dict[str, list[str]] = {}
-    for extension, (name, _) in extensions().items():
+    for extension, (name, _) in extension_table().items():
         found.setdefault(name, []).append(extension)
     return found
 

@@ -33,7 +33,7 @@ _FINGERPRINTS = _at(
     "fingerprint_warnings", "format_transform_for_fingerprint", "generate_fingerprint", "generate_random_fingerprint",
     "get_temporary_cache_files_directory", "update_fingerprint", "validate_fingerprint",
 )  # fmt: skip
-_LAZY = _at(f"{_ALIAS}.internals", "LazyBatch", "LazyDict", "LazyRow")
+_LAZY = _at(f"{_ALIAS}.internals", LazyBatch="RowBatch", LazyDict="RowOrBatch", LazyRow="OneRow")
 _LOCKS = {"FileLock": "filelock:FileLock", "BaseFileLock": "filelock:BaseFileLock", "Timeout": "filelock:Timeout"}
 _CARDS = _at(f"{_ALIAS}.internals", "DatasetInfosDict", "MetadataConfigs")
 _KINDS = (
@@ -48,11 +48,11 @@ _NESTED = _at(
 ) | {"string_to_arrow": "datasets_core.features.base:type_from_name"} | _at(f"{_ALIAS}.tables", "require_decoding")  # fmt: skip
 _FORMAT_TABLES = _at(f"{_ALIAS}.internals", _hash_python_lines="hash_python_lines")
 _FORMAT_TABLES |= {
-    "_EXTENSION_TO_MODULE": f"{_ALIAS}.internals:extensions()",
+    "_EXTENSION_TO_MODULE": f"{_ALIAS}.internals:extension_table()",
     "_MODULE_TO_EXTENSIONS": f"{_ALIAS}.internals:module_extensions()",
     "_PACKAGED_DATASETS_MODULES": f"{_ALIAS}.internals:packaged_modules()",
-    "_ALL_EXTENSIONS": f"{_ALIAS}.internals:extensions()",
-    "_ALL_ALLOWED_EXTENSIONS": f"{_ALIAS}.internals:extensions()",
+    "_ALL_EXTENSIONS": f"{_ALIAS}.internals:extension_table()",
+    "_ALL_ALLOWED_EXTENSIONS": f"{_ALIAS}.internals:extension_table()",
 }
 _HELPERS = _at(
     f"{_ALIAS}.internals",

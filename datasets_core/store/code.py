@@ -136,8 +136,15 @@ def is_installed(module: Any) -> bool:
 
 
 def is_found_by_name(value: Any, module: str | None) -> bool:
-    """True if the qualified name of a function or a class leads to it in its module, also as a class method or a property."""
+    """True if the qualified name of a function or a class leads to it in its module.
+
+    In this library it may also lead to a class method or a property; those of other packages were always known by their code.
+    """
     found: Any = sys.modules.get(module or "")
+    if not is_of_library(module or ""):
+        for name in value.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return found is value
     for name in value.__qualname__.split("."):
         found = inspect.getattr_static(found, name, None)
     return found is value or value in (getattr(found, "__func__", None), getattr(found, "fget", None))

@@ -208,13 +208,13 @@ class ValueWriter:
             return
         home: Any = value.__globals__.get("__name__")
         is_of_package = is_installed(home) and value.__globals__ is getattr(sys.modules.get(home), "__dict__", None)
-        if is_of_package and is_found_by_name(value, home):
-            self._put("function", recorded_name(home, value.__qualname__).encode())
+        place = str(value.__module__) if is_of_library(str(home)) else home  # a declared function has the globals of `_lazy`
+        if is_of_package and is_found_by_name(value, place):
+            self._put("function", recorded_name(place, value.__qualname__).encode())
             return
         name = value.__qualname__
         if home == "functools" and hasattr(value, "registry"):  # of singledispatch, whose caches change
-            registry = sorted(value.registry.items(), key=lambda item: _recorded(item[0]))
-            self._items("dispatch", registry, len(registry))
+            self._items("dispatch", sorted(value.registry.items(), key=lambda item: _recorded(item[0])), len(value.registry))
             return
         self._sink(b"function[7]")
         self._write_code(value.__code__)

@@ -7,458 +7,306 @@ giving it another name, loses no result, fingerprints hold the name of the modul
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 
 from datasets_core.store.code import is_of_library
 
-# Each recorded module with the classes and functions that were defined in it; a name has one definition in the whole library.
-_MODULES: dict[str, str] = {
-    "datasets_core._lazy": "later",
-    "datasets_core.builders._arrow_blocks": "ArrowBlocks",
-    "datasets_core.builders._block_source": "BlockSource",
-    "datasets_core.builders._croissant_assembly": "Assembly",
-    "datasets_core.builders._croissant_files": "ResourceFiles",
-    "datasets_core.builders._croissant_found": "FoundFile",
-    "datasets_core.builders._croissant_parts": "SplitField split_field splits_of_names",
-    "datasets_core.builders._croissant_records": "Records",
-    "datasets_core.builders._croissant_rows": "ResourceRows",
-    "datasets_core.builders._croissant_values": "ValueFault",
-    "datasets_core.builders._csv_form": "CsvForm WideRecords",
-    "datasets_core.builders._csv_records": "Grammar",
-    "datasets_core.builders._csv_types": "TextRules",
-    "datasets_core.builders._folder": "FolderBuilder FolderConfig",
-    "datasets_core.builders._folder_files": "FolderFiles",
-    "datasets_core.builders._folder_metadata": "Locator",
-    "datasets_core.builders._grid": "Grid",
-    "datasets_core.builders._json_blocks": "LineBlock Scanner",
-    "datasets_core.builders._json_mixed": "BrokenRow",
-    "datasets_core.builders._parquet_blocks": "Options ParquetBlocks",
-    "datasets_core.builders._schemas": "look_at_names repeated",
-    "datasets_core.builders._sequences": "Record SequenceBuilder SequenceConfig lines_of refuse_large",
-    "datasets_core.builders._source": "ByteStream TextBytes invalid_utf8 refuse_foreign text_reader",
-    "datasets_core.builders._sparse": "Sparse",
-    "datasets_core.builders._tables": "FileBuilder",
-    "datasets_core.builders._tfrecord_blocks": "Groups SplitColumns",
-    "datasets_core.builders._tfrecord_reading": "TfRecordReading",
-    "datasets_core.builders._window": "Window",
-    "datasets_core.builders.arrow": "Arrow ArrowConfig read_arrow",
-    "datasets_core.builders.audiofolder": "AudioFolder",
-    "datasets_core.builders.conll": "Conll ConllConfig read_conll",
-    "datasets_core.builders.croissant": "Croissant CroissantConfig described_in",
-    "datasets_core.builders.csv": "Csv CsvConfig",
-    "datasets_core.builders.fasta": "Fasta",
-    "datasets_core.builders.fastq": "Fastq",
-    "datasets_core.builders.hdf5": "Hdf5 Hdf5Config read_hdf5",
-    "datasets_core.builders.imagefolder": "ImageFolder",
-    "datasets_core.builders.json": "JsonConfig JsonReader",
-    "datasets_core.builders.meshfolder": "MeshFolder",
-    "datasets_core.builders.niftifolder": "NiftiFolder",
-    "datasets_core.builders.pandas": "Pandas PandasConfig read_frame",
-    "datasets_core.builders.parquet": "Parquet ParquetConfig read_parquet",
-    "datasets_core.builders.pdffolder": "PdfFolder",
-    "datasets_core.builders.sql": "Sql SqlConfig read_sql",
-    "datasets_core.builders.text": "TextConfig text_blocks",
-    "datasets_core.builders.tfrecord": "TfRecord TfRecordConfig",
-    "datasets_core.builders.videofolder": "VideoFolder",
-    "datasets_core.builders.webdataset": "WebDataset WebDatasetConfig claims read_webdataset",
-    "datasets_core.builders.xml": "Xml XmlConfig",
-    "datasets_core.building.builder": "ArrowBasedBuilder",
-    "datasets_core.building.built": "Built",
-    "datasets_core.building.built_pushing": "BuiltPushing",
-    "datasets_core.building.file_origins": "BuilderFiles",
-    "datasets_core.building.hooks": "Builder Encoded Hooks SplitGenerator",
-    "datasets_core.building.live": "LiveSplits",
-    "datasets_core.building.live_files": "FileJob FileSplits",
-    "datasets_core.building.live_job": "LiveJob LivePart Splits",
-    "datasets_core.building.live_marks": "Mark",
-    "datasets_core.building.options": "BuildOptions",
-    "datasets_core.building.record_reading": "RecordReading",
-    "datasets_core.building.versioned": "Versioned",
-    "datasets_core.building.versions": "BlockedVersions Versions",
-    "datasets_core.columns.column_changes": "ColumnChanges",
-    "datasets_core.config": "Config disable_caching enable_caching from_environment is_caching_enabled settings",
-    "datasets_core.dataset.combine": "concatenate_datasets interleave_datasets",
-    "datasets_core.dataset.constructors": "Constructors",
-    "datasets_core.dataset.group": "DatasetDict",
-    "datasets_core.dataset.streaming": "Streaming",
-    "datasets_core.distributed": "split_dataset_by_node split_for_jax_process split_for_process split_for_torch_process",
-    "datasets_core.engines.deadline": "Deadline TimeUp",
-    "datasets_core.engines.engine": "Engine get_engine register_engine",
-    "datasets_core.engines.local": "Failure ProcessEngine ThreadEngine",
-    "datasets_core.engines.serial": "SerialEngine",
-    "datasets_core.errors": (
-        "ArchiveError ArgumentTypeError BlockedVersionError CastError CellCastError ChecksumVerificationError "
-        "ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError "
-        "DataFilesNotFoundError DataFilesWarning DatasetBuildError DatasetDiskError DatasetGenerationCastError "
-        "DatasetGenerationError DatasetNotFoundError DatasetsCoreError DefunctDatasetError DeniedAccessError "
-        "DeniedAccessWarning DisabledRepositoryError DownloadError DuplicateKeysError EmptyRepositoryError "
-        "EmptySplitError ExampleError ExpectedMoreDownloadedFilesError ExpectedMoreSplitsError "
-        "ExperimentalVersionWarning FileChangedError FileFormatError FileInPlaceError FileNotFoundDatasetsError "
-        "ForbiddenRepositoryError GatedRepositoryError HubError HubUnreachableError IndexFileError InvalidKeyError "
-        "InvalidTokenError ItemError LockDriftError ManifestError ManualDownloadError MaskLengthError "
-        "MediaDecodeError MediaError MediaNotFoundError MissingChecksumError MissingDependencyError "
-        "MissingIndexError MissingRowIdsError MissingVersionError NestedQueueRunnerError NoDataFilesError "
-        "NonMatchingChecksumError NonMatchingSplitsSizesError NotPreparedError OfflineError OutOfRangeError "
-        "PluginError PushConflictError PushError QueryError RankError ReferenceSyntaxError RepositoryNotFoundError "
-        "RevisionNotFoundError RowIdError RowIndexError ScriptError ScriptMemoryError ScriptTimeoutError "
-        "SplitSyntaxError SplitsVerificationError StreamStateError TooManyErrorsError "
-        "UnexpectedDownloadedFileError UnexpectedSplitsError UnhashableError UnknownColumnError UnknownConfigError "
-        "UnknownExperimentError UnknownFeatureError UnknownFormatError UnknownItemError UnknownOptionError "
-        "UnknownSplitError UnknownVersionError UnpreparableVersionError UnsafeArchiveError UntrustedPathError "
-        "UntrustedScriptError UrlNotFoundError VerificationError WorkerDiedError WrongVersionError rebuild"
-    ),
-    "datasets_core.exchange.disk": "Disk",
-    "datasets_core.exchange.export": "Export",
-    "datasets_core.exchange.pushing": "Pushing",
-    "datasets_core.exchange.tf_dataset": "ForTensorflow",
-    "datasets_core.features.base": "LargeList List Value register_feature",
-    "datasets_core.features.formats.formats": "TabularFormat register_tabular",
-    "datasets_core.features.codec": "RowEncoder",
-    "datasets_core.features.fixed_shape": "FixedShape",
-    "datasets_core.features.kind_marks": "audio_id box_id optional",
-    "datasets_core.features.media": "Media",
-    "datasets_core.features.media_paths": "MediaPaths",
-    "datasets_core.features.nesting": "Misfit list_array",
-    "datasets_core.features.order_free": "OrderFreeEncoder",
-    "datasets_core.features.pdf": "Pdf",
-    "datasets_core.features.plain": "plain_array",
-    "datasets_core.features.schema": "Features",
-    "datasets_core.features.science": "BioSequence BioStructure Mesh Nifti",
-    "datasets_core.features.sound": "AudioMetadata AudioSamples Sound",
-    "datasets_core.fetch.checksum": "Digest FileRecord RegisteredFile VerificationMode",
-    "datasets_core.fetch.download_config": "DownloadMode",
-    "datasets_core.fetch.hub_url": "hub_url parse_hub_url",
-    "datasets_core.fetch.members": "Budget",
-    "datasets_core.fetch.remote": "RemoteFile",
-    "datasets_core.fetch.streaming_downloads": "StreamingDownloadManager",
-    "datasets_core.files": "is_url local_path",
-    "datasets_core.format.arrays": "Casting",
-    "datasets_core.format.formatter": "Formatter RowFormat",
-    "datasets_core.format.nanoseconds": "NanosecondDatetime NanosecondTime NanosecondTimedelta",
-    "datasets_core.format.row_reader": "RowReader ValueDecoder",
-    "datasets_core.format.tensors": "JaxKit Kit NumpyKit TensorflowKit TorchKit",
-    "datasets_core.insight.overview": "Overview",
-    "datasets_core.inspect": (
-        "get_dataset_config_info get_dataset_config_names get_dataset_default_config_name get_dataset_infos "
-        "get_dataset_split_names"
-    ),
-    "datasets_core.load": "load_dataset load_dataset_builder load_from_disk request_of",
-    "datasets_core.locks": "lock_dataset",
-    "datasets_core.logging": (
-        "disable_propagation enable_propagation get_verbosity set_verbosity set_verbosity_debug "
-        "set_verbosity_error set_verbosity_info set_verbosity_warning"
-    ),
-    "datasets_core.meta.builder_name": "BuilderName",
-    "datasets_core.meta.card_text": "Edit",
-    "datasets_core.meta.config_entries": "Card ConfigEntry LazyInfos",
-    "datasets_core.meta.croissant_document": "parse_croissant",
-    "datasets_core.meta.croissant_fields": "FieldWriter",
-    "datasets_core.meta.croissant_nodes": "Container CroissantDocument FieldNode FileNode RecordSetNode ValueSource",
-    "datasets_core.meta.croissant_terms": "Ids",
-    "datasets_core.meta.data_files": "DataFilesDict DataFilesList",
-    "datasets_core.meta.dataset_files": "DatasetFile DatasetFiles FilesOrigin",
-    "datasets_core.meta.even_splits": "even_part even_splits",
-    "datasets_core.meta.experiment": "Experiment",
-    "datasets_core.meta.extensions": "extensions is_bare_shard",
-    "datasets_core.meta.file_instruction": "FileInstruction",
-    "datasets_core.meta.info": "SupervisedKeysData",
-    "datasets_core.meta.json_ld": "Terms",
-    "datasets_core.meta.lazy_card": "LazyCard LazyDatasetInfos",
-    "datasets_core.meta.listings": "Listing",
-    "datasets_core.meta.reference": "DatasetRef split_version",
-    "datasets_core.meta.row_blocks": "RowBlocks",
-    "datasets_core.meta.rows": "RowRange",
-    "datasets_core.meta.shard_lengths": "ShardLengths",
-    "datasets_core.meta.small_files": "UnfitFileError",
-    "datasets_core.meta.split": "AbsoluteRange NamedSplit Split parse_split",
-    "datasets_core.meta.split_info": "SplitDict SplitInfo",
-    "datasets_core.meta.split_part": "EvenCut SplitPart is_split_name",
-    "datasets_core.meta.sub_split": "SubSplitInfo",
-    "datasets_core.meta.tfds_description": "TfdsDescription TfdsSplit",
-    "datasets_core.optional": "needed",
-    "datasets_core.progress": "are_progress_bars_disabled disable_progress_bars enable_progress_bars is_progress_bar_enabled",
-    "datasets_core.records.encoded_columns": "encode_examples",
-    "datasets_core.records.example_columns": "ExampleReader",
-    "datasets_core.records.example_encoding": "encode_example encode_sequence_example",
-    "datasets_core.records.example_parsing": "ExampleParser parse_example parse_single_example",
-    "datasets_core.records.feature_specs": "SparseFeature",
-    "datasets_core.records.parsed_values": "RaggedValue SparseValue",
-    "datasets_core.records.ragged_specs": "RaggedFeature RowLengths RowLimits RowSplits RowStarts UniformRowLength ValueRowIds",
-    "datasets_core.records.record_block": "RecordBlock",
-    "datasets_core.records.record_frames": "blocks_of",
-    "datasets_core.records.record_index": "RecordIndex",
-    "datasets_core.records.sequence_parsing": "SequenceParser parse_sequence_example parse_single_sequence_example",
-    "datasets_core.records.sequence_wire": "decode_sequence_examples",
-    "datasets_core.records.spec_parts": "ElementsPart FixedPart ListPart RaggedPart SparsePart StepsPart",
-    "datasets_core.records.tfrecord_reader": "index",
-    "datasets_core.records.tfrecord_writer": "TFRecordWriter",
-    "datasets_core.records.wire": "decode_example decode_sequence_example",
-    "datasets_core.records.wire_columns": "decode_examples",
-    "datasets_core.records.wire_values": "SequenceColumn WireColumn",
-    "datasets_core.redact": "redact redact_text",
-    "datasets_core.resolve.registry": "register_format",
-    "datasets_core.resolve.request": "checked_trust",
-    "datasets_core.resolve.resolve": "resolve source_of",
-    "datasets_core.rows.arrayed": "ArrayRows",
-    "datasets_core.rows.column": "Column",
-    "datasets_core.rows.file_names": "FileNames",
-    "datasets_core.rows.formatted": "CompletedRows CustomRows TableRows",
-    "datasets_core.rows.generator_rows": "Recipe",
-    "datasets_core.rows.identified": "Identified",
-    "datasets_core.rows.lazy_values": "LazyDict",
-    "datasets_core.rows.lineage": "Lineage",
-    "datasets_core.rows.origin": "fetch",
-    "datasets_core.rows.row_block": "RowBlock",
-    "datasets_core.rows.view": "RowView",
-    "datasets_core.scripting.epath_standin": "Path as_path",
-    "datasets_core.scripting.lazy_packages": "LazyImports",
-    "datasets_core.scripting.tf_dtypes": "DType",
-    "datasets_core.search.queries": "Queries",
-    "datasets_core.search.search": "Search",
-    "datasets_core.selection.selection": "Selection",
-    "datasets_core.slim.box_handlers": (
-        "BoundingBox BoundingBoxSequence KeypointsSequence NumBoxesSequence _CoordinatesSequence"
-    ),
-    "datasets_core.slim.builder_reader": "BuilderReader",
-    "datasets_core.slim.data_decoder": "DataDecoder",
-    "datasets_core.slim.data_provider": "DataProvider",
-    "datasets_core.slim.data_sources": "get_data_files",
-    "datasets_core.slim.dataset_data_provider": "DatasetDataProvider",
-    "datasets_core.slim.example_decoder": "TFExampleDecoder",
-    "datasets_core.slim.item_handlers": "BackupHandler ItemHandler ItemHandlerCallback LookupTensor",
-    "datasets_core.slim.lookup_tables": "LookupTable",
-    "datasets_core.slim.merged_units": "Entry MergeState MergedUnits",
-    "datasets_core.slim.message_decoder": "MessageDecoder",
-    "datasets_core.slim.parallel_reader": (
-        "FIFOQueue KeyedSamples ParallelReader RandomShuffleQueue parallel_read single_pass_read"
-    ),
-    "datasets_core.slim.prefetching": "PrefetchQueue prefetch_queue",
-    "datasets_core.slim.queues": "QueueRunners Runner",
-    "datasets_core.slim.row_decoder": "RowDecoder",
-    "datasets_core.slim.sample_queue": "FirstInFirstOut RandomQueue",
-    "datasets_core.slim.sample_reader": "SampleBlock SampleReader",
-    "datasets_core.slim.sample_readers": "FixedLengthRecordReader TextLineReader WholeFileReader _BlockReader",
-    "datasets_core.slim.sample_stream": "SampleStream",
-    "datasets_core.slim.sequence_decoder": "TFSequenceExampleDecoder",
-    "datasets_core.slim.sparse_handler": "SparseTensor",
-    "datasets_core.slim.torch_samples": "as_torch",
-    "datasets_core.slim.unit_threads": "ThreadsClosedError UnitThreads",
-    "datasets_core.slim.work_units": "WorkUnits",
-    "datasets_core.store.fingerprint": "Hasher",
-    "datasets_core.store.table": "RowTable",
-    "datasets_core.stream.aligning": "Aligned",
-    "datasets_core.stream.audit": "audit",
-    "datasets_core.stream.changes": "Added Cast Decoding Renamed Selected",
-    "datasets_core.stream.error_policy": "ErrorPolicy Guard Ledger Tally",
-    "datasets_core.stream.file_order": "FileRows",
-    "datasets_core.stream.functions": "Function RowsMade",
-    "datasets_core.stream.interleave": "Interleave",
-    "datasets_core.stream.iterable": "IterableDataset",
-    "datasets_core.stream.iterable_column": "IterableColumn",
-    "datasets_core.stream.iterable_group": "IterableDatasetDict",
-    "datasets_core.stream.media_decoding": "DecodeMedia Decoded",
-    "datasets_core.stream.merged_states": "merge_states",
-    "datasets_core.stream.mixture": "InTurn Staged Weighted",
-    "datasets_core.stream.null_rows": "NullOfCast NullOfMap",
-    "datasets_core.stream.order": "Count Layer Repeated Shuffled Slice",
-    "datasets_core.stream.packing": "Pack Packed",
-    "datasets_core.stream.plan": "Share",
-    "datasets_core.stream.rank_lanes": "RankLanes",
-    "datasets_core.stream.read_config": "ReadConfig",
-    "datasets_core.stream.rows_of_blocks": "BlockPart RowsOfBlocks",
-    "datasets_core.stream.rows_of_built": "RowsOfBuilt TableJob",
-    "datasets_core.stream.rows_of_files": "Order RowsOfFiles",
-    "datasets_core.stream.rows_of_generator": "GeneratorJob",
-    "datasets_core.stream.rows_of_jobs": "RowsOfJobs",
-    "datasets_core.stream.rows_of_streams": "Joining Mixture RowsOfStreams",
-    "datasets_core.stream.rows_of_table": "RowsOfTable",
-    "datasets_core.stream.shuffled_blocks": "BlocksInTurn ShuffledBlocks",
-    "datasets_core.stream.steps": "Batch ChangeColumns Filter Limit Map PlainStep Repeat Shuffle Step",
-    "datasets_core.stream.stream_exports": "StreamExports",
-    "datasets_core.stream.stream_making": "StreamMaking",
-    "datasets_core.stream.stream_pushing": "StreamPushing",
-    "datasets_core.stream.streamed": "Streamed at_least_one",
-    "datasets_core.stream.transforming": "Transforming",
-    "datasets_core.tfds.beam_splits": "BeamSplits",
-    "datasets_core.tfds.conll": "ConllBuilderConfig ConllDatasetBuilder ConllUBuilderConfig ConllUDatasetBuilder",
-    "datasets_core.tfds.connectors": (
-        "Connector FeaturesDict ListColumns ListFeature ScalarFeature TensorInfo TensorList connector_of list_of"
-    ),
-    "datasets_core.tfds.dataframe": "as_dataframe",
-    "datasets_core.tfds.decoding": "PartialDecoding SkipDecoding changed make_decoder",
-    "datasets_core.tfds.downloads": "ExtractMethod Members Resource SeekableMember",
-    "datasets_core.tfds.element_steps": "ElementFunction FilterElements MapElements NumberElements",
-    "datasets_core.tfds.elements": "Batched Form Supervised Whole",
-    "datasets_core.tfds.features": (
-        "BBox BBoxFeature BBoxFormat Documentation Encoding FeatureConnector LabeledImage Optional Scalar as_tfds"
-    ),
-    "datasets_core.tfds.image_arrays": "ImageArray",
-    "datasets_core.tfds.kinds": "tensor_of",
-    "datasets_core.tfds.loading": "PreparedBuilder builder builder_cls data_source list_builders",
-    "datasets_core.tfds.measuring": "BenchmarkResult benchmark",
-    "datasets_core.tfds.script_paths": "gcs_path tfds_path",
-    "datasets_core.tfds.split_reading": "SplitReading",
-    "datasets_core.tfds.split_stream": "SplitStream",
-    "datasets_core.tfds.testing_names": "GraphVisualizerMetadataDict NotHere",
-    "datasets_core.tfds.tfds_builder": "ShardBasedBuilder",
-    "datasets_core.tfds.tfds_info": "DatasetIdentity Keys MetadataDict",
-    "datasets_core.tfds.type_names": "ListOrElem ListOrTreeOrElem Tree TreeDict TupleOrList",
-    "datasets_core.tfds.utilities": "FileFormat Size TextEncoderConfig classproperty",
-    "datasets_core.transforms.transforms": "Transforms",
-}
+# Each recorded module, below the library, with the classes and functions that were defined in it when they were recorded.
+# A name has one definition in the whole library.
+_RECORDED = """
+_lazy: later; as_datasets: Alias AliasModule _Config; as_datasets.internals: OneRow RowBatch RowOrBatch _DictKind
+DatasetInfosDict ExtractManager Extractor MetadataConfigs NonMutableDict _FeatureTypes tracked_str; as_datasets.tables:
+ArrowReader ArrowWriter ConcatenationTable InMemoryTable MemoryMappedTable OptimizedTypedSequence SchemaInferenceError Table
+TypedSequence; builders._arrow_blocks: ArrowBlocks _Batch _Ended; builders._block_source: BlockSource;
+builders._croissant_assembly: Assembly; builders._croissant_files: ResourceFiles; builders._croissant_found: FoundFile;
+builders._croissant_parts: SplitField split_field splits_of_names; builders._croissant_records: Records;
+builders._croissant_rows: ResourceRows; builders._croissant_values: ValueFault; builders._csv_form: CsvForm WideRecords;
+builders._csv_records: Grammar; builders._csv_types: TextRules; builders._folder: FolderBuilder FolderConfig;
+builders._folder_files: FolderFiles; builders._folder_metadata: Locator; builders._grid: Grid; builders._json_blocks:
+LineBlock Scanner _Stream; builders._json_mixed: BrokenRow; builders._parquet_blocks: Options ParquetBlocks;
+builders._schemas: look_at_names repeated; builders._sequences: Record SequenceBuilder SequenceConfig lines_of refuse_large;
+builders._source: ByteStream TextBytes invalid_utf8 refuse_foreign text_reader; builders._sparse: Sparse; builders._tables:
+FileBuilder _Known; builders._tfrecord_blocks: Groups SplitColumns; builders._tfrecord_reading: TfRecordReading;
+builders._window: Window; builders.arrow: Arrow ArrowConfig read_arrow; builders.audiofolder: AudioFolder; builders.conll:
+Conll ConllConfig read_conll; builders.croissant: Croissant CroissantConfig described_in; builders.csv: Csv CsvConfig;
+builders.fasta: Fasta; builders.fastq: Fastq; builders.hdf5: Hdf5 Hdf5Config read_hdf5; builders.imagefolder: ImageFolder;
+builders.json: JsonConfig JsonReader; builders.meshfolder: MeshFolder; builders.niftifolder: NiftiFolder; builders.pandas:
+Pandas PandasConfig read_frame; builders.parquet: Parquet ParquetConfig read_parquet; builders.pdffolder: PdfFolder;
+builders.sql: Sql SqlConfig read_sql; builders.text: TextConfig _Lines text_blocks; builders.tfrecord: TfRecord
+TfRecordConfig; builders.videofolder: VideoFolder; builders.webdataset: WebDataset WebDatasetConfig _Encoder claims
+read_webdataset; builders.xml: Xml XmlConfig; building.beam: SortedRows; building.beam_rows: BeamRun; building.builder:
+ArrowBasedBuilder _ConfigsByName; building.built: Built; building.built_pushing: BuiltPushing; building.converted:
+ConvertedRecords; building.dataset_lock: DatasetLock LockedFile LockedSplit; building.file_counts: FileCounts;
+building.file_origins: BuilderFiles; building.file_stream: Files _Identity; building.hooks: Builder Encoded Hooks
+SplitGenerator; building.hub_builds: HubBuild HubReference; building.jobs: ShardJob ShardResult; building.journal: Journal;
+building.keys: Clash KeyLog KeyRecord; building.live: LiveSplits; building.live_blocks: Bounds Fixed SplitBlocks;
+building.live_files: FileJob FileSplits; building.live_job: LiveJob LivePart Splits; building.live_marks: FileMarks Mark
+TextFile; building.live_tables: LiveTables; building.marks: MarkCache; building.merge_plan: EqualWords MergePlan;
+building.options: BuildOptions LocalFiles _HookLabel; building.ordering: Ordering; building.pinning: Present;
+building.prepared: ReadOnlyBuilder; building.prepared_folders: Prepared; building.record_cursor: RecordCursor;
+building.record_manifest: Conversion RecordManifest; building.record_reading: RecordReading; building.record_shard:
+RecordShard; building.registration: Register; building.reorder: CutJob MergeJob SortJob; building.row_order: RowOrder;
+building.schemas: RecastJob; building.sink: TableSink Writer; building.tfds_folder: TfdsManifest; building.versioned:
+Versioned; building.versions: BlockedVersions Versions; building.write.build: Build; building.write.generate: AuthorGuard;
+cli.housekeeping: _Finished; cli.wording: PlainFormatter; columns.column_changes: ColumnChanges; config: Config _Environ
+_Module disable_caching enable_caching from_environment is_caching_enabled settings; confine.answers: Answers;
+confine.builder_form: BuilderFacts ClassFacts; confine.children: Children Home; confine.denials: Denial; confine.forks:
+_Template; confine.gen_values: Values; confine.granted: Granted; confine.layers: Layers; confine.notices: Notices _Call;
+confine.output: Output; confine.own_files: OwnFiles; confine.pipe: Channel Incoming Kind Message PipeError;
+confine.sent_batches: OtherKey Receiver Sender _Table; confine.served: Served; confine.template: Forked Template;
+dataset.combine: concatenate_datasets interleave_datasets; dataset.constructors: Constructors; dataset.group: DatasetDict;
+dataset.results: CachedResult; dataset.streaming: Streaming; dataset.transforms.calling: ProgressFile;
+dataset.transforms.mapper: MapPlan MappedRows; distributed: split_dataset_by_node split_for_jax_process split_for_process
+split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer; engines.engine: Engine get_engine
+register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool: Workers;
+engines.process: _Nowhere _Observer; engines.serial: SerialEngine; engines.threads: StallTimeout; engines.worker_pool:
+WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors: ArchiveError ArgumentTypeError BlockedVersionError
+CastError CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError
+DamagedShardError DataFilesNotFoundError DataFilesWarning DatasetBuildError DatasetDiskError DatasetGenerationCastError
+DatasetGenerationError DatasetNotFoundError DatasetsCoreError DefunctDatasetError DeniedAccessError DeniedAccessWarning
+DisabledRepositoryError DownloadError DuplicateKeysError EmptyRepositoryError EmptySplitError ExampleError
+ExpectedMoreDownloadedFilesError ExpectedMoreSplitsError ExperimentalVersionWarning FileChangedError FileFormatError
+FileInPlaceError FileNotFoundDatasetsError ForbiddenRepositoryError GatedRepositoryError HubError HubUnreachableError
+IndexFileError InvalidKeyError InvalidTokenError ItemError LockDriftError ManifestError ManualDownloadError MaskLengthError
+MediaDecodeError MediaError MediaNotFoundError MissingChecksumError MissingDependencyError MissingIndexError
+MissingRowIdsError MissingVersionError NestedQueueRunnerError NoDataFilesError NonMatchingChecksumError
+NonMatchingSplitsSizesError NotPreparedError OfflineError OutOfRangeError PluginError PushConflictError PushError QueryError
+RankError ReferenceSyntaxError RepositoryNotFoundError RevisionNotFoundError RowIdError RowIndexError ScriptError
+ScriptMemoryError ScriptTimeoutError SplitSyntaxError SplitsVerificationError StreamStateError TooManyErrorsError
+UnexpectedDownloadedFileError UnexpectedSplitsError UnhashableError UnknownColumnError UnknownConfigError
+UnknownExperimentError UnknownFeatureError UnknownFormatError UnknownItemError UnknownOptionError UnknownSplitError
+UnknownVersionError UnpreparableVersionError UnsafeArchiveError UntrustedPathError UntrustedScriptError UrlNotFoundError
+VerificationError WorkerDiedError WrongVersionError rebuild; exchange.disk: Disk; exchange.export: Export;
+exchange.framed_rows: FramedRows; exchange.from_files: FromFiles; exchange.from_frames: FromFrames; exchange.placing: _Folder
+_Store; exchange.pushed_rows: PushedRows; exchange.pushing: Pushing; exchange.record_sink: RecordSink; exchange.saved: Saved
+SavedShard; exchange.saved_files: SavedFiles; exchange.stream_batches: StreamBatches; exchange.stream_files: FileForm Target
+WriteRequest; exchange.stream_sinks: ArrowSink ParquetSink Sink TextSink; exchange.stream_writing: StreamWrite;
+exchange.text_files: TextForm; exchange.tf_dataset: ForTensorflow; exchange.tfrecord_files: _Jobs _Write;
+exchange.tfrecord_places: RecordPlaces; exchange.write_journal: WriteJournal; features.base: LargeList List Value
+_SequenceType register_feature; features.codec: RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine;
+features.formats.formats: Objects TabularFormat register_tabular; features.kind_marks: audio_id box_id optional;
+features.media: Media; features.media_paths: MediaPaths; features.nesting: Misfit list_array; features.order_free:
+OrderFreeEncoder; features.pdf: Pdf; features.plain: plain_array; features.schema: Features; features.science: BioSequence
+BioStructure Mesh Nifti; features.sound: AudioMetadata AudioSamples Sound _SoundfileReader _TorchcodecReader; features.union:
+_DifferError; fetch.after_fork: Forkable; fetch.archive: KeptOpen _Forward _MemberFile _Plain _StrictTarInfo _TarOpener
+_ZipOpener; fetch.cache: CachedFile DownloadCache; fetch.checksum: Digest FileRecord RegisteredFile VerificationMode;
+fetch.daemons: Daemons Job StoppedError; fetch.decompress: _Decompressor _Frames _Gunzip _Streams; fetch.disk_cache:
+DiskCache; fetch.download_config: DownloadMode; fetch.extract: ExtractionCache; fetch.host_pauses: HostPauses; fetch.http:
+Attempts Credentials HttpClient HttpResponse TransientError _Answer; fetch.http_ranges: HttpTransport; fetch.hub: Hub;
+fetch.hub.cache: HashCache Notes; fetch.hub.transfer: RefusalJudge; fetch.hub_blobs: BlobDigest BlobPart WrongBytesError;
+fetch.hub_branch: HubBranch; fetch.hub_cache: HubCache; fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads;
+fetch.hub_files: HubFiles Reuse; fetch.hub_listing: HubCommit HubFile; fetch.hub_requests: HubAnswer HubRequests
+UnansweredError; fetch.hub_storage: StorageUrls; fetch.hub_transfer: BlobSource ExpiredError _Tries; fetch.hub_upload:
+HubWriter MissedCommitError; fetch.hub_url: HubPath hub_url parse_hub_url; fetch.hub_write_failures: GarbledAnswerError;
+fetch.listing: ArchiveIterable FilesIterable _Seen; fetch.members: Budget _Links; fetch.obstore_ranges: ObstoreTransport
+_failures; fetch.one_response: OneResponse; fetch.parallel: CalledOffError; fetch.range_cache: RangeCache; fetch.range_file:
+FileVersion LocalRanges OpenedRanges RangeFile; fetch.range_plan: Merged; fetch.range_reader: TransportRanges;
+fetch.ranges.file: _SoughtRanges; fetch.ranges.reader: Underway; fetch.ranges.sequential: ReadRequest; fetch.read_ahead:
+ReadAhead _Item; fetch.remote: RemoteFile; fetch.remote_access: StreamedAccess; fetch.remote_archive: Closing Once
+RemoteArchive RemoteFiles ZipMembers _OpenedArchive; fetch.remote_bytes: PartedBytes RemoteBytes StoreBytes;
+fetch.remote_files: RemoteFacts _SelfClosing; fetch.retry: RetryPolicy SystemClock; fetch.store_ranges: StoreTransport;
+fetch.streaming_downloads: StreamingDownloadManager; fetch.transfer: BodyLimit Fetched HttpSource StoreSource _Body
+store_errors; fetch.transports: NoRangesError Transport; files: Due FileEntry is_url local_path; format.arrays: Casting;
+format.formatter: Formatter RowFormat; format.nanoseconds: NanosecondDatetime NanosecondTime NanosecondTimedelta;
+format.row_reader: RowReader ValueDecoder; format.tensors: JaxKit Kit NumpyKit TensorflowKit TorchKit _Memory _TensorKit;
+insight.distinct: Distinct; insight.overview: Overview; insight.pictures: _Budget; insight.statistics: _Moments _Scale;
+insight.summary: ColumnSummary Histogram Lengths Summary; inspect: get_dataset_config_info get_dataset_config_names
+get_dataset_default_config_name get_dataset_infos get_dataset_split_names; io.push_card: ExistingSplit; io.split_mapping:
+Pushable SplitMapping; load: load_dataset load_dataset_builder load_from_disk request_of; locks: LockOutcome lock_dataset;
+logging: disable_propagation enable_propagation get_verbosity set_verbosity set_verbosity_debug set_verbosity_error
+set_verbosity_info set_verbosity_warning; meta.builder_name: BuilderName; meta.card: _CardReader _Weigher _Weight;
+meta.card_cut: _Unclear; meta.card_text: Edit _Entries; meta.config_entries: Card ConfigEntry LazyInfos;
+meta.croissant_document: _Parser _Unsupported parse_croissant; meta.croissant_fields: FieldWriter; meta.croissant_nodes:
+Container CroissantDocument FieldNode FileNode RecordSetNode ValueSource; meta.croissant_terms: Ids; meta.data_files:
+DataFilesDict DataFilesList _Search; meta.dataset_files: DatasetFile DatasetFiles FilesOrigin; meta.even_splits: even_part
+even_splits; meta.experiment: Experiment _OfLibrary; meta.extensions: extensions is_bare_shard; meta.file_instruction:
+FileInstruction; meta.info: Deferred SupervisedKeysData _FeaturesField _OfFiles; meta.json_ld: Terms; meta.lazy_card: LazyCard
+LazyDatasetInfos; meta.listings: Listing; meta.reference: DatasetRef split_version; meta.row_blocks: RowBlocks; meta.rows:
+RowRange; meta.shard_lengths: ShardLengths; meta.small_files: UnfitFileError; meta.split: AbsoluteRange NamedSplit Split
+_Recorded parse_split; meta.split_info: SplitDict SplitInfo; meta.split_part: EvenCut SplitPart is_split_name; meta.sub_split:
+SubSplitInfo _Shards; meta.tfds_description: TfdsDescription TfdsSplit _refusing; optional: needed; progress: Progress Switch
+_Silent are_progress_bars_disabled disable_progress_bars enable_progress_bars is_progress_bar_enabled; publish.dataset_card:
+_Merge; publish.parquet_shards: ShardFile; publish.push: _Commit _Upload; publish.push_target: LocalShard PushTarget
+PushedSplit RepositoryState RepositoryTexts; publish.shard_limits: ShardLimits; publish.standing_splits: _Globs;
+records.deflated: ByteSink DeflatedFile; records.encoded_columns: ExampleEncoder _Heads encode_examples;
+records.encoded_values: LeafValues; records.example_columns: ExampleReader _ByFeatures _ByRecords _BySpecs _Raw _RowMaker;
+records.example_encoding: encode_example encode_sequence_example; records.example_inference: _Kinds; records.example_parsing:
+ExampleParser parse_example parse_single_example; records.feature_readers: ColumnReader LeafNode ListNode StructNode Wanted;
+records.feature_specs: SparseFeature; records.inflated: Inflated _HeadedStream; records.parsed_values: RaggedValue
+SparseValue; records.ragged_readers: RaggedReader; records.ragged_specs: RaggedFeature RowLengths RowLimits RowSplits
+RowStarts UniformRowLength ValueRowIds; records.record_block: RecordBlock; records.record_files: GivenRecords LocalRecords
+RecordFile RemoteRecords; records.record_frames: Bytes Damage blocks_of; records.record_index: RecordIndex;
+records.sequence_parsing: SequenceParser parse_sequence_example parse_single_sequence_example; records.sequence_wire: _Steps
+decode_sequence_examples; records.spec_parts: ElementsPart FixedPart ListPart RaggedPart SparsePart StepsPart;
+records.spec_readers: ElementsReader FixedReader SparseReader SpecReader VarLenReader; records.step_readers: StepsReader;
+records.tfds_columns: TfdsReader _Built _Wire; records.tfds_layout: Fields Items; records.tfds_values: Unfit;
+records.tfrecord_reader: index; records.tfrecord_writer: TFRecordWriter; records.wanted_values: Where; records.wire:
+decode_example decode_sequence_example; records.wire_columns: MapFeature decode_examples; records.wire_entries: Entries
+_Unsorted; records.wire_features: Malformed; records.wire_lists: FeatureGroup; records.wire_spans: Spans; records.wire_values:
+SequenceColumn WireColumn; records.wire_words: WireBytes; redact: redact redact_text; resolve.checkout: Checkout;
+resolve.folder: FolderKind FolderSource; resolve.format_source: FormatSource; resolve.formats: Format; resolve.from_cache:
+PreparedSource; resolve.hub_commits: HubCommits; resolve.hub_script: HubScript; resolve.hub_source: HubSource;
+resolve.records_source: RecordsSource; resolve.registry: register_format; resolve.request: Location checked_trust;
+resolve.resolve: resolve source_of; resolve.script: LocalScript SandboxedSource; resolve.scripted: ScriptSource;
+results.cached: Result; results.widening: WideningWriter Written; rows.arrayed: ArrayRows; rows.column: Column;
+rows.file_names: FileNames; rows.formatted: CompletedRows CustomRows TableRows; rows.generator_rows: Recipe; rows.identified:
+Identified _Inverse; rows.lazy_values: LazyDict _Untouched; rows.lineage: Lineage; rows.origin: fetch; rows.row_block:
+RowBlock; rows.view: RowView; scripting.collected: Collected _OnDisk; scripting.epath_standin: Path as_path; scripting.faces:
+Face; scripting.gfile: GFile _OpensFiles _Status _Text; scripting.lazy_packages: Absent LazyImports LazyModules;
+scripting.modules: Imports Module Relative Script; scripting.old_helpers: NestedDataStructure PostProcessedInfo;
+scripting.sandbox.answers: PrefetchedFiles; scripting.sandbox.batches: RemoteData RemoteIterator RemoteValue;
+scripting.sandbox.builder: SandboxedBuilder ScriptSandbox; scripting.sandbox.children: _IdleProcesses;
+scripting.sandbox.limits: Sandbox; scripting.sandbox.process: ProcessResources SandboxedProcess _EndedError _ReportedError;
+scripting.sandbox.protocol: RemoteText; scripting.sandbox.served: RemoteDownloads RemoteStreams; scripting.script: _Loader
+_Shipped; scripting.small_packages: AbslFlags AbslLogging; scripting.tasks: AudioClassification AutomaticSpeechRecognition
+ImageClassification LanguageModeling QuestionAnsweringExtractive Summarization TaskTemplate TextClassification _Labelled;
+scripting.tf_dtypes: DType; scripting.tf_standin: Missing OtherError _Parsed; search.documents: TextIndex; search.queries:
+Queries _TooLargeError; search.search: BatchedNearestExamplesResults BatchedSearchResults NearestExamplesResults Search
+SearchResults; search.vectors: VectorIndex; selection.selection: Selection; selection.sorting: SortKeys _Run;
+slim.box_handlers: BoundingBox BoundingBoxSequence KeypointsSequence NumBoxesSequence _CoordinatesSequence;
+slim.builder_reader: BuilderReader; slim.data_decoder: DataDecoder; slim.data_provider: DataProvider; slim.data_sources:
+get_data_files; slim.dataset_data_provider: DatasetDataProvider; slim.example_decoder: TFExampleDecoder; slim.item_handlers:
+BackupHandler ItemHandler ItemHandlerCallback LookupTensor; slim.lookup_tables: LookupTable; slim.merged_units: Entry
+MergeState MergedUnits _Lane; slim.message_decoder: MessageDecoder; slim.parallel_reader: FIFOQueue KeyedSamples
+ParallelReader RandomShuffleQueue parallel_read single_pass_read; slim.prefetching: PrefetchQueue _End prefetch_queue;
+slim.queues: QueueRunners Runner; slim.reader_choice: _Adapted; slim.row_decoder: RowDecoder; slim.sample_queue:
+FirstInFirstOut RandomQueue; slim.sample_reader: SampleBlock SampleReader; slim.sample_readers: FixedLengthRecordReader
+TextLineReader WholeFileReader _BlockReader; slim.sample_stream: SampleStream _Point; slim.sequence_decoder:
+TFSequenceExampleDecoder; slim.sparse_handler: SparseTensor; slim.threads: OwnThreads; slim.torch_samples: as_torch;
+slim.unit_threads: ThreadsClosedError UnitThreads _Buffer; slim.work_units: WorkUnits; store.beside: FieldsShard;
+store.chunks: ChangedRowsError Chunks; store.code_reach: Reach; store.commit: Staging; store.comparison: _Comparison _Side;
+store.content: RowDigest; store.derived_shard: DerivedShard; store.difference: Difference RowDifference; store.file_structure:
+FilePlaces FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher; store.garbage: Garbage; store.identity:
+ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName; store.lazy_shards: LazyShards; store.manifest:
+Manifest ShardRecord SourceRecord; store.module_state: ModuleStateError; store.one_type: IncomparableError;
+store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows HasLocations; store.places: Places;
+store.readers: Reader _ArrowReader _ParquetReader _StreamReader; store.shard: ColumnsShard FileShard MemoryShard ShardCache;
+store.swap: StagedFolder; store.table: RowTable ZippedShard; store.verify: Problem; store.writer: ShardWriter _ArrowShard
+_OpenShard _ParquetShard; stream.aligning: Aligned; stream.audit: Audit LaneRows audit; stream.block: ArrowBlock DecodedBlock
+DictBlock Failures Kinds; stream.block_costs: BlockCosts; stream.block_fetches: BlockFetches _Group; stream.block_files:
+BlockFile FileIndex; stream.block_fit: BlockFit FileFit; stream.block_index: BlockIndex; stream.block_reader: BlockReader
+_Decoded; stream.changes: Added Cast Decoding Renamed Selected; stream.costs: RankCost ReadCost; stream.error_policy:
+ErrorPolicy Guard Ledger Tally; stream.expectations: Expectations; stream.explain: ExplainRequest; stream.explanation:
+Explanation LargeBlock; stream.file_order: FileRows; stream.file_turns: _Stretch; stream.functions: Function RowsMade;
+stream.interleave: Interleave _Rounds; stream.iterable: IterableDataset; stream.iterable_column: IterableColumn;
+stream.iterable_group: IterableDatasetDict; stream.iteration: Cursor Resumable RowIterator StreamFacts WorkerNumbers;
+stream.lane_places: _Spans; stream.lanes: _Clock; stream.made_rows: Marked RowJob; stream.media_decoding: DecodeMedia Decoded;
+stream.merged_states: merge_states; stream.mixed_nodes: Mixed; stream.mixture: InTurn Staged Weighted; stream.node: Delivery
+Ordered RowChange; stream.nodes: Batchwise Changed Counted Filtered FilteredByBatch Lists MappedByBatch Rounds Windows
+_RowByRow; stream.nodes.columns: ColumnChange _KeepsColumns; stream.nodes.jobs: GeneratedRows; stream.nodes.map_filter:
+Resumed SelectedRows _Filtering; stream.nodes.mix: Combination Concat Zip _BehindMix _BehindZip; stream.nodes.node: Locality
+Over Unmeasured _Waiting; stream.nodes.ordered: SharedCursor; stream.nodes.positions: NextPositions Positions WidePositions;
+stream.nodes.shard: EveryNth Lookahead PlacedShards ShardsInTurn; stream.null_rows: NullOfCast NullOfMap; stream.order: Count
+Layer Repeated Shuffled Slice _AsFarAsAsked; stream.order.files: EndlessFileTurns FileTurns; stream.order.mixture: Stopping;
+stream.order.shards: ShardPositions; stream.packing: Pack Packed _Pieces; stream.permutation: Permutation Permutations;
+stream.plan: Share; stream.quarantine: Quarantine; stream.rank_lanes: RankLanes; stream.read_config: ReadConfig _Default;
+stream.row_origins: FileTable OriginsAdded RowIds WithOrigins; stream.rows_by_id: RowsById; stream.rows_by_place: Origins
+RowsByPlace; stream.rows_of_blocks: BlockPart RowsOfBlocks _Own; stream.rows_of_built: RowsOfBuilt TableJob;
+stream.rows_of_files: Order RowsOfFiles; stream.rows_of_generator: GeneratorJob; stream.rows_of_jobs: RowsOfJobs;
+stream.rows_of_streams: Joining Mixture RowsOfStreams; stream.rows_of_table: RowsOfTable; stream.shared_reading: Piece;
+stream.shown: _TensorColumn; stream.shuffled_blocks: BlocksInTurn ShuffledBlocks _Turns _Windows; stream.sources.block_index:
+BlockPositions; stream.sources.block_reader: BlockRequest; stream.steps: Batch ChangeColumns Filter Limit Map PlainStep Repeat
+Shuffle Step _Whole; stream.stream_exports: StreamExports; stream.stream_making: StreamMaking; stream.stream_pushing:
+StreamPushing; stream.stream_shards: StreamRows; stream.streamed: Streamed at_least_one; stream.transforming: Transforming;
+tfds.beam_splits: BeamSplits; tfds.conll: ConllBuilderConfig ConllDatasetBuilder ConllUBuilderConfig ConllUDatasetBuilder
+_Conll; tfds.connectors: Connector FeaturesDict ListColumns ListFeature ScalarFeature TensorInfo TensorList connector_of
+list_of; tfds.dataframe: as_dataframe; tfds.decoding: PartialDecoding SkipDecoding changed make_decoder; tfds.downloads:
+ExtractMethod Members Resource SeekableMember; tfds.element_steps: ElementFunction FilterElements MapElements NumberElements;
+tfds.elements: Batched Form Supervised Whole; tfds.features: BBox BBoxFeature BBoxFormat Documentation Encoding
+FeatureConnector LabeledImage Optional Scalar _Made as_tfds; tfds.image_arrays: ImageArray; tfds.instruction:
+_IsAnyInstruction; tfds.kinds: tensor_of; tfds.loading: PreparedBuilder builder builder_cls data_source list_builders;
+tfds.measuring: BenchmarkResult benchmark; tfds.script_paths: gcs_path tfds_path; tfds.split_reading: SplitReading;
+tfds.split_stream: SplitStream _OnRows; tfds.testing_names: GraphVisualizerMetadataDict NotHere; tfds.tfds_builder:
+ShardBasedBuilder _Taken _Taker; tfds.tfds_info: DatasetIdentity Keys MetadataDict; tfds.type_names: ListOrElem
+ListOrTreeOrElem Tree TreeDict TupleOrList _Generic; tfds.utilities: FileFormat Size TextEncoderConfig classproperty;
+transforms.assembling: Assembler Draft; transforms.calling: Caller Calls _RowFailure; transforms.filtering: FilterPlan;
+transforms.inputs: Inputs _ColumnSource _FormattedColumns _FormattedRows _RowSource; transforms.map_jobs: _Work;
+transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder; transforms.transforms: Transforms
+"""
 
 # Names with several definitions in the library: the package or module in which each is defined now, and its recorded module.
+_SEVERAL = """
+Access: fetch=fetch.remote features=format.accessors; Array2D: features=features.fixed_shape tfds=tfds.connectors; Array3D:
+features=features.fixed_shape tfds=tfds.connectors; Array4D: features=features.fixed_shape tfds=tfds.connectors; Array5D:
+features=features.fixed_shape tfds=tfds.connectors; Arrivals: slim=slim.sample_queue building.write.jobs=building.arrivals;
+Audio: features=features.audio tfds=tfds.features; BeamBasedBuilder: building=building.beam tfds=tfds.tfds_builder; Block:
+dataset.transforms.values=transforms.inputs stream.nodes.block=stream.block; BuilderConfig: building=building.builder_config
+tfds=tfds.tfds_builder; ClassLabel: features=features.labels tfds.connectors=tfds.connectors tfds.features=tfds.features;
+Clock: fetch.http=fetch.retry stream.nodes.shard=stream.tap; Columns: builders._croissant_rows=builders._croissant_rows
+builders._csv_types=builders._csv_form; Cut: meta=meta.card_cut stream=stream.order; Dataset: dataset=dataset.dataset
+slim=slim.slim_dataset tfds=tfds.features; DatasetBuilder: building=building.builder tfds=tfds.tfds_builder; DatasetInfo:
+meta=meta.info tfds=tfds.tfds_info; Decoder: features=features.codec tfds=tfds.decoding; DownloadConfig:
+fetch=fetch.download_config tfds=tfds.downloads; DownloadManager: fetch=fetch.download tfds=tfds.downloads; Facts:
+features=features.order_free stream.explain=stream.advice; Feature: features=features.base records=records.wire;
+FixedLenFeature: records=records.feature_specs scripting.compat.tensorflow=scripting.tf_standin; FixedLenSequenceFeature:
+records=records.feature_specs scripting.compat.tensorflow=scripting.tf_standin; Frames: io.export=io.export
+records.frames=records.record_frames; GeneratorBasedBuilder: building=building.builder tfds=tfds.tfds_builder; Grouped:
+stream=stream.order; HashedFile: io.sinks=exchange.stream_sinks store.writer=store.hashing; Image: features=features.image
+slim=slim.image_handler; Json: builders=builders.json features=features.dynamic; KeptRows: builders=builders._parquet_filters;
+Keyed: builders=builders._croissant_joins slim=slim.parallel_reader; Leaf: building.tfds_folders.layout=records.tfds_layout
+records.feature_readers=records.message_plan; Member: builders=builders._folder_files fetch=fetch.members; Names:
+tfds=tfds.testing_names scripting.compat.tensorflow=scripting.tf_standin; Node:
+records.feature_readers=records.feature_readers stream.nodes.node=stream.node; Origin: slim=slim.merged_units
+building.cache_key=building.told_files; Outcome: stream=stream.error_policy dataset.transforms.jobs=transforms.map_jobs; Part:
+builders=builders._folder building=building.hooks records=records.spec_parts stream=stream.steps
+dataset.transforms.calling=transforms.row_jobs scripting.sandbox.served=confine.served; Pieces:
+fetch.ranges.reader=fetch.read_pieces records.encoding=records.encoded_values; Place: dataset.results=results.cached
+fetch.hub.transfer=fetch.hub_transfer scripting.modules=scripting.collected stream.state=stream.state; Plan:
+stream=stream.plan fetch.members=fetch.members; ReadInstruction: meta=meta.split tfds=tfds.instruction; RecordBlocks:
+builders._csv_types=builders._csv_records builders._tfrecord_rows=builders._tfrecord_blocks; Request: resolve=resolve.request
+fetch.cache=fetch.cache; Row: store=rows.row_block tfds=tfds.elements; Run: building.write.runs=building.sorted_runs
+dataset.transforms.jobs=transforms.new_columns; RunWriter: building.write.runs=building.sorted_runs
+dataset.transforms.jobs=transforms.new_columns; Sequence: features=features.base tfds=tfds.features; Shard:
+store.shard=store.shard stream.io.write=exchange.stream_writing; Shards: io.save_to_disk=exchange.saving
+stream.nodes.shard=stream.nodes.shard; Source: builders=builders._source store=rows.lazy_values fetch.transfer=fetch.transfer
+resolve.request=resolve.request stream.nodes.positions=stream.nodes.positions; TFRecordReader: records=records.tfrecord_reader
+slim=slim.sample_readers; Tensor: slim=slim.item_handlers tfds=tfds.features; Text: builders=builders.text tfds=tfds.features;
+Translation: features=features.translation tfds.connectors=tfds.connectors tfds.features=tfds.features;
+TranslationVariableLanguages: features=features.translation tfds.connectors=tfds.connectors tfds.features=tfds.features;
+VarLenFeature: records=records.feature_specs scripting.compat.tensorflow=scripting.tf_standin; Version: meta=meta.version
+scripting.compat.datasets=scripting.old_names; Video: features=features.video tfds=tfds.features; Watch:
+engines.threads=fetch.parallel scripting.sandbox.denials=confine.denials; _Ahead: scripting.sandbox.served=confine.served
+slim.parallel_reader=slim.prefetching builders._source=builders._source; _Behind: stream.nodes.jobs=stream.made_rows
+stream.nodes.shard=stream.lanes; _Bytes: scripting.compat.packages=scripting.gfile
+scripting.sandbox.served=confine.asked_streams; _Checked: scripting.sandbox.protocol=confine.builder_form
+store.module_state=store.module_state builders._source=builders._source; _Column: records.encoding=records.encoded_columns
+store.rows.view=rows.arrayed; _Columns: tfds=tfds.connectors building.tfds_folders.columns=records.tfds_columns; _File:
+stream.io.write=exchange.stream_writing builders.csv=builders._csv_pandas; _Finder: as_datasets=as_datasets
+scripting.compat.tables=scripting.faces scripting.script=scripting.script; _Footer: builders._blocks=builders._arrow_blocks
+builders._parquet_blocks=builders._parquet_blocks; _Head: records.encoding=records.encoded_columns
+stream.explain=stream.explaining; _OneVersion: records.reader=records.record_files builders._source=builders._source; _Part:
+dataset.insight.statistics=insight.statistics dataset.sources=dataset.generated
+scripting.sandbox.builder=confine.confined_builder; _Parts: io.push_parquet=exchange.pushed_rows
+records.encoding=records.encoded_columns; _Place: io.saved_folder=exchange.placing
+meta.croissant_description=meta.croissant_fields; _Reader: building.lock=building.dataset_lock
+building.tfds_folders.layout=records.tfds_layout features.media.audio=features.sound builders._csv_reader=builders._csv_read;
+_Reading: building.live_jobs=building.live_jobs fetch.ranges.http=fetch.http_ranges
+stream.nodes.ordered=stream.shared_reading; _Rows: store.rows.create=rows.generator_rows stream.combine=stream.rows_of_streams
+stream.packing=stream.packing; _Shard: io.push=publish.push stream.nodes.shard=stream.nodes.shard; _Writer:
+io.text=exchange.json_text meta.card=meta.card; _same: dataset=transforms.transforms; _signed: building=building.live;
+as_numpy: tfds=tfds.numpy_elements; builder_from_directories: building=building.joined tfds=tfds.loading;
+builder_from_directory: building=building.prepared tfds=tfds.loading; chosen: tfds=tfds.decoding; companions:
+builders=builders._folder; damaged: builders=builders._sequences; describe: errors=errors; dtype_name: tfds=tfds.kinds;
+empty_batch: builders=builders._schemas; get_logger: logging=logging; kind_of: features=features.kind_marks; load:
+tfds=tfds.loading; read: records=records.tfrecord_reader; read_json: builders=builders.json; read_text:
+builders=builders.text; whole_number: store=stream.streamed
+"""
+
+
+def _entries(text: str) -> Iterator[tuple[str, list[str]]]:
+    for entry in text.split(";"):
+        name, _, values = entry.partition(":")
+        yield name.strip(), values.split()
+
+
+def _full(name: str) -> str:
+    return f"datasets_core.{name}"
+
+
+_MODULES: dict[str, list[str]] = {_full(module): names for module, names in _entries(_RECORDED)}
 _NAMESAKES: dict[str, dict[str, str]] = {
-    "Access": {"datasets_core.fetch": "datasets_core.fetch.remote", "datasets_core.features": "datasets_core.format.accessors"},
-    "Array2D": {
-        "datasets_core.features": "datasets_core.features.fixed_shape",
-        "datasets_core.tfds": "datasets_core.tfds.connectors",
-    },
-    "Array3D": {
-        "datasets_core.features": "datasets_core.features.fixed_shape",
-        "datasets_core.tfds": "datasets_core.tfds.connectors",
-    },
-    "Array4D": {
-        "datasets_core.features": "datasets_core.features.fixed_shape",
-        "datasets_core.tfds": "datasets_core.tfds.connectors",
-    },
-    "Array5D": {
-        "datasets_core.features": "datasets_core.features.fixed_shape",
-        "datasets_core.tfds": "datasets_core.tfds.connectors",
-    },
-    "Arrivals": {"datasets_core.slim": "datasets_core.slim.sample_queue"},
-    "Audio": {"datasets_core.features": "datasets_core.features.audio", "datasets_core.tfds": "datasets_core.tfds.features"},
-    "BeamBasedBuilder": {
-        "datasets_core.building": "datasets_core.building.beam",
-        "datasets_core.tfds": "datasets_core.tfds.tfds_builder",
-    },
-    "BuilderConfig": {
-        "datasets_core.building": "datasets_core.building.builder_config",
-        "datasets_core.tfds": "datasets_core.tfds.tfds_builder",
-    },
-    "ClassLabel": {
-        "datasets_core.features": "datasets_core.features.labels",
-        "datasets_core.tfds.connectors": "datasets_core.tfds.connectors",
-        "datasets_core.tfds.features": "datasets_core.tfds.features",
-    },
-    "Columns": {
-        "datasets_core.builders._croissant_rows": "datasets_core.builders._croissant_rows",
-        "datasets_core.builders._csv_types": "datasets_core.builders._csv_form",
-    },
-    "Cut": {"datasets_core.meta": "datasets_core.meta.card_cut", "datasets_core.stream": "datasets_core.stream.order"},
-    "Dataset": {
-        "datasets_core.dataset": "datasets_core.dataset.dataset",
-        "datasets_core.slim": "datasets_core.slim.slim_dataset",
-        "datasets_core.tfds": "datasets_core.tfds.features",
-    },
-    "DatasetBuilder": {
-        "datasets_core.building": "datasets_core.building.builder",
-        "datasets_core.tfds": "datasets_core.tfds.tfds_builder",
-    },
-    "DatasetInfo": {"datasets_core.meta": "datasets_core.meta.info", "datasets_core.tfds": "datasets_core.tfds.tfds_info"},
-    "Decoder": {"datasets_core.features": "datasets_core.features.codec", "datasets_core.tfds": "datasets_core.tfds.decoding"},
-    "DownloadConfig": {
-        "datasets_core.fetch": "datasets_core.fetch.download_config",
-        "datasets_core.tfds": "datasets_core.tfds.downloads",
-    },
-    "DownloadManager": {
-        "datasets_core.fetch": "datasets_core.fetch.download",
-        "datasets_core.tfds": "datasets_core.tfds.downloads",
-    },
-    "Facts": {"datasets_core.features": "datasets_core.features.order_free"},
-    "Feature": {"datasets_core.features": "datasets_core.features.base", "datasets_core.records": "datasets_core.records.wire"},
-    "FixedLenFeature": {"datasets_core.records": "datasets_core.records.feature_specs"},
-    "FixedLenSequenceFeature": {"datasets_core.records": "datasets_core.records.feature_specs"},
-    "GeneratorBasedBuilder": {
-        "datasets_core.building": "datasets_core.building.builder",
-        "datasets_core.tfds": "datasets_core.tfds.tfds_builder",
-    },
-    "Grouped": {"datasets_core.stream": "datasets_core.stream.order"},
-    "Image": {
-        "datasets_core.features": "datasets_core.features.image",
-        "datasets_core.slim": "datasets_core.slim.image_handler",
-    },
-    "Json": {
-        "datasets_core.builders": "datasets_core.builders.json",
-        "datasets_core.features": "datasets_core.features.dynamic",
-    },
-    "KeptRows": {"datasets_core.builders": "datasets_core.builders._parquet_filters"},
-    "Keyed": {
-        "datasets_core.builders": "datasets_core.builders._croissant_joins",
-        "datasets_core.slim": "datasets_core.slim.parallel_reader",
-    },
-    "Member": {
-        "datasets_core.builders": "datasets_core.builders._folder_files",
-        "datasets_core.fetch": "datasets_core.fetch.members",
-    },
-    "Names": {"datasets_core.tfds": "datasets_core.tfds.testing_names"},
-    "Origin": {"datasets_core.slim": "datasets_core.slim.merged_units"},
-    "Outcome": {"datasets_core.stream": "datasets_core.stream.error_policy"},
-    "Part": {
-        "datasets_core.builders": "datasets_core.builders._folder",
-        "datasets_core.building": "datasets_core.building.hooks",
-        "datasets_core.records": "datasets_core.records.spec_parts",
-        "datasets_core.stream": "datasets_core.stream.steps",
-    },
-    "Plan": {"datasets_core.stream": "datasets_core.stream.plan"},
-    "ReadInstruction": {
-        "datasets_core.meta": "datasets_core.meta.split",
-        "datasets_core.tfds": "datasets_core.tfds.instruction",
-    },
-    "RecordBlocks": {
-        "datasets_core.builders._csv_types": "datasets_core.builders._csv_records",
-        "datasets_core.builders._tfrecord_rows": "datasets_core.builders._tfrecord_blocks",
-    },
-    "Request": {"datasets_core.resolve": "datasets_core.resolve.request"},
-    "Row": {"datasets_core.store": "datasets_core.rows.row_block", "datasets_core.tfds": "datasets_core.tfds.elements"},
-    "Sequence": {"datasets_core.features": "datasets_core.features.base", "datasets_core.tfds": "datasets_core.tfds.features"},
-    "Source": {
-        "datasets_core.builders": "datasets_core.builders._source",
-        "datasets_core.store": "datasets_core.rows.lazy_values",
-    },
-    "TFRecordReader": {
-        "datasets_core.records": "datasets_core.records.tfrecord_reader",
-        "datasets_core.slim": "datasets_core.slim.sample_readers",
-    },
-    "Tensor": {"datasets_core.slim": "datasets_core.slim.item_handlers", "datasets_core.tfds": "datasets_core.tfds.features"},
-    "Text": {"datasets_core.builders": "datasets_core.builders.text", "datasets_core.tfds": "datasets_core.tfds.features"},
-    "Translation": {
-        "datasets_core.features": "datasets_core.features.translation",
-        "datasets_core.tfds.connectors": "datasets_core.tfds.connectors",
-        "datasets_core.tfds.features": "datasets_core.tfds.features",
-    },
-    "TranslationVariableLanguages": {
-        "datasets_core.features": "datasets_core.features.translation",
-        "datasets_core.tfds.connectors": "datasets_core.tfds.connectors",
-        "datasets_core.tfds.features": "datasets_core.tfds.features",
-    },
-    "VarLenFeature": {"datasets_core.records": "datasets_core.records.feature_specs"},
-    "Version": {"datasets_core.meta": "datasets_core.meta.version"},
-    "Video": {"datasets_core.features": "datasets_core.features.video", "datasets_core.tfds": "datasets_core.tfds.features"},
-    "_Columns": {"datasets_core.tfds": "datasets_core.tfds.connectors"},
-    "_same": {"datasets_core.dataset": "datasets_core.transforms.transforms"},
-    "_signed": {"datasets_core.building": "datasets_core.building.live"},
-    "as_numpy": {"datasets_core.tfds": "datasets_core.tfds.numpy_elements"},
-    "builder_from_directories": {
-        "datasets_core.building": "datasets_core.building.joined",
-        "datasets_core.tfds": "datasets_core.tfds.loading",
-    },
-    "builder_from_directory": {
-        "datasets_core.building": "datasets_core.building.prepared",
-        "datasets_core.tfds": "datasets_core.tfds.loading",
-    },
-    "chosen": {"datasets_core.tfds": "datasets_core.tfds.decoding"},
-    "companions": {"datasets_core.builders": "datasets_core.builders._folder"},
-    "damaged": {"datasets_core.builders": "datasets_core.builders._sequences"},
-    "describe": {"datasets_core.errors": "datasets_core.errors"},
-    "dtype_name": {"datasets_core.tfds": "datasets_core.tfds.kinds"},
-    "empty_batch": {"datasets_core.builders": "datasets_core.builders._schemas"},
-    "get_logger": {"datasets_core.logging": "datasets_core.logging"},
-    "kind_of": {"datasets_core.features": "datasets_core.features.kind_marks"},
-    "load": {"datasets_core.tfds": "datasets_core.tfds.loading"},
-    "read": {"datasets_core.records": "datasets_core.records.tfrecord_reader"},
-    "read_json": {"datasets_core.builders": "datasets_core.builders.json"},
-    "read_text": {"datasets_core.builders": "datasets_core.builders.text"},
-    "whole_number": {"datasets_core.store": "datasets_core.stream.streamed"},
+    name: {_full(now): _full(recorded) for now, _, recorded in (place.partition("=") for place in places)}
+    for name, places in _entries(_SEVERAL)
 }
 
 # Classes and functions with another name now: "module now:name now", and the recorded full name.
@@ -515,4 +363,4 @@ def recorded_module(module: str, qualname: str) -> str:
 
 @functools.cache
 def _module_of_name() -> dict[str, str]:
-    return {name: module for module, names in _MODULES.items() for name in names.split()}
+    return {name: module for module, names in _MODULES.items() for name in names}
