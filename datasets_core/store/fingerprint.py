@@ -40,7 +40,7 @@ from datasets_core.store.code import (
     module_name,
     reach_of,
 )
-from datasets_core.store.recorded_names import recorded_module, recorded_name
+from datasets_core.store.recorded_names import recorded_function, recorded_module, recorded_name
 
 _MANY = 10_000  # objects; from here on one that is met again is not written again, so that dense graphs come to an end
 _WRITTEN_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a list that is a dataclass has more than its fields
@@ -208,9 +208,9 @@ class ValueWriter:
             return
         home: Any = value.__globals__.get("__name__")
         is_of_package = is_installed(home) and value.__globals__ is getattr(sys.modules.get(home), "__dict__", None)
-        place = str(value.__module__) if is_of_library(str(home)) else home  # a declared function has the globals of `_lazy`
+        place = str(value.__module__) if is_of_library(str(home)) else home  # declared functions have globals of `_lazy`
         if is_of_package and is_found_by_name(value, place):
-            self._put("function", recorded_name(place, value.__qualname__).encode())
+            self._sink(recorded_function(place, value.__qualname__))
             return
         name = value.__qualname__
         if home == "functools" and hasattr(value, "registry"):  # of singledispatch, whose caches change

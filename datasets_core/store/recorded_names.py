@@ -6,7 +6,11 @@ giving it another name, loses no result, fingerprints hold the name of the modul
 
 from __future__ import annotations
 
+import base64
 import functools
+import json
+import sys
+import zlib
 from collections.abc import Iterator
 
 from datasets_core.store.code import is_of_library
@@ -309,6 +313,23 @@ _NAMESAKES: dict[str, dict[str, str]] = {
     for name, places in _entries(_SEVERAL)
 }
 
+# Methods that were in another class, by the class and the module in which they are now: the recorded class with the methods.
+_METHODS: dict[str, dict[str, str]] = {
+    "datasets_core.dataset.dataset_dict:DatasetDict": {
+        "datasets_core.dataset.group_columns.GroupColumns": (
+            "align_labels_with_mapping cast_column class_encode_column flatten reset_format set_format set_transform unique "
+            "with_format with_transform"
+        ),
+        "datasets_core.dataset.group_rows.GroupRows": "cleanup_cache_files filter flatten_indices map shuffle sort",
+    },
+    "datasets_core.io.export:Frames": {"datasets_core.exchange.export.Export": "to_dict to_list to_pandas to_polars"},
+    "datasets_core.io.split_mapping:Pushable": {"datasets_core.exchange.pushing.Pushing": "push_to_hub"},
+    "datasets_core.io.split_mapping:SplitMapping": {
+        "datasets_core.dataset.group.DatasetDict": "push_to_hub",
+        "datasets_core.dataset.group_columns.GroupColumns": ("cast remove_columns rename_column rename_columns select_columns"),
+    },
+}
+
 # Classes and functions with another name now: "module now:name now", and the recorded full name.
 _RENAMED: dict[str, str] = {
     "datasets_core.store.rows.rows:Rows": "datasets_core.rows.tabled.Tabled",
@@ -339,6 +360,9 @@ def recorded_name(module: str, qualname: str) -> str:
     ('datasets_core.features.base.Value', 'decimal.Decimal.sqrt')
     """
     root, dot, rest = qualname.partition(".")
+    for recorded, methods in _METHODS.get(f"{module}:{root}", {}).items():
+        if rest in methods.split():
+            return f"{recorded}.{rest}"
     if is_of_library(module) and (renamed := _RENAMED.get(f"{module}:{root}")) is not None:
         return f"{renamed}{dot}{rest}"
     return f"{recorded_module(module, qualname)}.{qualname}"
@@ -364,3 +388,51 @@ def recorded_module(module: str, qualname: str) -> str:
 @functools.cache
 def _module_of_name() -> dict[str, str]:
     return {name: module for module, names in _MODULES.items() for name in names}
+
+
+# Five class methods were written into fingerprints by their code, which is another for each version of Python, and are known
+# by their names since. Their code for Python 3.11 is kept: results that refer to a column, to splits or to a stream are found.
+
+_CODES = (
+    "c-q}rZExE)5dJGfJ_~{<$&yVB1B!OVioIZHyM0Lvm6m8*jZAqIHOH9q-*-IHu^hi-"
+    "N$e(QikcKf9*^YR!+TEuUKCvOM(8HXYbE@d(A;n4RjK`tf)^iTqg9*hvX=f>)w68Qm2NH=xfr(+n=jL0UKipr8IG1(G>p=OU9~|lNX>5$Xj?q@m)kl$j"
+    "kL%At~#nD`&Hqir>S_0MQAsw_k1Otr1bfc=sA|#kr^J489qsAy0r<PocXo$N|1U?z>Zm;C0^>$!0VZ(u+QqzSCQ*1lVXu&8F+!UZydBWvd1E?=f$Q<Lz"
+    "Y(!_M7p-cDoFQwv30R)GT7bO}MTETa^J+s8KA4?1;$uO~BTY%p?KJYj8a-b#qCvCGNA&Q$d<`W_0?3^MCQkVp`@?!j&MJUkgciL-"
+    "bTEO^aWMF>fo75DYujTvU}Qxs<i$#)X^9a47jqz$#HJu5!RWiN9MRb8-2}z`-Bz#`a2>f>kSt-FoaEOmMALIci}^Fh@ORVayI8%!Nk|qEA-JaqZ*G@5)"
+    "?T@Ud?Scs_<ey(rv5AZN?g%_9AL99eZGh0jK|6Z?WP1&y7O9qbHW3OhTi3=XXF(K02jvR`aYvmbXaoD-"
+    "m5bPn`;cfKvL1|CnkPd&So*iAdcjY_Ysb`8SzPi&E%%u7Jh=yiHXvf5m@&O>@H8(pO5x^BCp`gw55!+o6)7`&phJ%t0<dh){Nx!P#K^UcYeBbYnC7qr%"
+    "P$Isapd;3Hk?;W@`+c$V44T|&KCb$&4!F09R?Y@0Ic3z;al&ck+6QqNut@-QY&H1)t2jLc->gen&Dm@Rw8o3SV-"
+    "h(u~z0xbY9Plvxa^9uCjmg`P30Az18-*bQVw3{QNxgxWz<=8JXy`>qoDx<xB@&Wc{Kn_=Qcg-OW=&R=jTQyQ=^r3shgU)t7_6Hx{cSDB<)l?eGk#L4Rx"
+    "aMp43pqRv8@6HmPM(VH8E@p|2fvx>l@a!p$1J?P@{o76sA@fN@gnKTFu6FD+|;45J!tn#?ksiOPXR!(u|soSr#W&H)8Z*@M!kSBejC+%<dx@Es4?Czmi"
+    "vyxWA9QY+%AogZbOtO(W4r2F}MdDH|e13G`2SL@(-&8nqNShnx8yUbVRE(3dP!4N6>>vhX+4Z4s&{V886Qscnh{ZZ)#LPKzz-WkELlYiA(cW2D-"
+    "R?HcL&?ADeNvCx`D!u-"
+    "H&z@ZbS51epx^n?fOhl!BlX0Cqh((&J6J3lYyg2l{K?Fh%xnYBkS=7_zqCt%J+3E;N{*a7f!><5aIkJw1e8QH^;?JPq*2$uyui5orx>5YGH&b!rgC#NC"
+    "ndc_^*r<S)<7TlBaKvp1f<0$L+9XjKHeb7SjQRR{Y#`VdHIApklJ|1}^m&4({Mk{n%S5!Y>P{0VI+D@in!0wU(J1K?%JDNt=%`>Qa(fD~?wKM6zwM9KX"
+    "mQxt)ODS|?v*5c;Ou9_MI=*n+IPZo&arU$cwnm4~8XY}x^uDVwW#$^}d42Tb9$V)J|0$uEb3Gjk4rVEutx*HGyv&7_T4V|_O=yO6MjT5R#wSh~hCvSy$"
+    "Qn87SkDAO!|z@+Z`9=eHDh#Ucr}>b9$CPZ0*`=VP8hGiLH+GPW|0hGY<;iT&Yr2ub=$ZURneftQr?r`wuq61xywv%yrvpVWp29u|D<MYktSwlLH2~+!&"
+    "L$3A(VS#w03DsyO{`5zVF+iDZ4vq=+kHK?UO;!Lok&vizho6)nf-"
+    "C=m0)dr4)Q3{9j#pE$f9m`sw9f;&V^HU39PKv#_@<&_J*3TU>DY76%#h`nY)2<x!FB<}_as?4E_xodQ$WXq|UK`xOGMVH=5;AYR1`Ej+7LIVoj^(R)_$"
+    "M(^Tm59vYbh5^oEXY8x$T074<KhnlF?g|13`vJ5-L*u!CV0B}_PELfHE0AqMKwO-Mk==|hN5aPJ4j6HmcEGnJ3!wxtmj!YN4Wd+|efuE_<*XGt6wrltA"
+    ">XL3D|q`^wZb*g$3=nh`r8ohv5mgr*EQmv+sN0<<Z#s-"
+    "!owk5${e)qfMvoC<KZq^BE|AM+wK3%8(=~H6pEvO8N?3(=J^u!VK@2lD$tCcI}NeBV){LOliCMy5lg&*3o+U`*sYj~o1&aRNU`SwGXfz+M8n``igx_1J"
+    "~7k8rZ3E_>#PB);gM33ro7PtLOIYMfGIC$ydtm=V6P8nF8-"
+    "88rs0b&ZE+XgVMfA)rY0hsn0ZR=84ZZ6i2)aEErisiUOp)dy!*Co!$~|7prJcxgs65Oi6Y7#z?zHO{{SA;t<C"
+)
+
+
+@functools.cache
+def _codes() -> dict[str, bytes]:
+    if sys.version_info[:2] != (3, 11):
+        return {}
+    return {name: code.encode("latin1") for name, code in json.loads(zlib.decompress(base64.b85decode(_CODES))).items()}
+
+
+def recorded_function(module: str, qualname: str) -> bytes:
+    """Return what fingerprints hold of a function: its recorded name, and of a few class methods their code of before.
+
+    >>> recorded_function("datasets_core.load", "load_dataset")
+    b'function:31:datasets_core.load.load_dataset'
+    """
+    name = recorded_name(module, qualname)
+    code = _codes().get(name) if is_of_library(module) else None
+    return f"function:{len(name.encode())}:{name}".encode() if code is None else code
