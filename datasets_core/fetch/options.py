@@ -13,7 +13,7 @@ from datasets_core.errors import ConfigurationError
 
 
 class DownloadMode(StrEnum):
-    """What of an earlier run is used again: everything, the downloads, or nothing.
+    """The parts of an earlier run that are reused: everything, the downloads, or nothing.
 
     >>> DownloadMode("force_redownload")
     <DownloadMode.FORCE_REDOWNLOAD: 'force_redownload'>
@@ -31,28 +31,28 @@ class DownloadMode(StrEnum):
 
 @dataclass
 class DownloadConfig:
-    """How files are fetched.
+    """Options of downloads.
 
     Attributes:
-        cache_dir: folder of downloads; the setting `downloads_dir` by default.
-        force_download: fetch again what is in the cache.
-        resume_download: has no effect: what can be continued safely is continued.
-        local_files_only: take everything from the cache.
-        proxies: scheme → URL of a proxy; what the environment says by default.
-        user_agent: added to ours.
-        extract_compressed_file: `download` unpacks what it fetched.
-        force_extract: unpack again.
-        delete_extracted: remove what was unpacked when the dataset is built.
-        extract_on_the_fly: has no effect: readers open compressed files as they are.
-        use_etag: ask the server whether a file in the cache is still current.
-        num_proc: files fetched at the same time (in threads); the setting `download_threads` by default.
-        max_retries: tries of one request; the setting of that name where that is more.
-        token: for the Hugging Face Hub.
-        storage_options: for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` goes to the URL's own server only.
-        download_desc: the words of the progress bar.
-        disable_tqdm: show no progress bar.
-        register_checksums: a build writes what it downloads into the `checksums.tsv` beside its script, instead of comparing.
-        force_checksums_validation: a URL that is not registered there is an error.
+        cache_dir: folder of downloads; default: the setting `downloads_dir`.
+        force_download: True to fetch cached files again.
+        resume_download: has no effect: partial downloads are always continued if that is safe.
+        local_files_only: True to use only cached files.
+        proxies: scheme → URL of a proxy; default: those of the environment.
+        user_agent: added to that of the library.
+        extract_compressed_file: True if `download` also extracts.
+        force_extract: True to extract again.
+        delete_extracted: True to remove extracted files after the build.
+        extract_on_the_fly: has no effect: readers open compressed files directly.
+        use_etag: True to ask the server whether a cached file is current.
+        num_proc: number of files fetched at the same time (in threads); default: the setting `download_threads`.
+        max_retries: tries of one request; the setting of that name if that is larger.
+        token: the token for the Hugging Face Hub.
+        storage_options: for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` is sent to the URL's own server only.
+        download_desc: text of the progress bar.
+        disable_tqdm: True to show no progress bar.
+        register_checksums: True to write downloads into the `checksums.tsv` beside the script of a build, instead of comparing.
+        force_checksums_validation: True to require that every URL is registered there.
 
     >>> config = DownloadConfig(max_retries=5, storage_options={"https": {"headers": {"Authorization": "Bearer secret"}}})
     >>> "secret" in repr(config)

@@ -1,6 +1,6 @@
-"""The hub cache: the folder that all tools of Hugging Face share, where refs, listings, blobs and snapshots stand in it.
+"""The hub cache: the folder shared by all tools of Hugging Face, with refs, listings, blobs and snapshots.
 
-What is written there is written whole or not at all, and a cache that cannot be written to is read all the same.
+Files there are written atomically, and a cache that cannot be written to can still be read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError, HubError
 from datasets_core.fetch.hub.repository import HubFile, is_commit, is_inner_path, listed_files
 
-# `HashCache`: git's hashes of files that nothing else tells, kept in a file until one of them is another file.
+# `HashCache`: git hashes of files for which nothing else gives them, stored until one of the files changes.
 
 
 _FORM = 1
@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 _YOUNG_NS = 2_000_000_000  # a file that was written just now may be written again within one tick of its disk's clock
 
 State = tuple[int, int, int]
-"""What is another number once a file is written again: its size, time in ns, and inode."""
+"""Numbers that change when a file is rewritten: its size, time in ns, and inode."""
 
 
 @dataclass
@@ -37,9 +37,9 @@ class HashCache:
     """Hashes of files, by their names.
 
     Attributes:
-        path: where they are kept.
-        known: what each file was like, and its hash.
-        is_changed: there is something new to be kept.
+        path: the file that stores them.
+        known: the state and the hash of each file.
+        is_changed: True if there are new hashes to store.
     """
 
     path: str
@@ -48,7 +48,7 @@ class HashCache:
 
     @classmethod
     def of(cls, path: str) -> Self:
-        """What was kept at a path; nothing where it is damaged, or was written in another form."""
+        """Return the contents of a path; empty if it is damaged, or written in another form."""
         try:
             with open(path, encoding="utf-8") as source:
                 kept: Any = json.load(source)
@@ -63,16 +63,16 @@ class HashCache:
         return cls(path, {name: each for name, each in known.items() if _OID.fullmatch(each[1])})
 
     def text(self) -> bytes:
-        """What is to be kept."""
+        """Return the contents to store."""
         listed = {name: [*state, oid] for name, (state, oid) in self.known.items()}
         return json.dumps({"form": _FORM, "files": listed}).encode()
 
     def git_oid(self, place: str, name: str) -> str:
-        """The hash of a file as git has it.
+        """Return the git hash of a file.
 
         Args:
-            place: where it is.
-            name: what it is kept under.
+            place: its path.
+            name: its key.
         """
         state = _state(place)
         found = self.known.get(name)
@@ -125,7 +125,7 @@ class HubCache:
         return os.path.join(self.root, "--".join(("datasets", *repo_id.split("/"))))
 
     def tells_case(self) -> bool:
-        """Whether the disk tells capital letters from small ones, as far as the name of the cache shows it."""
+        """Return True if the disk distinguishes upper and lower case, tested by the name of the cache."""
         folder, name = os.path.split(os.path.abspath(self.root))
         other = name.swapcase()
         try:
@@ -136,7 +136,7 @@ class HubCache:
     # -- what a revision means -----------------------------------------------------------------------------------------
 
     def ref(self, repo_id: str, revision: str) -> str | None:
-        """The commit that a revision meant when it was asked for last; None where it never was."""
+        """Return the commit of a revision at the last request; None if it was never requested."""
         if is_commit(revision):
             return revision
         if not is_inner_path(revision):
@@ -164,9 +164,9 @@ class HubCache:
     # -- what a commit holds -------------------------------------------------------------------------------------------
 
     def listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
-        """All files of a commit, as we or the tools of the Hub noted them; None where nobody did.
+        """Return all files of a commit, as recorded by this library or the tools of the Hub; None without a record.
 
-        What cannot be believed is left aside.
+        Invalid records are ignored.
         """
         places = (self._listing_path(repo_id, sha), os.path.join(self.folder(repo_id), "trees", f"{sha}.json"))
         return next((found for path in places if (found := self._listing_at(path, repo_id)) is not None), None)
@@ -185,18 +185,18 @@ class HubCache:
             return None
 
     def keep_listing(self, repo_id: str, sha: str, listed: Mapping[str, HubFile]) -> None:
-        """Note all files of a commit, as far as the cache can be written to.
+        """Record all files of a commit, if the cache can be written to.
 
-        Not in `trees/`: where a listing stands there, `snapshot_download` refuses a snapshot that lacks any file of it, and a
-        dataset needs few of them.
+        Not in `trees/`: with a listing there, `snapshot_download` refuses a snapshot that lacks any of its files, and a
+        dataset needs only a few.
         """
         kept = {"format_version": _FORMAT, "files": {path: _facts(file) for path, file in listed.items()}}
         self._keep(self._listing_path(repo_id, sha), json.dumps(kept).encode())
 
     def snapshot_listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
-        """Those files of a commit that are here; None where there is no snapshot of it.
+        """Return the cached files of a commit; None without a snapshot of it.
 
-        Of a file that is no link its hash is taken, since nothing else tells it; what it was is kept for the next time.
+        The hash of a file that is not a link is computed, since nothing else gives it, and stored.
         """
         root = self.snapshot_folder(repo_id, sha)
         if not os.path.isdir(root):
@@ -222,22 +222,22 @@ class HubCache:
         return os.path.join(self.folder(repo_id), "snapshots", sha)
 
     def snapshot_path(self, repo_id: str, sha: str, path: str) -> str:
-        """Where a file of a commit stands, or is to stand.
+        """Return the path of a file of a commit, whether or not it exists.
 
         Raises:
-            HubError: the path leads out of the snapshot.
+            HubError: the path is outside the snapshot.
         """
         if not is_inner_path(path):
             raise HubError(repo_id, f"has no file {path!a}, which is no path inside a repository", "Mend the path")
         return os.path.join(self.snapshot_folder(repo_id, sha), *path.split("/"))
 
     def held(self, repo_id: str, sha: str, path: str) -> str | None:
-        """Where a file of a commit stands; None where it does not."""
+        """Return the path of a file of a commit; None if it does not exist."""
         place = self.snapshot_path(repo_id, sha, path)
         return place if os.path.isfile(place) else None
 
     def blob_path(self, repo_id: str, etag: str) -> str:
-        """Where a content stands, or is to stand, under the hash that names it."""
+        """Return the path of a content by its hash, whether or not it exists."""
         if not _ETAG.fullmatch(etag):
             raise HubError(repo_id, f"has a file with the hash {etag!a}, which is none", "Tell its owner")
         return os.path.join(self.folder(repo_id), "blobs", etag)
@@ -247,10 +247,10 @@ class HubCache:
         return os.path.join(self.root, ".locks", os.path.basename(self.folder(repo_id)), f"{etag}.lock")
 
     def link(self, repo_id: str, sha: str, file: HubFile) -> str:
-        """Let the snapshot of a commit have a file whose blob stands: by a link, or a copy where there are none.
+        """Add a file whose blob exists to the snapshot of a commit: by a link, or a copy if links are not supported.
 
         Returns:
-            Where it stands in the snapshot.
+            Its path in the snapshot.
 
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.
@@ -273,7 +273,7 @@ class HubCache:
         return path
 
     def _keep(self, path: str, data: bytes) -> None:
-        """Write a file that others can do without: a cache that takes nothing is no error."""
+        """Write a file of the cache; a failure is only logged."""
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             files.write_atomically(path, data)

@@ -20,7 +20,7 @@ _NAME = r"\b[A-Za-z0-9_.-]{1,96}\b"
 _REPO_ID = rf"(?a)(?:{_NAME}/)?{_NAME}"
 _COMMIT = r"[0-9a-f]{40}"
 _PINNED = r"(hf://datasets/[^@]{1,200})@[0-9a-f]{40}(?=/|$)"
-_OWN_REF = r"(?a)refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)"  # the two that may stand unquoted in a URL
+_OWN_REF = r"(?a)refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)"  # the two refs that may be unquoted in a URL
 
 
 class HubPath(NamedTuple):
@@ -173,7 +173,7 @@ class HubFile(NamedTuple):
 
     @property
     def etag(self) -> str:
-        """What tells this content from others: the name of its blob in the cache.
+        """The identity of the content: the name of its blob in the cache.
 
         >>> HubFile("a.csv", 3, "aa").etag, HubFile("b.bin", 3, "aa", "bb").etag
         ('aa', 'bb')
@@ -187,9 +187,9 @@ class HubCommit(NamedTuple):
     Attributes:
         repo_id: `org/name`, or `name`.
         sha: the commit.
-        revision: what it was asked for by.
-        files: by their paths, in the order of the paths.
-        is_whole: False where only the files are listed that the cache happens to hold.
+        revision: the requested revision.
+        files: the files by path, in the order of the paths.
+        is_whole: False if only cached files are listed.
     """
 
     repo_id: str
@@ -294,7 +294,7 @@ def malformed(repo_id: str, found: str) -> HubError:
 
 
 def shown(value: object) -> str:
-    """What a server sent, as it may stand in a message: short and in ASCII, however long and deep it is.
+    """Return a value from a server for an error message: short and in ASCII, however long and deep it is.
 
     >>> shown({"path": "é"})
     "{'path': '\\\\xe9'}"
