@@ -1,4 +1,4 @@
-"""The library's features with what code of TFDS asks of one: its shape and type, the feature of its elements, names that are
+"""Features of the library with the attributes that code for TFDS uses: shape and type, the feature of elements, names that are
 set later.
 """
 
