@@ -110,7 +110,7 @@ def record_of(path: str | os.PathLike[str]) -> FileRecord:
 
 
 def differ(expected: FileRecord, found: FileRecord) -> bool:
-    """Whether two records of a file contradict each other; what either does not say is not compared.
+    """Return True if two records of a file contradict each other; missing values are not compared.
 
     >>> differ(FileRecord(3), FileRecord(3, "ab")), differ(FileRecord(3, "cd"), FileRecord(3, "ab"))
     (False, True)
@@ -139,7 +139,7 @@ def check_registered(what: str, expected: FileRecord, found: FileRecord, *, advi
     """Compare one file with what is registered of it: size and sha256, whatever the mode.
 
     Args:
-        what: the file as messages name it.
+        what: the name of the file, for error messages.
         expected, found: what either does not say is not compared.
         advice: one thing to do, as a sentence without its stop.
 
@@ -322,7 +322,7 @@ def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether it is the name of one file in a folder, and leads nowhere else.
+    """Return True if it is the name of a file in a folder, without a path.
 
     >>> is_file_name("a.zip"), is_file_name("../a.zip"), is_file_name("C:\\\\a.zip")
     (True, False, False)

@@ -341,7 +341,7 @@ class DownloadManager:
     # -- one file
 
     def _is_slow(self, url: str) -> bool:
-        """Whether there is more to do than to look at a local file."""
+        """Return True if fetching it takes more than a look at a local file."""
         return self.verification is VerificationMode.ALL_CHECKS or (
             not files.is_local_path(url) and files.is_url(self._resolved_text(url))
         )
@@ -517,7 +517,7 @@ class DownloadManager:
 
     @property
     def _is_enforced(self) -> bool:
-        """Whether what is registered is compared, and not written anew."""
+        """True if registered checksums are compared, not written."""
         return self.verification is not VerificationMode.NO_CHECKS and not self.download_config.register_checksums
 
     def _entry(self, *names: str) -> RegisteredFile | None:

@@ -46,7 +46,7 @@ _BY_HAND = "Unpack it by hand and give the folder"
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file or folder of this name is left out of listings.
+    """Return True if a file or folder of this name is left out of listings.
 
     >>> is_hidden(".DS_Store"), is_hidden("__MACOSX"), is_hidden("_a.txt")
     (True, True, False)
@@ -96,7 +96,7 @@ class ArchiveIterable:
         return redact(self.source) if isinstance(self.source, str) else "the open file"
 
     def _is_read_twice(self) -> bool:
-        """Whether a look at all headers is cheap: a zip has them in one place, a plain tar on this disk is sought through."""
+        """Return True if reading all headers is cheap: a zip has them in one place, a local tar can be searched by seeking."""
         source = self.source
         if isinstance(source, str):
             return not files.is_url(source) and os.path.isfile(source) and not self._is_compressed()

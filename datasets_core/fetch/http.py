@@ -314,7 +314,7 @@ def origin_of(url: str) -> Origin:
     True
 
     Raises:
-        DownloadError: it is no http(s) URL.
+        DownloadError: not an http(s) URL.
     """
     try:
         parts = urlsplit(url)
@@ -327,7 +327,7 @@ def origin_of(url: str) -> Origin:
 
 
 def is_at_hub(url: str) -> bool:
-    """Whether a URL is of the very origin that the Hub of the settings has.
+    """Return True if a URL has the same origin as the Hub of the settings.
 
     >>> is_at_hub("https://huggingface.co.evil/a")
     False

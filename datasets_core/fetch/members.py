@@ -256,7 +256,7 @@ def link_target(archive: str, member: Member) -> str:
 
 
 def is_junk(name: str) -> bool:
-    """Whether a file of an archive is what systems and editors leave behind: a hidden one, or a copy.
+    """Return True if a file of an archive was left by systems or editors: a hidden file, or a backup copy.
 
     >>> is_junk("._a.jpg"), is_junk("a.txt~"), is_junk("__init__.py")
     (True, True, False)

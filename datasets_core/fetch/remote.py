@@ -45,7 +45,7 @@ class Access:
         return open(self.fetched(url), "rb")
 
     def comes(self, url: str) -> bool:
-        """Whether the file of a URL is better read as it comes than fetched: it is large, and not here."""
+        """Return True if the file of a URL should be streamed rather than fetched: it is large, and not cached."""
         return False
 
     def ranges(self, url: str) -> RangeFile:
@@ -109,7 +109,7 @@ class RemoteFile(os.PathLike[str]):
 
     @property
     def comes(self) -> bool:
-        """Whether it is better read as it comes, by `open`, than fetched to be read by its path: it is large, and not here."""
+        """True if it should be read by `open` rather than fetched and read by its path: it is large, and not cached."""
         return self.is_plain and self._access.comes(self._url)
 
     def unpacked(self) -> RemoteFile:
@@ -201,11 +201,11 @@ class RemoteFile(os.PathLike[str]):
             return False
 
     def is_file(self) -> bool:
-        """Whether it is there, and no folder."""
+        """Return True if it exists and is not a folder."""
         return os.path.isfile(self) if self._is_unpacked else self.exists()
 
     def is_dir(self) -> bool:
-        """Whether it is a folder."""
+        """Return True if it is a folder."""
         return self._is_unpacked and os.path.isdir(self)
 
     def iterdir(self) -> Iterator[Path]:

@@ -61,7 +61,7 @@ class _OpenedArchive(ArchiveIterable):
         return True
 
     def _is_read_twice(self) -> bool:
-        """Whether a look at all headers is cheap: a zip has them in one place."""
+        """Return True if reading all headers is cheap: a zip has them in one place."""
         return kind_of(head_of(cast(BinaryIO, self.source))) == "zip"
 
 
@@ -133,7 +133,7 @@ class ZipMembers:
         return ["/".join(path) for path in sorted(shown, key=lambda path: [*((1, name) for name in path[:-1]), (0, path[-1])])]
 
     def is_folder(self, inner: str) -> bool:
-        """Whether there is a folder of that path."""
+        """Return True if there is a folder of that path."""
         below = f"{inner}/"
         return any(
             path.startswith(below) or (path == inner and member.kind == "folder") for path, (member, _) in self._members.items()
@@ -228,7 +228,7 @@ class Once:
         self._lock = threading.Lock()
 
     def first(self, key: str) -> bool:
-        """Whether it is the first time."""
+        """Return True at the first call for this key."""
         with self._lock:
             is_first = key not in self._done
             self._done.add(key)
@@ -293,11 +293,11 @@ class Downloads(Protocol):
         ...
 
     def comes(self, url: str) -> bool:
-        """Whether the file of a URL is large, and need not be had whole."""
+        """Return True if the file of a URL is large, and can be read in parts."""
         ...
 
     def is_enforced(self, url: str) -> bool:
-        """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
+        """Return True if a URL must only be read as a whole, since its sha256 is compared."""
         ...
 
 

@@ -331,7 +331,7 @@ class StreamingDownloadManager(DownloadManager):
         return self._extractions().keep(identity, name, write)
 
     def comes(self, url: str) -> bool:
-        """Whether the file of a URL need not be had whole and is not here; one of the Hub where it is large, and in LFS."""
+        """Return True if the file of a URL is not cached and can be read in parts; for the Hub also large, and in LFS."""
         if "::" in url or self.is_enforced(url):
             return False
         if is_hub_url(url):
@@ -341,7 +341,7 @@ class StreamingDownloadManager(DownloadManager):
         return self.held(url) is None
 
     def is_enforced(self, url: str) -> bool:
-        """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
+        """Return True if a URL must only be read as a whole, since its sha256 is compared."""
         if is_hub_url(url):
             is_registered = self._is_enforced and getattr(self._entry(url), "checksum", None) is not None
             return is_registered or self.verification is VerificationMode.ALL_CHECKS

@@ -60,11 +60,11 @@ class Source(Protocol):
 
     @property
     def is_remote(self) -> bool:
-        """Whether a network is needed for it."""
+        """True if it needs a network."""
         ...
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
-        """Whether the version that was fetched once is still the one to be had."""
+        """Return True if the fetched version is still current."""
         ...
 
     def version(self) -> str:
@@ -77,7 +77,7 @@ class Source(Protocol):
 
 
 def is_strong(etag: str | None) -> bool:
-    """Whether an ETag promises equal bytes (a weak one only equal meaning).
+    """Return True if an ETag promises equal bytes (a weak one only promises equal meaning).
 
     >>> is_strong('"abc"'), is_strong('W/"abc"'), is_strong(None)
     (True, False, False)
@@ -301,7 +301,7 @@ class BodyLimit:
         self._most = _UNDECLARED_BYTES if allowed is None else min(allowed, _UNDECLARED_BYTES)
 
     def check(self, count: int) -> None:
-        """See that `count` bytes are not too many.
+        """Check that `count` bytes are not too many.
 
         Raises:
             NonMatchingChecksumError: they are more than on record.
@@ -373,12 +373,12 @@ class StoreSource:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the last hop of the chain is neither this disk nor this memory."""
+        """True if the last hop of the chain is neither on this disk nor in memory."""
         scheme, mark, _ = self.url.rpartition("::")[2].partition("://")
         return bool(mark) and scheme not in _LOCAL_PROTOCOLS
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
-        """Whether the store says the same of it as when it was fetched."""
+        """Return True if the store reports the same facts as when the file was fetched."""
         return self._entry().identity == (etag or "") and self._entry().size in (-1, num_bytes)
 
     def version(self) -> str:

@@ -217,7 +217,7 @@ class Leaf:
 
     @property
     def has_steps(self) -> bool:
-        """Whether it becomes a feature list: its lists hold lists of any size."""
+        """True if it is written as a feature list: its lists hold lists of any size."""
         return ANY in self.sizes[1:]
 
 

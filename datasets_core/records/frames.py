@@ -289,7 +289,7 @@ def frame_offsets(block: RecordBlock) -> Ints:
 
 
 def length_fits(data: bytes, at: int, length: int) -> bool:
-    """Whether the frame that begins at a place is of so many bytes of data: its length says so, or the CRC of its length."""
+    """Return True if the frame at a position has so many bytes of data: by its length, or by the CRC of its length."""
     if len(data) - at < HEAD_BYTES:
         return False
     found, crc = _HEAD.unpack_from(data, at)
@@ -442,7 +442,7 @@ def _foreign(data: bytes) -> str | None:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether some bytes are those of a text; a length has zeros in it, unless no more than its first bytes are there."""
+    """Return True if some bytes are text; a length contains zeros, unless only its first bytes are there."""
     return len(data) >= _FEWEST_OF_TEXT and not _NOT_IN_TEXT.search(data)
 
 
@@ -495,7 +495,7 @@ def inflated(stream: Bytes, *, name: str, compression: str | None = None) -> Byt
 
     Args:
         stream: its bytes, from the first on; it is not closed.
-        name: the file, as messages name it.
+        name: the name of the file, for error messages.
         compression: see `checked_compression`.
 
     Raises:
@@ -539,7 +539,7 @@ class Inflated:
     Args:
         stream: the compressed bytes.
         compression: "GZIP" or "ZLIB".
-        name: the file, as messages name it.
+        name: the name of the file, for error messages.
     """
 
     def __init__(self, stream: Bytes, compression: str, name: str) -> None:

@@ -317,7 +317,7 @@ class TFRecordReader:
 
     @property
     def name(self) -> str:
-        """The file, as messages name it."""
+        """The name of the file, for error messages."""
         return self._file.name
 
     # -- from the beginning --------------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ class TFRecordReader:
         return self.new_index() if beside is None else beside
 
     def _compare(self, found: RecordIndex) -> None:
-        """See that an index of the right size is this file's, as it is now."""
+        """Check that an index of the right size belongs to the present version of this file."""
         if not isinstance(self._file, LocalRecords):
             return
         if found.version is None or found.name != index_name(self.name):
@@ -520,7 +520,7 @@ class TFRecordReader:
 
     @property
     def is_compressed(self) -> bool:
-        """Whether the file is compressed as a whole."""
+        """True if the file is compressed as a whole."""
         if self._compression is None:
             self._compression = compression_of(self._file.at(0, HEAD_BYTES))
         return bool(self._compression)

@@ -92,7 +92,7 @@ class RecordIndex:
             start = upto
 
     def check(self, size: int, name: str) -> None:
-        """See that it is the index of a file of so many bytes.
+        """Check that it is the index of a file of this size.
 
         Raises:
             FileFormatError: it is not.

@@ -135,7 +135,7 @@ class FolderSource:
 
     @property
     def _label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset, for error messages."""
         return self.request.path
 
     @property

@@ -340,7 +340,7 @@ class Plan:
 
     @property
     def counts_errors(self) -> bool:
-        """Whether rows may fail, so that a state counts them."""
+        """True if rows may fail, so that a state counts them."""
         return self.errors is not None or any(step.on_error for step in self.steps)
 
     def on_error(self, policy: ErrorPolicy) -> Plan:
@@ -394,7 +394,7 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
-        """Whether so many parts, each a run of the rows, cost no more to read than all of them at once.
+        """Return True if so many parts, each a run of the rows, cost no more to read than all of them at once.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
         True
@@ -440,7 +440,7 @@ class Plan:
 
     @property
     def changes_by_epoch(self) -> bool:
-        """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
         return self.source.changes_by_epoch or any(step.reshuffles for step in self.steps)
 
     @property
@@ -525,6 +525,6 @@ def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _counts_behind(steps: Sequence[Step]) -> bool:
-    """Whether a step counts rows that one made which may leave some out: it has states of its own then."""
+    """Return True if a step counts rows of an earlier one that may leave some out: such a step has its own states."""
     first = next((place for place, step in enumerate(steps) if step.may_skip_rows), len(steps))
     return any(step.counts_rows for step in steps[first:])

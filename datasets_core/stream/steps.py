@@ -79,7 +79,7 @@ class Step(ABC):
     @property
     @abstractmethod
     def is_local(self) -> bool:
-        """Whether what it makes of rows does not depend on the rows around their batch: parts can be taken before it."""
+        """True if its result does not depend on the rows around a batch: the rows before it can be divided."""
 
     @property
     @abstractmethod

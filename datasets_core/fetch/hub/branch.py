@@ -162,23 +162,23 @@ def upload_refused(error: BaseException, *, repo_id: str, doing: str) -> PushErr
 
 
 def may_be_expired(error: BaseException) -> bool:
-    """Whether a storage host refused an upload as it does when the URL that the Hub gave holds no longer."""
+    """Return True if a storage host refused an upload as it does after the URL of the Hub expired."""
     return status_of(error.__cause__ or error) in (400, 401, 403, 404)
 
 
 def is_of_lfs(error: BaseException) -> bool:
-    """Whether the Hub refused files as one does that wants them in another manner than LFS."""
+    """Return True if the Hub refused an upload by LFS and requires another protocol."""
     request: Any = getattr(getattr(error, "response", None), "request", None)
     return status_of(error) in _ELSEWISE and "/info/lfs/" in str(getattr(request, "url", ""))
 
 
 def is_of_yaml(error: BaseException) -> bool:
-    """Whether the Hub looked at the YAML of a card, and does not take it."""
+    """Return True if the Hub rejected the YAML of a card."""
     return _INVALID_CARD in str(error)
 
 
 def is_garbled(error: BaseException) -> bool:
-    """Whether an answer was none that a Hub gives, such as the page of a proxy."""
+    """Return True if an answer is not one of a Hub, such as the page of a proxy."""
     is_told = isinstance(error, GarbledAnswerError | json.JSONDecodeError | UnicodeDecodeError)
     return is_told or "Malformed response" in str(error)
 

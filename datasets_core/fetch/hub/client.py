@@ -168,7 +168,7 @@ class HubAnswer:
     following: str | None = None
 
     def has_end(self) -> bool:
-        """Whether the body ends as a list or an object does: one that was cut under way does not.
+        """Return True if the body ends as a list or an object does; a truncated one does not.
 
         >>> HubAnswer("https://hub", 200, {}, b'{"sha": "ab').has_end()
         False

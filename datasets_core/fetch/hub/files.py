@@ -121,7 +121,7 @@ class HubFiles:
         return self._linked(file) if self._is_sound(self._blob(file), file) else None
 
     def is_there(self, file: HubFile) -> bool:
-        """Whether the cache has something of that size in the file's place."""
+        """Return True if the cache has a file of the right size at its path."""
         return file.size in (_size_at(self._place(file)), _size_at(self._blob(file)))
 
     def fetch(self, paths: Sequence[str], watch: Watch, *, threads: int | None = None) -> dict[str, str]:

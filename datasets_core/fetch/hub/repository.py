@@ -38,7 +38,7 @@ class HubPath(NamedTuple):
 
 
 def is_repo_id(text: str) -> bool:
-    """Whether a text could be the id of a repository on the Hub, with or without a namespace.
+    """Return True if a text has the form of a repository id of the Hub, with or without a namespace.
 
     >>> is_repo_id("org/name"), is_repo_id("squad"), is_repo_id("./data"), is_repo_id("a/b/c")
     (True, True, False, False)
@@ -47,7 +47,7 @@ def is_repo_id(text: str) -> bool:
 
 
 def is_commit(revision: str | None) -> bool:
-    """Whether a revision is a full commit hash, which never means anything else.
+    """Return True if a revision is a full commit hash, which never changes its meaning.
 
     >>> is_commit("a" * 40), is_commit("main"), is_commit("a" * 7)
     (True, False, False)
@@ -56,7 +56,7 @@ def is_commit(revision: str | None) -> bool:
 
 
 def is_hub_url(url: str) -> bool:
-    """Whether a URL names something in a dataset repository of the Hub.
+    """Return True if a URL refers to a dataset repository of the Hub.
 
     >>> is_hub_url("hf://datasets/org/name/a.csv"), is_hub_url("hf://org/model/a.bin"), is_hub_url("zip://a::hf://datasets/o/n/z")
     (True, False, False)
@@ -280,7 +280,7 @@ def check_case(paths: Iterable[str], repo_id: str) -> None:
 
 
 def is_inner_path(path: str) -> bool:
-    r"""Whether a path of a repository leads to a file below the folder that it is put into, on every system.
+    r"""Return True if a path of a repository stays below the folder that it is put into, on every system.
 
     >>> is_inner_path("data/a b.csv"), is_inner_path("../a"), is_inner_path("/a"), is_inner_path("a\\b"), is_inner_path("a//b")
     (True, False, False, False, False)

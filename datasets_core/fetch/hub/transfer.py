@@ -118,7 +118,7 @@ class BlobPart:
         return self.digest.num_bytes
 
     def is_complete(self) -> bool:
-        """Whether nothing is missing; an empty file is known without asking for it."""
+        """Return True if no bytes are missing; an empty file needs no request."""
         return self.size == self.file.size and (self.size > 0 or self.digest.etag() == self.file.etag)
 
     def check(self) -> FileRecord:

@@ -79,7 +79,7 @@ class NewFile:
         self.operation.path_in_repo = path
 
     def stands_in(self, commit: HubCommit) -> bool:
-        """Whether the repository holds this content at this path."""
+        """Return True if the repository has this content at this path."""
         there = commit.files.get(self.path)
         if there is None or there.size != self.size:
             return False
@@ -98,7 +98,7 @@ class NewFile:
 
     @property
     def is_stored(self) -> bool:
-        """Whether the Hub has its bytes, so that the local file may go."""
+        """True if the Hub has its bytes, so that the local file can be removed."""
         return self.is_sent and self.operation.path_or_fileobj == b"" and self.size > 0
 
     @property
@@ -160,11 +160,11 @@ class Change:
     deletions: list[str] = field(default_factory=list)
 
     def is_empty(self) -> bool:
-        """Whether it changes nothing."""
+        """True if it changes nothing."""
         return not (self.files or self.copies or self.deletions)
 
     def stands_in(self, commit: HubCommit) -> bool:
-        """Whether a commit is as this change would make it, as far as it goes."""
+        """Return True if a commit has the result of this change."""
         copied = all(
             path in commit.files and commit.files[path].etag == there.files[source].etag
             for path, (there, source) in self.copies.items()
@@ -172,7 +172,7 @@ class Change:
         return copied and all(file.stands_in(commit) for file in self.files) and not set(self.deletions) & set(commit.files)
 
 
-# Whether files can go to a Hub by Xet: the client takes it for granted, and tries for minutes where they cannot.
+# Support of Xet by a Hub: the client does not check it, and retries for minutes without it.
 
 
 _DOMAIN = "huggingface.co"

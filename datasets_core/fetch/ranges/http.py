@@ -212,7 +212,7 @@ class _Reading:
             raise TransientError(f"{self._came:,} bytes came, {len(self._out):,} were declared")
 
     def _compare(self, data: bytes) -> None:
-        """See that what comes again is what came before."""
+        """Check that repeated bytes are unchanged."""
         before, self._witness = self._witness[: len(data)], self._witness[len(data) :]
         if data[: len(before)] != before:
             raise FileChangedError(self._transport.name)
@@ -284,7 +284,7 @@ def part_of(response: HttpResponse) -> tuple[int, int, int]:
 
 
 def is_encoded(response: HttpResponse) -> bool:
-    """Whether what comes was compressed on its way."""
+    """Return True if the body was compressed by the server or a proxy."""
     return (response.header("content-encoding") or "").strip().lower() not in _PLAIN
 
 

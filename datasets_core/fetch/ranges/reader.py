@@ -427,7 +427,7 @@ class Pieces:
         return self._data[place - self._start :]
 
     def has(self, place: int) -> bool:
-        """Whether the bytes at a place are here, or on their way."""
+        """Return True if the bytes at a position are here, or being fetched."""
         return self._start <= place < self._stop or any(start <= place < stop for start, stop, _, _ in self._ahead)
 
     def drop(self, *, before: int | None = None) -> None:

@@ -422,7 +422,7 @@ def _check_sparse(spec: SparseFeature, key: str) -> None:
 
 
 def _check_together(specs: Mapping[str, Spec]) -> None:
-    """See that no key is read in two ways: TensorFlow has one type, and one form of value, for each."""
+    """Check that each key is read in one way: TensorFlow has one type, and one form of value, for each."""
     known: dict[str, str] = {}
     for name, spec in specs.items():
         for key, form in _uses(name, spec):

@@ -81,7 +81,7 @@ def decode_examples(block: RecordBlock, keys: Collection[bytes] | None = None, *
 
 
 def is_small(block: RecordBlock) -> bool:
-    """Whether the records are so few that they are faster walked one by one."""
+    """Return True if parsing so few records one by one is faster."""
     return len(block) <= _FEW_RECORDS and block.num_bytes <= _FEW_BYTES
 
 

@@ -294,7 +294,7 @@ def _lists(offsets: Ints, values: pa.Array, present: Bools | None) -> pa.LargeLi
 
 
 def every(chosen: Bools) -> bool:
-    """Whether all are chosen; for many that is faster than `chosen.all()`, and for few too."""
+    """Return True if all are chosen; faster than `chosen.all()` for arrays of any size."""
     return int(np.count_nonzero(chosen)) == len(chosen)
 
 
@@ -364,7 +364,7 @@ def scattered(counts: Ints, which: Ints, size: int) -> Ints:
 
 
 def told(which: Ints, size: int) -> Bools:
-    """Whether each of several things is among some."""
+    """Return a mask of `size` elements that is True at the positions `which`."""
     among = np.zeros(size, np.bool_)
     among[which] = True
     return among
