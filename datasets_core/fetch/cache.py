@@ -45,7 +45,7 @@ class CachedFile:
     """A file of the cache.
 
     Attributes:
-        path: where it is.
+        path: its path.
         url: where it came from, redacted.
         etag, last_modified: by which its source knows this version.
         size, sha256: of the whole content.

@@ -217,7 +217,7 @@ def entry_of(registered: Registered, *names: str) -> RegisteredFile | None:
 def file_by_hand(
     url: str, entry: RegisteredFile | None, folder: str | None, registered: Registered, *, is_enforced: bool
 ) -> tuple[str, FileRecord] | None:
-    """The file of the manual folder that has the name that is registered for a URL; None where there is none.
+    """Return the file of the manual folder with the registered name of a URL; None if it does not exist.
 
     Raises:
         NonMatchingChecksumError: it has other bytes than are registered.

@@ -39,7 +39,7 @@ INDEX_BYTES = 256 << 20
 
 
 class DiskCache:
-    """Values by key, each in a file of its own that is whole or missing, in a folder of at most so many bytes.
+    """Values by key, each in its own file that is complete or missing, in a folder of limited size.
 
     Args:
         folder: where; made with the first value.

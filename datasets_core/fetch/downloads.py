@@ -390,7 +390,7 @@ class DownloadManager:
         return self._hub_files
 
     def _origin(self, place: str) -> tuple[str, str | None] | None:
-        """The URL and the sha256 of a file that was fetched, by where it is."""
+        """Return the URL and the sha256 of a fetched file, by its path."""
         on_hub = None if self._hub_files is None else self._hub_files.known(place)
         if on_hub is not None:
             return on_hub[0], on_hub[1].checksum

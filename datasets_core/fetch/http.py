@@ -89,7 +89,7 @@ class RetryPolicy:
         return min(asked, longest)
 
     def wait(self, seconds: float, stop: threading.Event | None = None) -> None:
-        """Let so many seconds pass, or what is left of the time of the work; `stop` ends the pause."""
+        """Sleep for some seconds, but not past the deadline of the work; `stop` ends the pause."""
         self.clock.sleep(files.at_most(seconds), stop)
         files.check()
 
@@ -200,7 +200,7 @@ class TransientError(Exception):
         is_unreachable: no connection came about.
 
     Attributes:
-        origin: of the server, where it is known.
+        origin: origin of the server, if known.
     """
 
     def __init__(
@@ -388,7 +388,7 @@ class HttpResponse:
         self._response.close()
 
     def drop(self) -> None:
-        """Want nothing of the body; the short text of a redirect or a refusal is taken, behind which the connection is kept."""
+        """Discard the body; the short text of a redirect or a refusal is read, so that the connection can be reused."""
         import httpx2
 
         length = self.headers.get("content-length") or ""
@@ -490,7 +490,7 @@ class HttpClient:
     ) -> Iterator[HttpResponse]:
         """Send a request once, and follow its redirects; of a POST, a refusal is an answer as any other.
 
-        A POST is sent to its own origin alone, and its redirects 307 and 308 are followed, behind which it stays a POST.
+        A POST is sent to its own origin only; redirects 307 and 308 are followed, and stay a POST.
 
         Args:
             method: of HTTP.
@@ -502,7 +502,7 @@ class HttpClient:
 
         Raises:
             OfflineError: offline mode is on.
-            UrlNotFoundError: the server says that there is nothing.
+            UrlNotFoundError: the server answers that the URL does not exist.
             DownloadError: it refuses for another reason, or redirects where we do not follow.
             TransientError: it may work the next time.
         """

@@ -58,11 +58,11 @@ class Access:
         return os.path.join(place, inner) if inner else place
 
     def members(self, url: str) -> list[str] | None:
-        """The files of an archive that can be opened one by one, folder by folder; None where it has to be had whole."""
+        """Return the files of an archive that can be opened one by one, folder by folder; None if it has to be fetched."""
         return None
 
     def opened_member(self, url: str, inner: str) -> BinaryIO:
-        """The bytes of one file of what a URL unpacks to; `inner` is "" where that is one file."""
+        """Return the bytes of one extracted file of a URL; `inner` is "" for a compressed single file."""
         return open(self.member(url, inner), "rb")
 
 
@@ -174,7 +174,7 @@ class RemoteFile(os.PathLike[str]):
         return io.TextIOWrapper(data, encoding=io.text_encoding(encoding), errors=errors, newline=newline)
 
     def ranges(self) -> RangeFile:
-        """Any of its bytes, without the rest; of what the file unpacks to, where that is on this disk, and unpacked first."""
+        """Return random access to the bytes; an extracted file is fetched and extracted first."""
         if self._is_unpacked:
             return LocalRanges(os.fspath(self), name=redact(str(self)))
         return self._access.ranges(self._url)

@@ -155,7 +155,7 @@ class StreamingDownloadManager(DownloadManager):
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> Any:
         """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`.
 
-        Of a URL the bytes are read as they come: of a tar from its beginning, of a zip in parts, where the server gives such.
+        A URL is read directly from the server: a tar from its beginning, a zip in parts, if the server supports them.
         """
         from datasets_core.fetch.remote_files import RemoteArchive
 
@@ -241,7 +241,7 @@ class StreamingDownloadManager(DownloadManager):
         return found[0]
 
     def _stream_of_hub(self, url: str) -> BinaryIO:
-        """The bytes of a file of the Hub as they come: of one in LFS; a small one is fetched, to be compared first."""
+        """Return the bytes of a file of the Hub from the server, if it is in LFS; a small file is fetched and checked first."""
         listed = self._hub.listed_record(url)
         if listed.checksum is None or self.is_enforced(url):
             return open(self._access.fetched(url), "rb")
@@ -258,7 +258,7 @@ class StreamingDownloadManager(DownloadManager):
         return open_remote(ReadRequest(self._hub.source(url), whole, check, listed, name=url, is_pinned=True))
 
     def stream(self, url: str) -> BinaryIO:
-        """The bytes of a URL as they come; checked when all have come, where there is something on record."""
+        """Return the bytes of a URL from the server; checked at the end, if there is a record."""
         from datasets_core.fetch.ranges.stores import store_transport
 
         if is_hub_url(url):

@@ -143,7 +143,7 @@ class HttpSource:
         return self.client.send(method, self.url, headers=asked, credentials=self.credentials, judge=self.judge)
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
-        """Fetch it, trying again and continuing where that is safe.
+        """Fetch it, with retries, and continue a partial download if that is safe.
 
         Raises:
             DownloadError: the server refuses, or all tries failed; or what it sends does not end.
@@ -316,7 +316,7 @@ class BodyLimit:
             self._most = self._declared()
 
     def _declared(self) -> int | None:
-        """The bytes that a HEAD declares, else those that are allowed."""
+        """Return the size declared in answer to a HEAD request, else the allowed size."""
         head = self._head() if self._head is not None else None
         free = files.free_bytes(os.path.dirname(self._path) or ".")
         if head is None or (free is not None and head > free):

@@ -296,7 +296,7 @@ def _check(leaf: Leaf) -> None:
 
 
 Found: TypeAlias = "Mapping[str, WireColumn | SequenceColumn]"
-"""The column of each key, for the rows at hand: records, their steps, or elements of a list."""
+"""The column of each key, for the present rows: records, their steps, or elements of a list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ class Frames:
     Attributes:
         starts, stops: where their payloads begin and end.
         end: where the first frame begins that is not one of them.
-        needs: bytes that the frame there takes, as far as that is known.
+        needs: size of the frame there in bytes, as far as known.
         damage: what is wrong with it; None where it may only lack bytes that come later.
     """
 
@@ -188,7 +188,7 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
     Args:
         data: the bytes.
         verify: compare the CRCs; without, lengths are believed.
-        heads_only: compare those of the lengths only.
+        heads_only: True to compare only the CRCs of the lengths.
 
     >>> found = scan(frame(b"one") + frame(b"two")[:9])
     >>> found.starts.tolist(), found.stops.tolist(), found.end
@@ -381,7 +381,7 @@ def read_all(stream: Bytes, count: int, name: str) -> bytes:
 
 
 def read_some(stream: Bytes, count: int, name: str) -> bytes:
-    """Some bytes of a stream, at most so many; none at its end.
+    """Return at most `count` bytes of a stream; empty at its end.
 
     Raises:
         ArgumentTypeError: it gives text, or nothing at all.
@@ -526,7 +526,7 @@ class _HeadedStream:
         self._head, self._stream = head, stream
 
     def read(self, size: int, /) -> bytes:
-        """Some bytes, at most so many; none at the end."""
+        """Return at most `size` bytes; empty at the end."""
         if self._head:
             part, self._head = self._head[:size], self._head[size:]
             return part
@@ -553,7 +553,7 @@ class Inflated:
         return zlib.decompressobj(wbits=WINDOW_BITS[self._compression])
 
     def read(self, size: int, /) -> bytes:
-        """Some bytes, at most so many; none at the end."""
+        """Return at most `size` bytes; empty at the end."""
         out = b""
         while size > 0 and not out and not self._is_done:
             if self._failure is not None:

@@ -332,7 +332,7 @@ class TFRecordReader:
             yield from zip(frame_offsets(block).tolist(), block, strict=True)
 
     def blocks(self) -> Iterator[RecordBlock]:
-        """The records block by block, as fast as they can be had.
+        """Yield the records block by block, as fast as possible.
 
         Raises:
             DamagedRecordError: after the good records before it.

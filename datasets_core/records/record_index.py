@@ -83,7 +83,7 @@ class RecordIndex:
         return int(self.offsets[start]), int(self.offsets[stop - 1] + self.lengths[stop - 1])
 
     def parts(self, start: int, stop: int, block_bytes: int) -> Iterator[tuple[int, int]]:
-        """Records `start` to `stop` in parts of at most so many bytes, but at least one record."""
+        """Yield records `start` to `stop` in parts of limited size, each with at least one record."""
         while start < stop:
             limit = self.offsets[start] + block_bytes
             reach = len(self) if limit >= self.num_bytes else int(np.searchsorted(self.offsets, limit, side="right")) - 1

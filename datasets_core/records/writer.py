@@ -65,7 +65,7 @@ class DeflatedFile:
         self._packer = zlib.compressobj(wbits=_RAW) if self._compression else None
 
     def write(self, data: Any) -> None:
-        """Write some bytes behind those that there are."""
+        """Append some bytes."""
         self.num_bytes += len(data)
         if self._packer is None:
             self._out.write(data)

@@ -142,7 +142,7 @@ def not_logged_in(repo_id: str) -> InvalidTokenError:
 
 
 def no_answer(error: BaseException, *, repo_id: str, doing: str) -> PushError:
-    """The error of a connection that cannot be had."""
+    """Return the error for a failed connection."""
     reason = f"was not pushed to: {doing} met no answer ({shown_text(error) or type(error).__name__})"
     return PushError(repo_id, reason, "Nothing there has changed: check the connection and push again")
 

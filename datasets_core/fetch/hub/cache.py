@@ -149,7 +149,7 @@ class HubCache:
         return sha if is_commit(sha) else None
 
     def set_ref(self, repo_id: str, revision: str, sha: str) -> None:
-        """Note what a revision means now, as far as the cache can be written to."""
+        """Record the current commit of a revision, if the cache can be written to."""
         if is_commit(revision) or not is_inner_path(revision) or self.ref(repo_id, revision) == sha:
             return
         self._keep(os.path.join(self.folder(repo_id), "refs", *revision.split("/")), sha.encode())

@@ -367,7 +367,7 @@ class HubDownloads:
         return files.listed(path)
 
     def known(self, place: str) -> tuple[str, FileRecord] | None:
-        """The URL, size and sha256 of a file that was fetched here, by where it is."""
+        """Return the URL, size and sha256 of a fetched file, by its path."""
         return self._known.get(place)
 
     def below(self, url: str) -> list[str]:
@@ -483,7 +483,7 @@ class HubDownloads:
     # -- as it comes
 
     def listed_record(self, url: str) -> FileRecord:
-        """Size of a file as it is listed, and its sha256 where it is in LFS."""
+        """Return the listed size of a file, and its sha256 if it is in LFS."""
         file = self.file(url)
         return FileRecord(file.size, file.sha256)
 

@@ -117,7 +117,7 @@ def without_commit(url: str) -> str:
 
 
 def hub_url(repo_id: str, revision: str, path: str = "") -> str:
-    """The URL of a place in a repository at a revision, which is a commit hash where it is to mean the same for ever.
+    """Return the URL of a path in a repository at a revision; with a commit hash its meaning never changes.
 
     >>> hub_url("org/name", "refs/pr/1", "a.csv"), hub_url("squad", "v1/new")
     ('hf://datasets/org/name@refs/pr/1/a.csv', 'hf://datasets/squad@v1%2Fnew')

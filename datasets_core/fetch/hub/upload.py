@@ -266,7 +266,7 @@ class HubWriter(HubBranch):
     """A branch that files and commits are sent to.
 
     Args:
-        hub, repo_id, revision, policy: those of `HubBranch`.
+        hub, repo_id, revision, policy: see `HubBranch`.
         create_pr: whether commits become pull requests.
     """
 
@@ -284,7 +284,7 @@ class HubWriter(HubBranch):
         self._by_xet = self._may_xet and is_offered(hub)
 
     def upload(self, files: Iterable[NewFile], *, ignores_nothing: bool = False) -> None:
-        """Send the bytes of files ahead of the commit, those that the Hub does not have.
+        """Send the bytes of files that the Hub does not have, before the commit.
 
         Args:
             files: any number.

@@ -295,7 +295,7 @@ class NoRangesError(Exception):
     """A server that gives nothing but all of a file.
 
     Args:
-        version: of the file, as far as the server says.
+        version: version of the file, if the server gave one.
     """
 
     def __init__(self, version: FileVersion | None) -> None:

@@ -1,4 +1,4 @@
-"""`TransportRanges`: the ranges of one file, merged, fetched side by side, kept on the disk where that is wished.
+"""`TransportRanges`: the ranges of one file, merged, fetched in parallel, and cached on disk if the settings say so.
 
 What a server gives as a whole only is fetched into the cache of downloads, and read there.
 """
@@ -340,7 +340,7 @@ class ReadAhead(Generic[T]):
         self._pool.close()
 
     def forked(self) -> None:
-        """Have nothing under way: the threads are those of the process that this one was forked from."""
+        """Reset after a fork: the threads belong to the parent process."""
         self._lock, self._left = threading.RLock(), []
         for item in self._items.values():
             item.job = None
@@ -409,7 +409,7 @@ class Pieces:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have nothing on its way: the threads are those of the process that this one was forked from."""
+        """Reset after a fork: the threads belong to the parent process."""
         self._ahead: deque[tuple[int, int, StallTimeout, Job[Bytes]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:

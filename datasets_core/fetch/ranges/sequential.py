@@ -90,7 +90,7 @@ class PartedBytes(io.RawIOBase):
         self._first_bytes, self._quiet, self._is_tail_first = FIRST_BYTES, 0, False
 
     def expect(self, count: int, *, quiet: int = 0) -> None:
-        """Say, before anything is read, that so many bytes from the beginning are wanted: they come with the first answer.
+        """Request so many bytes from the beginning with the first response; call it before reading.
 
         Args:
             count: how many.
@@ -156,7 +156,7 @@ class PartedBytes(io.RawIOBase):
         return found
 
     def readinto(self, buffer: Any) -> int:
-        """Some bytes, as many as are at hand."""
+        """Return some bytes, as many as are buffered."""
         view = memoryview(buffer).cast("B")
         data = self._some(len(view)) if len(view) else b""
         view[: len(data)] = data
@@ -180,7 +180,7 @@ class PartedBytes(io.RawIOBase):
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        """Find out what there is, where that is not known."""
+        """Determine the version and size, if they are unknown."""
         raise NotImplementedError
 
     def _some(self, count: int) -> bytes | memoryview:
@@ -204,7 +204,7 @@ class PartedBytes(io.RawIOBase):
         return self._file.read(count)
 
     def _at(self, place: int, count: int) -> memoryview:
-        """The bytes from a place on, as many as are at hand of those that are wanted, or more; none at the end."""
+        """Return the buffered bytes from a position on, or more; empty at the end."""
         assert self._pieces is not None
         size = self._pieces.version.size
         if self._tail and place >= size - len(self._tail):
@@ -212,7 +212,7 @@ class PartedBytes(io.RawIOBase):
         return self._pieces.at(place, count)
 
     def _go_to(self, place: int) -> None:
-        """Be at a place: by reading on up to it, where it is near and all can be checked so; else by another request."""
+        """Move to a position: read up to it if it is near, fetch the whole file if required, else request the part."""
         assert self._pieces is not None
         read, size = self._digest.num_bytes, self._pieces.version.size
         if place >= size or place == read:

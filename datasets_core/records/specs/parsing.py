@@ -157,7 +157,7 @@ _parsers: dict[tuple[Any, ...], tuple[Any, ExampleParser]] = {}
 
 
 def _parser_of(features: Any) -> ExampleParser:
-    """The parser of these specs, kept from last time where it is the same objects."""
+    """Return the parser of these specs, reused for the same objects."""
     if not isinstance(features, Mapping):
         return ExampleParser(features)
     known = tuple((key, id(spec)) for key, spec in features.items())

@@ -367,7 +367,7 @@ class RaggedPart:
 
     Attributes:
         values: all values.
-        offsets: the borders of the records, in rows of the outermost level, or in values where there is none.
+        offsets: the boundaries of the records, in rows of the outermost level, or in values without levels.
         levels: of each partition from the outermost, the borders of its rows; a number where all have that length.
         splits_type: the type of borders in a `RaggedValue`.
     """
@@ -527,7 +527,7 @@ def wrong_kind(found: str, dtype: str) -> str:
 
 
 def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, index: int = 0) -> npt.NDArray[Any] | None:
-    """The values of a feature that was walked; None where it is not there.
+    """Return the values of a parsed feature; None if it is missing.
 
     Raises:
         ExampleError: they are of another kind.
@@ -561,7 +561,7 @@ def wire_column(columns: WireColumns, dtype: str, key: str, where: Where) -> Wir
 
 
 def absent(kind: str, count: int) -> WireColumn:
-    """The column of a key that none of so many records has."""
+    """Return the column of a key that none of the records has."""
     return WireColumn(pa.nulls(0, EMPTY[kind]), np.zeros(count + 1, np.int64), np.zeros(count, np.bool_))
 
 

@@ -151,7 +151,7 @@ def read_single(wire: WireBytes, starts: Ints, stops: Ints) -> Ints | None:
 
 
 def read_many(octets: Octets) -> tuple[Ints, Ints]:
-    """The varints that fill some bytes, and the places where those of more than 10 bytes begin."""
+    """Return the varints in some bytes, and the positions of those longer than 10 bytes."""
     ends_there = octets < 0x80
     count = int(np.count_nonzero(ends_there))
     if count == len(octets):

@@ -413,7 +413,7 @@ class Feature:
 
     Attributes:
         kind: `"bytes"`, `"float"` or `"int64"`; None where the message names the feature and gives it no list.
-        values: they, in order; floats are those that a float32 holds.
+        values: the values, in order; floats are rounded to float32.
 
     >>> Feature("int64", [3])
     Feature(kind='int64', values=[3])

@@ -236,7 +236,7 @@ class WireColumn:
 
     Attributes:
         values: all values of all records, one after the other: binary, large_binary, float32 or int64.
-        offsets: where those of each record begin, and where the last ones end; int64, n + 1 of them.
+        offsets: the boundaries of the values of the records; int64, n + 1 of them.
         present: the records that name the feature with a list of this kind, be it an empty one.
 
     >>> column = WireColumn(pa.array([1, 2, 3]), np.array([0, 2, 2, 3]), np.array([True, False, True]))
@@ -307,7 +307,7 @@ def offsets_of(counts: npt.ArrayLike) -> Ints:
 
 
 def arrow_numbers(values: npt.NDArray[np.int64] | npt.NDArray[np.float32]) -> pa.Array:
-    """Numbers as an Arrow array of the same memory; `pa.array` would import pandas first, where it is installed."""
+    """Return numbers as an Arrow array of the same memory; `pa.array` would import pandas first, if it is installed."""
     kind = pa.float32() if values.dtype == np.float32 else pa.int64()
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
