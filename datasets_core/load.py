@@ -61,48 +61,48 @@ def load_dataset(
     timeout: float | None = None,
     **config_kwargs: Any,
 ) -> Any:
-    """Load a dataset, building it first where the cache does not hold it yet.
+    """Load a dataset; build it first if it is not cached.
 
     Args:
         path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), one data
             file or URL, or a dataset of the Hugging Face Hub: `"org/name"`, or `"hf://datasets/org/name@revision/path"` for a
-            folder or a file in it.  Formats and local paths come before what is called so on the Hub.  A local path may end
-            with a version or a pattern, `"reviews.py:1.*.*"`, and name the config before it, `"folder/reviews/en:1.0.0"`.
-            What is gone is read from the cache, where it was prepared before.
-        name: config; None is the default one.
-        data_dir: narrows the folder; for a script, the files that were downloaded by hand.
+            folder or a file in it.  Formats and local paths take precedence over names on the Hub.  A local path may end
+            with a version or a pattern, `"reviews.py:1.*.*"`, and contain the config, `"folder/reviews/en:1.0.0"`.
+            A dataset whose source was removed is read from the cache, if it was built before.
+        name: config; None for the default one.
+        data_dir: subfolder to read; for a script, the folder of files downloaded by hand.
         data_files: paths, globs or URLs, alone, in a list, or by split.
-        split: `"train"`, `"train[:10%]+test"`, a `ReadInstruction`, or a list, tuple or dict of them; None is all splits.
+        split: `"train"`, `"train[:10%]+test"`, a `ReadInstruction`, or a list, tuple or dict of them; None for all splits.
         cache_dir: folder of finished datasets.
         features: types of the columns.
-        download_config: how files are fetched.
+        download_config: options of downloads.
         download_mode: `reuse_dataset_if_exists`, `reuse_cache_if_exists` or `force_redownload`.
         verification_mode: `all_checks`, `basic_checks` or `no_checks`.
-        keep_in_memory: copy the rows into memory, or never; None copies what is smaller than `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
-        save_infos: verify everything, so that the recorded sizes and checksums are complete.
-        revision: branch, tag or commit of a repository; a local path has none.
-        token: for hosts that ask for one; for the Hub True is the one that is logged in, as None, and False none.
-        streaming: give a stream of rows as they are made, and build nothing; see `DatasetBuilder.as_streaming_dataset`.
+        keep_in_memory: copy the rows into memory, or never; None copies tables below `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
+        save_infos: True to verify everything, so that the recorded sizes and checksums are complete.
+        revision: branch, tag or commit of a repository; not allowed for a local path.
+        token: for hosts that require one; for the Hub, True and None mean the token of the login, and False none.
+        streaming: True to return a stream of rows without a build; see `DatasetBuilder.as_streaming_dataset`.
         num_proc: worker processes of a build.
         storage_options: for the file systems of URLs.
-        version: which version: of a pattern such as `1.*.*` the highest that is listed; `"experimental_latest"` is the highest
+        version: the version; a pattern such as `1.*.*` means the highest listed one, `"experimental_latest"` the highest
             of all, None the canonical one.
-        shuffle_files: read the files in random order, another one in each iteration; the result is a stream.
-        read_config: read files in turn, as `ReadConfig` tells; the result is a stream.  Without these two arguments rows
-            come in their order, one file after the other.
-        register_checksums: write size and sha256 of what is downloaded into the `checksums.tsv` beside the script.
-        force_checksums_validation: each URL that is downloaded must be registered there.
-        lock: a file that `lock_dataset` wrote: anything that is not what it says is refused before rows are given.  True is
-            `dataset.lock` in the folder of the dataset, or else in the present one.  Of a dataset on the Hub it is the commit
-            that the lock names, wherever its branch has moved.  Sources, shards and rows are hashed each
-            time; `verification_mode="no_checks"` leaves out what stands in the cache, of which the rows are counted then.
-            With `streaming` a dataset on the Hub is held to the commit, the options, the script, the files with their hashes,
-            and the columns that are locked; its rows are not hashed, as none are read before they are given.
-        timeout: seconds after which the code of a script is stopped, wherever it hangs: in its import, its description, its
-            downloads, its rows; None sets no limit.  Code that is not confined is stopped in the main thread only.
+        shuffle_files: True to read the files in random order, another one in each iteration; the result is a stream.
+        read_config: order of reading files, see `ReadConfig`; the result is a stream.  Without these two arguments files
+            are read in order, one after the other.
+        register_checksums: True to write size and sha256 of downloads into the `checksums.tsv` beside the script.
+        force_checksums_validation: True to require that every downloaded URL is registered there.
+        lock: a file written by `lock_dataset`: any difference from it is an error, before rows are returned.  True means
+            `dataset.lock` in the folder of the dataset, or else in the current folder.  A dataset on the Hub is loaded at the
+            locked commit, even if its branch has moved.  Sources, shards and rows are hashed each
+            time; `verification_mode="no_checks"` trusts the cache, and only counts its rows.
+            With `streaming`, commit, options, script, files with their hashes, and columns of a dataset on the Hub are compared
+            with the lock; its rows are not hashed.
+        timeout: time limit in seconds for the code of a script: its import, its description, its
+            downloads, its rows; None for no limit.  Code outside the sandbox is stopped in the main thread only.
         config_kwargs: options of the builder's config, such as `sep=` of csv.  `trust_remote_code` says how a script runs: by
-            default one that you name as it is, and one that is found in a folder confined (without network, processes, and
-            any file but its own and those you name); `True` runs it as it is, `"sandbox"` confined, and `False` not at all.
+            default a script that you name runs directly, one found in a folder in the sandbox (without network, processes, and
+            any files but its own and those you name); `True` runs it directly, `"sandbox"` in the sandbox, `False` not at all.
             `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`, `use_auth_token=` of `token=`.
 
     Returns:
@@ -110,10 +110,10 @@ def load_dataset(
         `streaming`, `shuffle_files` or `read_config` an `IterableDataset`, and for None an `IterableDatasetDict`.
 
     Raises:
-        DatasetNotFoundError, DataFilesNotFoundError: nothing is there.
-        UnknownConfigError, UnknownSplitError, UnknownOptionError, ConfigurationError: an argument that means nothing.
-        ScriptTimeoutError: a script was not done when its time was over.
-        DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or what came is not on record.
+        DatasetNotFoundError, DataFilesNotFoundError: no such dataset, or no data files.
+        UnknownConfigError, UnknownSplitError, UnknownOptionError, ConfigurationError: an invalid argument.
+        ScriptTimeoutError: a script exceeded `timeout`.
+        DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or differs from the record.
 
     >>> import os, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -192,18 +192,18 @@ def load_dataset(
 def load_from_disk(
     dataset_path: str | os.PathLike[str], keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
 ) -> Dataset | DatasetDict:
-    """What `save_to_disk` put into a folder: a `Dataset`, or the `DatasetDict` of several splits.
+    """Load a dataset saved by `save_to_disk`: a `Dataset`, or a `DatasetDict` of several splits.
 
-    Folders that Hugging Face `datasets` saved open too.
+    Folders saved by Hugging Face `datasets` are supported.
 
     Args:
         dataset_path: local folder or URL; the files of a URL are fetched into the cache.
-        keep_in_memory: read the files instead of mapping them; None does so below the setting `max_memory_bytes`.
+        keep_in_memory: True to read the files instead of mapping them; None does so below the setting `max_memory_bytes`.
         storage_options: for the file system of a URL.
 
     Raises:
-        FileNotFoundDatasetsError: nothing was saved there.
-        ManifestError, DamagedShardError: what was saved is damaged.
+        FileNotFoundDatasetsError: no saved dataset.
+        ManifestError, DamagedShardError: the saved dataset is damaged.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -356,7 +356,7 @@ def request_of(
 
 
 def _versioned(path: str, version: str | Version | None) -> tuple[str, str | Version | None]:
-    """The path, and the version that is asked for behind it or beside it."""
+    """Return the path, and the version given after it or by `version`."""
     if not isinstance(version, (str, Version, NoneType)):
         raise ArgumentTypeError(f"version is {version!r}. Give a version such as '1.0.0', or a pattern such as '1.*.*'.")
     if ":" not in path:
@@ -423,17 +423,17 @@ def _leaves(wanted: Any) -> Iterator[ReadInstruction]:
             yield from _leaves(inner)
 
 
-# `lock_dataset`: what a dataset is made of, and what came of it, written into a file that `load_dataset` can be held
-# to.
+# `lock_dataset`: the sources of a dataset, and the result of its build, recorded in a file that `load_dataset` can compare
+# with.
 
 
 class LockOutcome(NamedTuple):
-    """What became of a lock.
+    """Result of `lock_dataset`.
 
     Attributes:
-        path: the file.
-        moved: what is not what an earlier lock said, a line each; empty where there was none, or nothing moved.
-        is_written: whether the file was written.
+        path: the lock file.
+        moved: differences from an earlier lock, one line each; empty without an earlier lock, or without differences.
+        is_written: True if the file was written.
     """
 
     path: str
@@ -450,31 +450,31 @@ def lock_dataset(
     num_proc: int | None = None,
     **reference: Any,
 ) -> LockOutcome:
-    """Write down what a dataset is made of: `load_dataset(..., lock=)` then refuses anything else.
+    """Record the sources and rows of a dataset in a lock file: `load_dataset(..., lock=)` then refuses any others.
 
-    The lock names every file with its size and sha256 (paths relative to the folder of the dataset, so that it holds on another
-    machine), the script, config and options, the columns, the rows of each split with a sha256 of their values, and the
-    versions of the libraries.  The dataset is built where it does not stand yet.
+    The lock contains every file with its size and sha256 (paths are relative to the folder of the dataset, for use on other
+    machines), the script, config and options, the columns, the rows of each split with a sha256 of their values, and the
+    versions of the libraries.  The dataset is built if it is not cached.
 
-    Loading by a lock hashes every local source, every shard that stands in the cache, and its rows, each time: some seconds
+    Loading with a lock hashes every local source, every cached shard, and its rows, each time: some seconds
     for a gigabyte.  With `verification_mode="no_checks"` the cache is trusted, and its rows are counted.  A file that a script
-    opens by itself, and not as an argument of a split or by the download manager, is in no lock: that it changed shows in the
-    rows, once they are built anew.
+    opens by itself, not as an argument of a split or by the download manager, is not in the lock: its changes show in the
+    rows, after the next build.
 
-    Of a dataset on the Hub the lock names repository and commit, and loading by it loads that commit, wherever its branch has
-    moved: without a request, where it is in the cache.
+    For a dataset on the Hub the lock contains repository and commit, and loading with it loads that commit, even if its branch
+    has moved: without a request, if it is cached.
 
     Args:
-        path, name: as for `load_dataset`.
-        lock: the file to write.
-        update: replace a lock that says something else; otherwise it is refused.
+        path, name: see `load_dataset`.
+        lock: path of the file to write.
+        update: True to replace a lock with other contents; otherwise a difference is an error.
         num_proc: worker processes of a build.
-        reference: the other arguments of `load_dataset` that say which dataset is meant: `data_files`, `data_dir`, `version`,
+        reference: the other arguments of `load_dataset` that identify the dataset: `data_files`, `data_dir`, `version`,
             `revision`, `token`, `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
 
     Raises:
-        FileNotFoundDatasetsError: there is no folder for the file.
-        LockDriftError: the file says something else, and `update` is False; all that moved is named.
+        FileNotFoundDatasetsError: the folder of the file does not exist.
+        LockDriftError: the file has other contents, and `update` is False; lists all differences.
 
     >>> import os, pathlib, tempfile
     >>> from datasets_core import load_dataset

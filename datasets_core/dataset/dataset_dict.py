@@ -64,7 +64,7 @@ def _files(kind: str, path_or_paths: Mapping[str, Paths] | Paths, **options: Any
 
 
 def _reads(kind: str) -> Callable[[F], F]:
-    """Make a declared function load files of a format by split; its docstring goes on with that of `Dataset.from_<kind>`."""
+    """Make a declared function load files of a format by split; its docstring continues with that of `Dataset.from_<kind>`."""
 
     def decorate(declared: F) -> F:
         declared.__doc__ = f"{declared.__doc__}\n\n        {getattr(Dataset, f'from_{kind}').__doc__}"

@@ -65,7 +65,7 @@ def shown_rows(index: Ints | None, num_rows: int) -> npt.NDArray[np.bool_] | Non
 
 
 def checked(table: RowTable, index: Ints | None, changes: Mapping[str, Change]) -> None:
-    """See that every change goes through, and keep nothing of what it makes.
+    """Check that every change can be applied, without keeping the results.
 
     Raises:
         CellCastError: a value does not fit; it names column and row.

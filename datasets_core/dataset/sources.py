@@ -577,7 +577,7 @@ class FromFrames(Rows):
 
 
 def _json_columns(df: pd.DataFrame, features: Features | None) -> dict[str, pa.ChunkedArray]:
-    """The columns of any values, which Arrow has no one type for, as they are stored."""
+    """Return the columns of arbitrary values, which have no common Arrow type, in their stored form."""
     from datasets_core.features.types import Json  # 2 ms that reading does without
     from datasets_core.store.rows.create import columns_table
 

@@ -141,7 +141,7 @@ FeatureType: TypeAlias = "Feature | dict[str, FeatureType]"
 
 
 class Feature:
-    """The kind of a column: what its values are, and how Arrow stores them; `register_feature` tells how to add one."""
+    """The type of a column: its values, and how Arrow stores them; see `register_feature` for adding one."""
 
     __slots__ = ()
     _type: ClassVar[str] = "Feature"
@@ -153,7 +153,7 @@ class Feature:
     has_rules: ClassVar[bool] = False
     """True if data of the right Arrow type may still break a rule of the feature, so that `cast_array` must see it."""
     croissant: ClassVar[str | tuple[str, ...] | None] = None
-    """The data type of the values in Croissant; None: told by the storage."""
+    """The data type of the values in Croissant; None: determined by the storage."""
 
     @property
     def storage(self) -> FeatureType:
@@ -209,7 +209,7 @@ class Feature:
         return tuple(field.name for field in dataclasses.fields(cls) if field.compare)  # type: ignore[arg-type]
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON form, without the kind's name; what stands at its default is left out."""
+        """Return the JSON form, without the name of the type; default values are left out."""
         form: dict[str, Any] = {}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
@@ -220,7 +220,7 @@ class Feature:
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> FeatureType:
-        """The feature of a JSON form, of which keys that the kind does not know are passed over."""
+        """Return the feature of a JSON form; unknown keys are ignored."""
         known = cls.arguments()
         return cls(**{key: value for key, value in form.items() if key in known and value is not None})
 
@@ -233,7 +233,7 @@ def _other_storage(feature: Feature) -> FeatureType:
 
 
 def storage_of(feature: FeatureType) -> FeatureType:
-    """What stores a feature, down to a dict, a list, or a feature that stores its values itself.
+    """Return the storage of a feature, down to a dict, a list, or a feature that stores its values itself.
 
     >>> from datasets_core.features import Translation
     >>> storage_of(Translation(languages=["en", "fr"]))

@@ -242,7 +242,7 @@ def _is_list(t: pa.DataType) -> bool:
 
 
 def is_text(t: pa.DataType) -> bool:
-    """Whether a type is one of text."""
+    """Return True if a type is one of text."""
     return bool(types.is_string(t) or types.is_large_string(t) or types.is_string_view(t))
 
 

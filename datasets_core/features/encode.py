@@ -81,7 +81,7 @@ def _safe_types(t: pa.DataType) -> frozenset[Any]:
     if types.is_integer(t):
         safe = INTEGERS
     elif types.is_floating(t):
-        safe = _FLOATS | INTEGERS - _UNSIGNED_64  # of which pyarrow makes negative floats
+        safe = _FLOATS | INTEGERS - _UNSIGNED_64  # pyarrow turns uint64 into negative floats
     elif types.is_boolean(t):
         safe = frozenset({bool, np.bool_})
     elif types.is_string(t) or types.is_large_string(t) or types.is_string_view(t):

@@ -1,4 +1,4 @@
-"""The kinds of columns beside `Value` and lists: `ClassLabel`, `Json`, `Array2D` to `Array5D`, `Translation`; see `KINDS`."""
+"""Column types other than `Value` and lists: `ClassLabel`, `Json`, `Array2D` to `Array5D`, `Translation`; see `KINDS`."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class FixedShape(Feature):
         return value
 
     def _shape_of(self, value: Any, ndim: int) -> tuple[int, ...]:
-        """The shape of lists in lists, all of which have to agree."""
+        """Return the shape of nested lists, which must be regular."""
         elements = as_elements(value)
         if ndim == 1:
             return (len(elements),)
@@ -239,7 +239,7 @@ class FixedShape(Feature):
         return (len(elements), *(inner.pop() if inner else missing))
 
     def cast_array(self, array: pa.Array) -> pa.Array:
-        """See `Feature.cast_array`: lists in lists, of the shape that is asked for."""
+        """See `Feature.cast_array`: nested lists of the shape of this feature."""
         from datasets_core.features.cast import cast_array
 
         cast = cast_array(array, self.storage)
@@ -336,7 +336,7 @@ def from_extension(name: str, serialized: bytes) -> FixedShape | None:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ClassLabel(Feature):
-    """An integer in each row that stands for one of `names`; -1 means unknown.
+    """An integer in each row that represents one of `names`; -1 means unknown.
 
     Args:
         num_classes: how many classes there are; without names they are called `"0"`, `"1"`, ….
@@ -400,7 +400,7 @@ class ClassLabel(Feature):
 
     @property
     def num_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.names)
 
     @property
@@ -614,7 +614,7 @@ class Translation(Feature):
         return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:
-        """The columns that one column of this kind is made of, by the alphabet."""
+        """Return the columns into which one column of this type is flattened, in alphabetical order."""
         return {language: Value("string") for language in sorted(self.languages)}
 
     def encode_example(self, value: Any) -> Any:
@@ -665,7 +665,7 @@ class TranslationVariableLanguages(Feature):
         return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:
-        """The columns that one column of this kind is made of."""
+        """Return the columns into which one column of this type is flattened."""
         return {"language": List(Value("string")), "translation": List(Value("string"))}
 
     def encode_example(self, value: Any) -> Any:

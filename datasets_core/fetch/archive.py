@@ -1,6 +1,6 @@
 """Archives read member by member: zip and tar (plain or compressed), with every damage an `ArchiveError`.
 
-`walk` is the one reader: extraction and `iter_archive` are both made of it.
+`walk` is the only reader: both extraction and `iter_archive` use it.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def detect(path: str | os.PathLike[str] | BinaryIO) -> Kind | None:
 
 
 def archive_kind(path: str | os.PathLike[str]) -> ArchiveKind | None:
-    """`"zip"` or `"tar"` (also below gz, bz2, xz, zst, lz4), or None for what has no members.
+    """Return `"zip"` or `"tar"` (also inside gz, bz2, xz, zst, lz4), or None for a file without members.
 
     Raises:
-        ArchiveError: it is a rar or 7z, which we do not open.
+        ArchiveError: a rar or 7z archive, which this library does not open.
     """
     with _opened(path) as source:
         head = source.read(HEAD_BYTES)
@@ -175,7 +175,7 @@ def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, handle)
         return
     if not source.seekable():
-        source = cast(BinaryIO, io.BytesIO(source.read()))  # the kinds are told from the start, zips read from the end
+        source = cast(BinaryIO, io.BytesIO(source.read()))  # formats are detected at the start, zips are read from the end
     source.seek(0)
     yield source
 
@@ -251,7 +251,7 @@ def _member_file(inner: Any, archive: str, member: str, errors: tuple[type[Excep
 
 
 def _damage(archive: str, member: str | None, error: Exception) -> DatasetsCoreError:
-    """What an error in an archive means; what the library says of its bytes, as that they cannot be fetched, stands."""
+    """Return the exception for an error in an archive; the library's own errors, such as failed fetches, are unchanged."""
     told: BaseException | None = error
     while told is not None:
         if isinstance(told, DatasetsCoreError):

@@ -45,7 +45,7 @@ class CachedFile:
     """A file of the cache.
 
     Attributes:
-        path: where it is.
+        path: its path.
         url: where it came from, redacted.
         etag, last_modified: by which its source knows this version.
         size, sha256: of the whole content.
@@ -67,25 +67,25 @@ class CachedFile:
 
     @property
     def version(self) -> str:
-        """What tells this version from others: an ETag, else a date; "" where the source did not say."""
+        """An identity of this version: the ETag, else the date; "" if the source gave neither."""
         return self.etag or self.last_modified or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is wanted of the cache.
+    """A request to the cache for one file.
 
     Attributes:
-        url: as the user gave it.
-        source: from where to fetch it.
+        url: the URL as the user gave it.
+        source: the source to fetch it from.
         expected: size and sha256 on record.
         mode: how strictly to compare them.
-        force: fetch it again in any case.
-        use_etag: ask whether the version in the cache is still the one to be had.
-        local_only: what is not in the cache is an error.
-        is_pinned: what is in the cache with the sha256 on record is what is wanted, whatever the server has by now.
-        version: what the dataset is known by (`CachedFile.version`): no other one is taken unasked; None where it is not known.
-        watch: who is told.
+        force: True to fetch it again in any case.
+        use_etag: True to ask the source whether the cached version is current.
+        local_only: True to raise if the file is not cached.
+        is_pinned: True to accept the cached file if it has the sha256 on record, without asking the server.
+        version: the version the dataset was built from (`CachedFile.version`): no other is accepted unchecked; None if unknown.
+        watch: receives the progress.
     """
 
     url: str
@@ -150,11 +150,11 @@ class DownloadCache:
         return found if found is not None and (is_taken or self._is_current(found, wanted)) else None
 
     def version(self, wanted: Request) -> str:
-        """What tells the version of a URL from others: the word of its server, or of the cache where that is not asked.
+        """Return an identity of the current version of a URL: from its server, or from the cache if the server is not asked.
 
         Raises:
-            OfflineError: it is not in the cache, and nobody may be asked.
-            DownloadError: it is not in the cache, and its server does not answer; or that refuses.
+            OfflineError: the file is not cached, and requests are not allowed.
+            DownloadError: the file is not cached, and the server does not answer; or the server refuses.
         """
         found = self._find(wanted.url)
         closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
@@ -186,7 +186,7 @@ class DownloadCache:
         return self._disk.make(_hashed(name), find, written)
 
     def known(self, path: str) -> CachedFile | None:
-        """What is known of a file of this cache; None for any other path."""
+        """Return the record of a file of this cache; None for any other path."""
         if os.path.dirname(os.path.abspath(path)) != os.path.abspath(self.folder):
             return None
         return self._read(os.path.basename(path))
@@ -349,7 +349,7 @@ def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:
     except UnsafeArchiveError:
         raise
     except ArchiveError as error:
-        discard(path)  # it came whole: there is nothing to go on with
+        discard(path)  # the file is complete: nothing is left to continue
         raise DownloadError(redact(url), f"what the server sends is broken: {error.reason}") from error
     finally:
         discard(plain)

@@ -27,7 +27,7 @@ _LEAST_CHUNK = 1 << 13
 
 
 class VerificationMode(StrEnum):
-    """How much is compared with the record: everything, the cheap things, or nothing.
+    """Strictness of the comparison with the record: everything, cheap checks only, or nothing.
 
     >>> VerificationMode("all_checks")
     <VerificationMode.ALL_CHECKS: 'all_checks'>
@@ -63,7 +63,7 @@ class FileRecord(NamedTuple):
 
 
 class RegisteredFile(NamedTuple):
-    """What a `checksums.tsv` registers of a URL: size and sha256, and the name of the file for whoever fetches it by hand."""
+    """A line of a `checksums.tsv`: size and sha256 of a URL, and the file name to use when it is fetched by hand."""
 
     num_bytes: int | None = None
     checksum: str | None = None
@@ -92,7 +92,7 @@ class Digest:
         return self._hash.hexdigest()
 
     def record(self) -> FileRecord:
-        """What was seen so far."""
+        """Return the size and sha256 of the bytes so far."""
         return FileRecord(self.num_bytes, self.hexdigest())
 
 
@@ -112,7 +112,7 @@ def record_of(path: str | os.PathLike[str]) -> FileRecord:
 
 
 def differ(expected: FileRecord, found: FileRecord) -> bool:
-    """Whether two records of a file contradict each other; what either does not say is not compared.
+    """Return True if two records of a file contradict each other; missing values are not compared.
 
     >>> differ(FileRecord(3), FileRecord(3, "ab")), differ(FileRecord(3, "cd"), FileRecord(3, "ab"))
     (False, True)
@@ -141,7 +141,7 @@ def check_registered(what: str, expected: FileRecord, found: FileRecord, *, advi
     """Compare one file with what is registered of it: size and sha256, whatever the mode.
 
     Args:
-        what: the file as messages name it.
+        what: the name of the file, for error messages.
         expected, found: what either does not say is not compared.
         advice: one thing to do, as a sentence without its stop.
 
@@ -163,13 +163,13 @@ def check_files(
     found: Mapping[str, Mapping[str, Any] | FileRecord],
     mode: VerificationMode,
 ) -> None:
-    """Compare the files that were downloaded with those on record; `expected=None` means that there is no record.
+    """Compare the downloaded files with the recorded ones; `expected=None` means that nothing is recorded.
 
-    Under `all_checks` the two lists must name the same URLs, too.
+    Under `all_checks` both must have the same URLs.
 
     Raises:
-        ExpectedMoreDownloadedFilesError: URLs on record were not downloaded.
-        UnexpectedDownloadedFileError: URLs were downloaded that are not on record.
+        ExpectedMoreDownloadedFilesError: recorded URLs were not downloaded.
+        UnexpectedDownloadedFileError: downloaded URLs are not recorded.
         NonMatchingChecksumError: size or sha256 differ.
     """
     if expected is None or mode is VerificationMode.NO_CHECKS:
@@ -205,7 +205,7 @@ Registered = Mapping[str, RegisteredFile]
 
 
 def entry_of(registered: Registered, *names: str) -> RegisteredFile | None:
-    """What is registered of a URL, by any of its names; secrets in them do not count.
+    """Return the entry of a URL, found by any of its names; secrets in them are ignored.
 
     >>> entry_of({"https://h/a?token=***": RegisteredFile(3)}, "a", "https://h/a?token=secret")
     RegisteredFile(num_bytes=3, checksum=None, name=None)
@@ -219,7 +219,7 @@ def entry_of(registered: Registered, *names: str) -> RegisteredFile | None:
 def file_by_hand(
     url: str, entry: RegisteredFile | None, folder: str | None, registered: Registered, *, is_enforced: bool
 ) -> tuple[str, FileRecord] | None:
-    """The file of the manual folder that has the name that is registered for a URL; None where there is none.
+    """Return the file of the manual folder with the registered name of a URL; None if it does not exist.
 
     Raises:
         NonMatchingChecksumError: it has other bytes than are registered.
@@ -240,13 +240,13 @@ def file_by_hand(
 
 
 def registrable(records: Mapping[str, tuple[str, FileRecord]], registered: Registered) -> dict[str, RegisteredFile]:
-    """What can be registered of downloads: URLs with their secrets hidden, each with size, sha256 and name.
+    """Return the entries to register for downloads: URLs with their secrets hidden, each with size, sha256 and name.
 
-    URLs that differ in their secrets alone, and lead to different files, are left out.
+    URLs that differ only in their secrets, and lead to different files, are left out.
 
     Args:
-        records: URL as it was asked for → whole URL, and what came.
-        registered: what stands there, whose names are kept.
+        records: requested URL → full URL, and its record.
+        registered: the existing entries, whose names are kept.
     """
     found: dict[str, RegisteredFile] = {}
     unclear: set[str] = set()
@@ -262,7 +262,7 @@ def registrable(records: Mapping[str, tuple[str, FileRecord]], registered: Regis
 
 
 def name_of(url: str) -> str:
-    """The name that a file has when it is fetched by hand, as far as its URL tells.
+    """Return the name of the file of a URL when it is fetched by hand, as far as the URL contains one.
 
     >>> name_of("https://example.org/data/a%20b.zip?download=1")
     'a b.zip'
@@ -285,12 +285,12 @@ _CONTROL = r"[\x00-\x1f\x7f\x85\u2028\u2029]"
 
 
 def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
-    """What a `checksums.tsv` registers of each URL: `num_bytes`, `checksum` (sha256) and `name`; None where unknown.
+    """Parse a `checksums.tsv`: return `num_bytes`, `checksum` (sha256) and `name` of each URL; None if unknown.
 
-    The author is not trusted: a name leads to a file of the manual folder, and never out of it.
+    The file is not trusted: a name refers to a file of the manual folder, never to one outside it.
 
     Raises:
-        ManifestError: a line that means nothing, or a name that is no name of a file; names the line.
+        ManifestError: an invalid line, or an invalid file name; contains the line.
 
     >>> parse_checksums("https://example.org/a.zip\\t12\\tNone\\ta.zip\\n", path="checksums.tsv")
     {'https://example.org/a.zip': {'num_bytes': 12, 'checksum': None, 'name': 'a.zip'}}
@@ -324,7 +324,7 @@ def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether it is the name of one file in a folder, and leads nowhere else.
+    """Return True if it is the name of a file in a folder, without a path.
 
     >>> is_file_name("a.zip"), is_file_name("../a.zip"), is_file_name("C:\\\\a.zip")
     (True, False, False)
@@ -338,14 +338,14 @@ def is_file_name(name: str) -> bool:
 
 
 def checksums_text(entries: Mapping[str, Mapping[str, Any]], *, comments: str = "") -> str:
-    """The text of a `checksums.tsv`, sorted by url.
+    """Return the text of a `checksums.tsv`, sorted by URL.
 
     Args:
-        entries: as `parse_checksums` gives them.
-        comments: lines that begin with `#`, which stand first.
+        entries: as returned by `parse_checksums`.
+        comments: lines that begin with `#`, written first.
 
     Raises:
-        ConfigurationError: a URL that no line can hold.
+        ConfigurationError: a URL that a line cannot contain.
 
     >>> checksums_text({"https://example.org/a": {"num_bytes": 3, "checksum": "ab" * 32, "name": "a"}}).split("\\t")[1]
     '3'

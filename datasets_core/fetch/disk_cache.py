@@ -36,7 +36,7 @@ _LITTER_SECONDS = 3600.0
 _FULL = 0.95  # of the ceiling: so many bytes are too many, since others write meanwhile
 _SHARE = 0.9  # of the ceiling that is left after the oldest files went
 _OTHERS = 8  # processes that may write at the same time
-_CHECK = 16  # bytes of the digest that stands before the data
+_CHECK = 16  # bytes of the digest before the data
 _HALVES = re.compile(r".*(\.part|\.tmp-\d+-[0-9a-f]+)")
 INDEX_BYTES = 256 << 20
 
@@ -83,7 +83,7 @@ class DiskCache:
 
     @classmethod
     def at(cls, folder: str, most_bytes: int) -> Self:
-        """That of a folder, which all of this process share."""
+        """Return the cache in a folder, one object for the whole process."""
         key = cls, folder, most_bytes
         made: Self = cls._made.get(key) or cls._made.setdefault(key, cls(folder, most_bytes))
         return made
@@ -173,7 +173,7 @@ class DiskCache:
         self._drop(self._path(key))
 
     def stale(self) -> dict[str, int]:
-        """The files that may go, and the bytes of each: halves, what nobody used for long, the oldest of too many."""
+        """Return the files to remove, with their sizes: incomplete, long unused, and the oldest if the cache is too large."""
         return self._stale(0)[0]
 
     def _stale(self, added: int) -> tuple[dict[str, int], int]:
@@ -233,7 +233,7 @@ class DiskCache:
 
 
 class RangeCache(DiskCache):
-    """What streams fetched, by version and place: never changed.
+    """Byte ranges that streams fetched, by version and position; entries never change.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -246,7 +246,7 @@ class RangeCache(DiskCache):
 
     @classmethod
     def of_settings(cls) -> RangeCache | None:
-        """That which the settings ask for, if they do."""
+        """Return the cache of the settings; None if it is switched off."""
         now = settings()
         if not now.stream_cache_bytes:
             return None
@@ -262,7 +262,7 @@ class RangeCache(DiskCache):
 
 
 class IndexCache(DiskCache):
-    """What was learned of how rows lie in files elsewhere, for the next process; keys are texts that are not written down.
+    """Positions of rows in remote files, kept for later processes; keys are any text, only their hashes are stored.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -283,7 +283,7 @@ class IndexCache(DiskCache):
 
     @classmethod
     def of_settings(cls) -> IndexCache:
-        """That in the folder of finished datasets."""
+        """Return the cache in the folder of finished datasets."""
         return cls.at(os.path.join(settings().cache_dir, "row_indexes"), INDEX_BYTES)
 
     def _path(self, key: str) -> str:
@@ -308,7 +308,7 @@ def temporary_of(path: str) -> str:
 
 
 def plain_of(temporary: str) -> str:
-    """Where `temporary` is written to once more, decompressed."""
+    """Return the path to which `temporary` is decompressed."""
     return temporary + _PLAIN
 
 
@@ -318,12 +318,12 @@ def claim(temporary: str, **facts: Any) -> None:
 
 
 def facts_of(temporary: str) -> dict[str, Any]:
-    """What the owner of `temporary` said of it; empty where nothing readable is there."""
+    """Return the facts recorded by the owner of `temporary`; empty if none can be read."""
     return read_json(temporary + ".json") or {}
 
 
 def read_json(path: str) -> dict[str, Any] | None:
-    """A JSON object from a local file; None where there is no file, or no whole object in it."""
+    """Return a JSON object from a local file; None if the file does not exist or has no complete object."""
     try:
         with open(path, "rb") as source:
             found = json.load(source)
@@ -350,11 +350,11 @@ def sweep(folder: str) -> None:
 
 
 def download_folders(downloads: str, extracted: str) -> list[str]:
-    """The folders in which downloads and extractions stand, those of confined scripts among them.
+    """Return the folders of downloads and extractions, including those of sandboxed scripts.
 
     Args:
         downloads: the folder of downloads.
-        extracted: the folder of what is unpacked of them.
+        extracted: the folder of extracted files.
     """
     folders = [downloads, extracted]
     with contextlib.suppress(OSError), os.scandir(os.path.join(downloads, CONFINED)) as entries:
@@ -365,7 +365,7 @@ def download_folders(downloads: str, extracted: str) -> list[str]:
 
 
 def litter(folder: str) -> list[str]:
-    """The temporaries in `folder` whose owners are gone and that nobody touched for an hour."""
+    """Return the temporaries in `folder` whose owners ended and that were not modified for an hour."""
     try:
         with os.scandir(folder) as entries:
             found = [entry.path for entry in entries if entry.name.endswith(SUFFIX)]

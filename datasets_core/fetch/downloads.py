@@ -51,27 +51,27 @@ _UNKNOWN = FileRecord()
 
 
 class DownloadManager:
-    """Fetches and unpacks files for a dataset, and records what it fetched.
+    """Fetches and extracts files for a dataset, and records them.
 
     Args:
-        dataset_name: of the dataset, for messages.
+        dataset_name: the name of the dataset, for error messages.
         data_dir: folder of files that the user fetched by hand.
-        download_config: how to fetch.
-        base_path: folder or URL that relative paths start from; the present folder by default.
+        download_config: options of downloads.
+        base_path: folder or URL that relative paths start from; default: the current folder.
         record_checksums: record the sha256 of downloads, not only their size.
-        retries: how often to try and how long to wait.
+        retries: number of tries, and the pauses between them.
 
     Attributes:
-        expected: URL → `{"num_bytes": …, "checksum": …}` on record; None where there is no record.
-        verification: how strictly files are compared with it.
-        registered: URL → what the `checksums.tsv` beside the script says of it; compared in any mode but `no_checks`.
-        registered_path: that file.
-        identities: URL → the version (its ETag, say) by which a dataset of that file is known; another one is refused.
-        downloaded_paths, extracted_paths: what was asked for → where it is.
-        local_paths: files of this disk that were asked for, as they are or to be unpacked.
-        locks_dir: where locks are taken; None: in the folders of what they guard.
-        skips_junk: files that systems and editors left in an archive are not unpacked.
-        misses_manual_dir: whether `manual_dir` was asked for, and there was none.
+        expected: URL → recorded `{"num_bytes": …, "checksum": …}`; None without a record.
+        verification: which checks to perform against it.
+        registered: URL → its entry in the `checksums.tsv` beside the script; compared in any mode but `no_checks`.
+        registered_path: the path of that file.
+        identities: URL → the version (such as its ETag) that the dataset was built from; another one is refused.
+        downloaded_paths, extracted_paths: request → path.
+        local_paths: requested local files, used as they are or extracted.
+        locks_dir: the folder of locks; None: the folders of the files they protect.
+        skips_junk: True not to extract files that systems and editors left in an archive.
+        misses_manual_dir: True if `manual_dir` was read, but not set.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -116,16 +116,16 @@ class DownloadManager:
         self._hub_files: HubDownloads | None = None
 
     def guarded(self, guard: Guard) -> None:
-        """Have each hop of every download asked for beforehand, since a stranger names the URLs.
+        """Check each hop of every download with `guard` first, for URLs from untrusted scripts.
 
         Args:
-            guard: raises what refuses a URL, or gives the addresses to connect to, in order.
+            guard: raises to refuse a URL, or returns the addresses to connect to, in order.
         """
         self._client.guard = guard
 
     @property
     def _client(self) -> HttpClient:
-        """What connects to servers, made for the first file; threads that need it at the same time get the same one."""
+        """The HTTP client, made for the first file; concurrent threads get the same one."""
         own, how = vars(self), self.download_config
         made: HttpClient = own.get("_connections") or own.setdefault(
             "_connections", HttpClient(user_agent=how.user_agent, proxies=how.proxies)
@@ -140,16 +140,16 @@ class DownloadManager:
 
     @property
     def downloaded_size(self) -> int:
-        """Bytes of all files that `download` was asked for."""
+        """Total size of all files passed to `download`."""
         return sum(record.num_bytes or 0 for record in self._records.values())
 
     @property
     def cache_folders(self) -> tuple[str, str]:
-        """Where downloads are kept, and what is unpacked."""
+        """The folder of downloads, and that of extracted files."""
         return self._cache().folder, self._extracted_folder()
 
     def download(self, url_or_urls: Any) -> Any:
-        """Fetch files; local ones are where they are.
+        """Fetch files; local files are used in place.
 
         Args:
             url_or_urls: a path or URL, or any nesting of lists, tuples and dicts of them.
@@ -161,7 +161,7 @@ class DownloadManager:
             DataFilesNotFoundError: a local file does not exist.
             DownloadError: a URL cannot be fetched.
             NonMatchingChecksumError: a file differs from its record.
-            MissingChecksumError: `force_checksums_validation` is asked for, and URLs are not registered.
+            MissingChecksumError: with `force_checksums_validation`, if URLs are not registered.
         """
         places = self._downloaded(list(dict.fromkeys(leaves(url_or_urls))))
         if self.download_config.extract_compressed_file:
@@ -169,7 +169,7 @@ class DownloadManager:
         return mapped(url_or_urls, places.__getitem__)
 
     def _downloaded(self, asked: list[str]) -> dict[str, str]:
-        """Where each of the files is on this disk."""
+        """Return the local path of each file."""
         self._check_that_all_are_registered(asked)
         places: dict[str, str] = {}
         title = self.download_config.download_desc or "Downloading"
@@ -186,10 +186,10 @@ class DownloadManager:
         return places
 
     def versions(self, urls: Iterable[str]) -> dict[str, str]:
-        """What tells the present version of each URL from others; "" where its server does not say.  Nothing is fetched.
+        """Return an identity of the current version of each URL; "" if its server gives none.  No content is fetched.
 
         Raises:
-            DownloadError: a server refuses, or does not answer and nothing is in the cache.
+            DownloadError: a server refuses, or does not answer and the file is not cached.
         """
         asked = list(dict.fromkeys(urls))
         watch, cache = Watch(), self._cache()
@@ -266,7 +266,7 @@ class DownloadManager:
         return iter_files([place for path in leaves(paths) for place in self._walked(path)])
 
     def _walked(self, path: str) -> list[str]:
-        """Where a file or a folder is; the files of a folder on the Hub are fetched."""
+        """Return the path of a file or a folder; the files of a folder on the Hub are fetched, and their paths returned."""
         place = self._resolved_text(path)
         if not is_hub_url(place):
             return [self._resolved(path)]
@@ -277,21 +277,21 @@ class DownloadManager:
         return {redact(url): record.to_dict() for url, record in self._records.items()}
 
     def registrable(self) -> dict[str, RegisteredFile]:
-        """What a `checksums.tsv` may register of the URLs that were downloaded; see `registrable`."""
+        """Return the entries that a `checksums.tsv` can register for the downloaded URLs; see `registrable`."""
         places = {url: url if files.is_url(url) else self._resolved_text(url) for url in self._records}
         remote = {url: (place, self._records[url]) for url, place in places.items() if files.is_url(place)}
         return registrable(remote, self.registered)
 
     def note(self, name: str, place: str, record: FileRecord) -> None:
-        """Take a file on record that was fetched in another way, as if `download` had fetched it.
+        """Record a file that was fetched in another way, as if `download` had fetched it.
 
         Args:
-            name: what it was asked for by.
-            place: where it is.
+            name: the name by which it was requested.
+            place: its path.
             record: its size and sha256.
 
         Raises:
-            NonMatchingChecksumError: it differs from its record.
+            NonMatchingChecksumError: the file differs from its record.
         """
         check_file(name, self._expected_of(name), record, self.verification)
         self.downloaded_paths[name], self._records[name] = place, record
@@ -319,14 +319,14 @@ class DownloadManager:
             self.delete_extracted_files()
 
     def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> Any:
-        """Put files where a pipeline of Apache Beam finds them: below its `temp_location`, where that is a URL.
+        """Copy files to where a pipeline of Apache Beam can read them: below its `temp_location`, if that is a URL.
 
         Args:
             downloaded_path_or_paths: a local path, or any nesting of lists, tuples and dicts of them.
             pipeline: the pipeline.
 
         Returns:
-            The same shape: copies beside that location, or the files themselves, which a pipeline on this machine sees.
+            The same shape: copies beside that location, or the files themselves, which a local pipeline can read.
         """
         options = getattr(pipeline, "options", None) or getattr(pipeline, "_options", None)
         place = options.get_all_options().get("temp_location") if options is not None else None
@@ -343,7 +343,7 @@ class DownloadManager:
     # -- one file
 
     def _is_slow(self, url: str) -> bool:
-        """Whether there is more to do than to look at a local file."""
+        """Return True if fetching it takes more than a look at a local file."""
         return self.verification is VerificationMode.ALL_CHECKS or (
             not files.is_local_path(url) and files.is_url(self._resolved_text(url))
         )
@@ -357,7 +357,7 @@ class DownloadManager:
         return self._by_hand(url, place) or self._from_cache(url, place, watch)
 
     def _on_hub(self, asked: Iterable[str]) -> dict[str, str]:
-        """The URLs of files of the Hub among those that are asked for, but for files that were fetched by hand."""
+        """Return the requested URLs of files of the Hub, without those that the user fetched by hand."""
         places = {url: self._resolved_text(url) for url in asked if not files.is_local_path(url)}
         return {url: place for url, place in places.items() if is_hub_url(place) and self._by_hand(url, place) is None}
 
@@ -392,7 +392,7 @@ class DownloadManager:
         return self._hub_files
 
     def _origin(self, place: str) -> tuple[str, str | None] | None:
-        """The URL and the sha256 of a file that was fetched, by where it is."""
+        """Return the URL and the sha256 of a fetched file, by its path."""
         on_hub = None if self._hub_files is None else self._hub_files.known(place)
         if on_hub is not None:
             return on_hub[0], on_hub[1].checksum
@@ -431,7 +431,7 @@ class DownloadManager:
         return local if os.path.isabs(local) else files.join(self._base_path, local)
 
     def _local(self, path: str) -> str:
-        """Where a path or URL is on this disk, fetched if need be."""
+        """Return the local path of a path or URL, after fetching it if necessary."""
         place = self._resolved(path)
         if files.is_url(place):
             return str(self.download(path))
@@ -442,7 +442,7 @@ class DownloadManager:
         return place
 
     def _with_local_end(self, url: str) -> str:
-        """A chained URL whose archive lies behind http or on the Hub, with that archive fetched."""
+        """Return a chained URL with its archive fetched, if that is behind http or on the Hub."""
         inner, mark, outer = url.rpartition("::")
         if not mark or not (files.is_http(outer) or is_hub_url(outer)):
             return url
@@ -519,7 +519,7 @@ class DownloadManager:
 
     @property
     def _is_enforced(self) -> bool:
-        """Whether what is registered is compared, and not written anew."""
+        """True if registered checksums are compared, not written."""
         return self.verification is not VerificationMode.NO_CHECKS and not self.download_config.register_checksums
 
     def _entry(self, *names: str) -> RegisteredFile | None:

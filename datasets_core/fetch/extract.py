@@ -46,7 +46,7 @@ _BY_HAND = "Unpack it by hand and give the folder"
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file or folder of this name is left out of listings.
+    """Return True if a file or folder of this name is left out of listings.
 
     >>> is_hidden(".DS_Store"), is_hidden("__MACOSX"), is_hidden("_a.txt")
     (True, True, False)
@@ -96,7 +96,7 @@ class ArchiveIterable:
         return redact(self.source) if isinstance(self.source, str) else "the open file"
 
     def _is_read_twice(self) -> bool:
-        """Whether a look at all headers is cheap: a zip has them in one place, a plain tar on this disk is sought through."""
+        """Return True if reading all headers is cheap: a zip has them in one place, a local tar can be searched by seeking."""
         source = self.source
         if isinstance(source, str):
             return not files.is_url(source) and os.path.isfile(source) and not self._is_compressed()
@@ -267,19 +267,19 @@ _OnBytes = Callable[[int], object]
 
 
 def extract(path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | None = None, skips_junk: bool = False) -> None:
-    """Unpack an archive into the new folder `target`, or one compressed file into the new file `target`.
+    """Extract an archive to the new folder `target`, or one compressed file to the new file `target`.
 
-    Links become copies, modes become 0644 and 0755; nothing is left behind where the archive is refused.
+    Links become copies, modes become 0644 and 0755; nothing remains if the archive is refused.
 
     Args:
-        path: a local archive: zip, tar (plain or compressed), gz, bz2, xz, zst or lz4, told by its first bytes.
+        path: a local archive: zip, tar (plain or compressed), gz, bz2, xz, zst or lz4, detected by its first bytes.
         target: must not exist.
-        on_bytes: told how many more bytes were written.
-        skips_junk: write no files that systems and editors left in the archive.
+        on_bytes: called with the number of bytes written since the last call.
+        skips_junk: True to leave out files that systems and editors left in the archive.
 
     Raises:
-        UnsafeArchiveError: a member would leave the folder, is a device, or a limit is passed.
-        ArchiveError: it is damaged, cut, encrypted, or no archive.
+        UnsafeArchiveError: a member would leave the folder, is a device, or exceeds a limit.
+        ArchiveError: the archive is damaged, truncated, encrypted, or not an archive.
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
     source, told = os.fspath(path), on_bytes or _tell_nobody
@@ -404,18 +404,18 @@ class ExtractionCache:
         on_bytes: _OnBytes | None = None,
         skips_junk: bool = False,
     ) -> str:
-        """The folder (of a single compressed file: the file) that a local archive unpacks to; `path` itself where it is none.
+        """Return the folder with the contents of a local archive (the file, for a compressed file); `path` for other files.
 
         Args:
             path: a local file.
-            identity: what changes when its content does (its sha256); by default its place, size and times.
-            name: the name by which the user knows it; by default that of `path`.
-            force: unpack again.
-            on_bytes: told how many more bytes were written.
-            skips_junk: write no files that systems and editors left in it; what is unpacked so has a folder of its own.
+            identity: a text that changes with the content (its sha256); default: path, size and times.
+            name: the name shown to the user; default: that of `path`.
+            force: True to extract it again.
+            on_bytes: called with the number of bytes written since the last call.
+            skips_junk: True to leave out files that systems and editors left in it; such a result has a folder of its own.
 
         Raises:
-            ArchiveError: as `extract`.
+            ArchiveError: see `extract`.
         """
         if os.path.isdir(path) or (kind := detect(path)) is None:
             return path
@@ -484,7 +484,7 @@ def _is_whole(folder: str) -> bool:
 
 
 def _measure(folder: str) -> tuple[int, int]:
-    """How many files are below `folder`, and of how many bytes together."""
+    """Return the number of files below `folder`, and their total size."""
     num_files = num_bytes = 0
     with os.scandir(folder) as entries:
         for entry in entries:

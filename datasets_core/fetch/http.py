@@ -1,6 +1,6 @@
-"""HTTP: one GET over all its redirects, credentials only for their own origin, failures told apart by whether to try again.
+"""HTTP: one GET over all its redirects, credentials only for their own origin, failures classified by whether to retry.
 
-`httpx2` is used here alone, and imported when the first request is made.
+`httpx2` is used only here, and imported when the first request is made.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FIRST_PAUSE_SECONDS = 0.5
-_SPREAD = 0.1  # of a pause that a server asked for: after it not all of them come at once
+_SPREAD = 0.1  # of a pause that a server requires: clients continue at different times after it
 
 
 class Clock(Protocol):
@@ -54,19 +54,19 @@ class SystemClock:
         return time.time()
 
     def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
-        """Let the time pass, or less of it where `stop` is set."""
+        """Sleep, or return early if `stop` is set."""
         (stop or threading.Event()).wait(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often to try, and the pauses between.
+    """Number of tries, and the pauses between them.
 
     Attributes:
-        tries: in all, the first included.
-        longest_pause_seconds: the cap, also of what a server asks for.
-        clock: the time.
-        jitter: where chance comes from.
+        tries: including the first.
+        longest_pause_seconds: limit of a pause, also of one that a server requires.
+        clock: the clock.
+        jitter: the random numbers for pauses.
     """
 
     tries: int = 5
@@ -75,12 +75,12 @@ class RetryPolicy:
     jitter: random.Random = field(default_factory=random.Random)
 
     def seconds(self, failures: int, retry_after: str | None = None, *, within: float | None = None) -> float:
-        """How long to wait after the `failures`-th failure: as the server asked, else twice as long each time, with jitter.
+        """Return the pause after the `failures`-th failure: that of the server, else twice as long each time, with jitter.
 
         Args:
-            failures: how many there were.
-            retry_after: what the server asked for.
-            within: no longer than these seconds.
+            failures: number of failures.
+            retry_after: the `Retry-After` header.
+            within: limit in seconds.
         """
         asked = retry_after_seconds(retry_after, self.clock.now())
         if asked is None:
@@ -89,16 +89,16 @@ class RetryPolicy:
         return min(asked, longest)
 
     def wait(self, seconds: float, stop: threading.Event | None = None) -> None:
-        """Let so many seconds pass, or what is left of the time of the work; `stop` ends the pause."""
+        """Sleep for some seconds, but not past the deadline of the work; `stop` ends the pause."""
         self.clock.sleep(files.at_most(seconds), stop)
         files.check()
 
 
 def pause_asked(headers: Mapping[str, str]) -> str | None:
-    """What a busy server asks for, as `Retry-After` says it: in `ratelimit` the Hub tells when it counts requests anew.
+    """Return the pause that a busy server requires, in the form of `Retry-After`; `ratelimit` is the header of the Hub.
 
     Args:
-        headers: of the answer, by lower-case names.
+        headers: of the response, by lower-case names.
 
     >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
     ('55', '3')
@@ -110,7 +110,7 @@ def pause_asked(headers: Mapping[str, str]) -> str | None:
 
 
 def retry_after_seconds(header: str | None, now: float) -> float | None:
-    """Seconds that a `Retry-After` header asks to wait, in its form as number or as date; None where it says neither.
+    """Return the seconds of a `Retry-After` header, a number or a date; None if it is neither.
 
     >>> retry_after_seconds("120", 0.0), retry_after_seconds("Thu, 01 Jan 1970 00:01:00 GMT", 0.0)
     (120.0, 60.0)
@@ -151,12 +151,12 @@ class HostPauses:
         return HostPauses, ()
 
     def put_off(self, host: object, retry_after: str | None, policy: RetryPolicy) -> None:
-        """Take note of what a server asks for.
+        """Record the pause that a server requires.
 
         Args:
-            host: which.
-            retry_after: its header; None for none.
-            policy: has the clock, and the longest pause that is kept.
+            host: the server.
+            retry_after: its header; None if absent.
+            policy: the clock, and the longest pause to keep.
         """
         asked = retry_after_seconds(retry_after, policy.clock.now())
         if not asked:
@@ -167,12 +167,12 @@ class HostPauses:
             self._asked[host] = max(policy.clock.now() + asked, self._asked.get(host, 0.0))
 
     def asked(self, host: object, policy: RetryPolicy) -> float:
-        """How long a server still asks to be left alone, which may be longer than anybody waits."""
+        """Return the rest of the pause that a server requires, even if it exceeds the longest pause."""
         with self._lock:
             return max(0.0, self._asked.get(host, 0.0) - policy.clock.now())
 
     def seconds(self, host: object, policy: RetryPolicy) -> float:
-        """How long a server is to be left alone still, and a little more."""
+        """Return the rest of the pause to keep for a server, with some jitter added."""
         with self._lock:
             left = self._until.get(host, 0.0) - policy.clock.now()
         return left * (1 + policy.jitter.uniform(0.0, _SPREAD)) if left > 0 else 0.0
@@ -183,7 +183,7 @@ _REDIRECTS = {301, 302, 303, *_MOVED}
 _MOST_REDIRECTS = 10
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _PORTS = {"http": 80, "https": 443}
-_HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers that are no secret
+_HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers without secrets
 _OK = {200, 206, 304, 416}
 _PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
 _MOST_DRAINED = 1 << 16
@@ -200,7 +200,7 @@ class TransientError(Exception):
         is_unreachable: no connection came about.
 
     Attributes:
-        origin: of the server, where it is known.
+        origin: origin of the server, if known.
     """
 
     def __init__(
@@ -237,18 +237,18 @@ T = TypeVar("T")
 
 
 class Attempts:
-    """The tries of one request: the loop that catches a failure which may pass, waits, and tries again.
+    """The tries of one request: a loop that catches temporary failures, waits, and tries again.
 
     Args:
-        policy: how often, the pauses between, and the clock.
-        name: of what is asked for, in errors and in the log.
-        progress: counts bytes that came; a failure behind a mebibyte more is counted as the first again.
+        policy: number of tries, the pauses, and the clock.
+        name: the name of the request, in errors and in the log.
+        progress: returns the number of bytes received; after a mebibyte more, the count of failures restarts.
         stop: ends a pause.
-        given_up: the error that ends the tries, called with each failure and how many there were; None: try again.
-        waits: lets the pause pass, given the same; by default as long as the policy says.
+        given_up: called with each failure and their number; returns the error that ends the tries, or None to continue.
+        waits: called with the same to wait; default: the pause of the policy.
 
     Attributes:
-        failures: in a row, so far.
+        failures: number of consecutive failures.
 
     >>> Attempts(RetryPolicy(), "https://example.org/a").call(lambda: "the answer")
     'the answer'
@@ -269,10 +269,10 @@ class Attempts:
         self.failures = self._reached = 0
 
     def call(self, request: Callable[[], T]) -> T:
-        """What `request` returns; called again where it raises `TransientError`.
+        """Return the result of `request`; call it again if it raises `TransientError`.
 
         Raises:
-            DownloadError: it did so in all tries, and nothing else was told to be raised.
+            DownloadError: all tries failed, and `given_up` returned no other error.
         """
         while True:
             try:
@@ -303,7 +303,7 @@ Guard = Callable[[str], Sequence[str]]
 
 
 def closed_advice() -> str:
-    """What to do about a file that would have to be fetched where nothing may be."""
+    """Return the advice for a file that is not cached while requests are not allowed."""
     return _OFFLINE_ADVICE if settings().offline else "Allow the download with local_files_only=False"
 
 
@@ -314,7 +314,7 @@ def origin_of(url: str) -> Origin:
     True
 
     Raises:
-        DownloadError: it is no http(s) URL.
+        DownloadError: not an http(s) URL.
     """
     try:
         parts = urlsplit(url)
@@ -327,7 +327,7 @@ def origin_of(url: str) -> Origin:
 
 
 def is_at_hub(url: str) -> bool:
-    """Whether a URL is of the very origin that the Hub of the settings has.
+    """Return True if a URL has the same origin as the Hub of the settings.
 
     >>> is_at_hub("https://huggingface.co.evil/a")
     False
@@ -335,7 +335,7 @@ def is_at_hub(url: str) -> bool:
     origin = origin_of(url)
     try:
         return origin == origin_of(settings().hub_endpoint)
-    except DownloadError:  # no address, which is told to whoever asks the Hub
+    except DownloadError:  # not an address; the client of the Hub reports it
         return False
 
 
@@ -364,13 +364,13 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """An answer whose body has not been read yet.
+    """A response whose body has not been read yet.
 
     Attributes:
-        url: where it came from in the end, redacted.
-        status: 200, 206, 304 or 416; of a POST any.
+        url: the final URL, redacted.
+        status: 200, 206, 304 or 416; any for a POST.
         headers: by lower-case name.
-        place: where it came from in the end, with its secrets: to be asked again, and never to be shown.
+        place: the final URL with its secrets, for further requests; never shown.
     """
 
     url: str
@@ -388,7 +388,7 @@ class HttpResponse:
         self._response.close()
 
     def drop(self) -> None:
-        """Want nothing of the body; the short text of a redirect or a refusal is taken, behind which the connection is kept."""
+        """Discard the body; the short text of a redirect or a refusal is read, so that the connection can be reused."""
         import httpx2
 
         length = self.headers.get("content-length") or ""
@@ -423,16 +423,16 @@ _left: list[Any] = []
 
 
 class HttpClient:
-    """Connections to servers, kept from the first `with` to the end of the last; usable from several threads.
+    """Connections to servers, open from the first `with` to the end of the last; usable from several threads.
 
     Args:
-        user_agent: added to ours.
-        proxies: scheme → URL of a proxy, as `{"https": "http://proxy:3128"}`; by default what the environment says.
-        connect_timeout_seconds: the limit on connecting, where it is another than that of the settings.
+        user_agent: added to that of the library.
+        proxies: scheme → URL of a proxy, as `{"https": "http://proxy:3128"}`; default: those of the environment.
+        connect_timeout_seconds: connect timeout, if other than the setting.
 
     Attributes:
-        guard: is asked before each hop: raises what refuses it, or gives the addresses to connect to, in order.
-        pauses: what busy servers asked for.
+        guard: called before each hop: raises to refuse it, or returns the addresses to connect to, in order.
+        pauses: the pauses that busy servers require.
     """
 
     def __init__(
@@ -490,7 +490,7 @@ class HttpClient:
     ) -> Iterator[HttpResponse]:
         """Send a request once, and follow its redirects; of a POST, a refusal is an answer as any other.
 
-        A POST is sent to its own origin alone, and its redirects 307 and 308 are followed, behind which it stays a POST.
+        A POST is sent to its own origin only; redirects 307 and 308 are followed, and stay a POST.
 
         Args:
             method: of HTTP.
@@ -502,7 +502,7 @@ class HttpClient:
 
         Raises:
             OfflineError: offline mode is on.
-            UrlNotFoundError: the server says that there is nothing.
+            UrlNotFoundError: the server answers that the URL does not exist.
             DownloadError: it refuses for another reason, or redirects where we do not follow.
             TransientError: it may work the next time.
         """
@@ -542,14 +542,14 @@ class HttpClient:
         extensions: dict[str, Any] = {}
         addresses = () if self.guard is None else self.guard(url)
         if addresses and not self._has_proxies():
-            # The name is not looked up again, which could lead elsewhere than the guard was told.
+            # The name is not looked up again: it could resolve to an address that the guard did not check.
             sent["Host"], extensions["sni_hostname"] = parts.netloc, parts.hostname or ""
             port = f":{parts.port}" if parts.port else ""
             hosts = [(f"[{address}]" if ":" in address else address) + port for address in addresses]
         client = self._opened()
         with transport_failures(origin_of(url)):
             try:
-                if parts.query:  # the client logs the URL: the query, which may be signed, goes beside it
+                if parts.query:  # the client logs the URL: the query, which may be signed, is passed separately
                     extensions["target"] = httpx2.URL(url).raw_path
                 for host in hosts:
                     plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
@@ -566,7 +566,7 @@ class HttpClient:
         return HttpResponse(redact(url), int(response.status_code), named, response, url)
 
     def _has_proxies(self) -> bool:
-        from urllib.request import getproxies  # 50 ms that only scripts which nobody trusts need
+        from urllib.request import getproxies  # 50 ms that only untrusted scripts need
 
         return bool(self._proxies or getproxies())
 
@@ -632,16 +632,16 @@ A = TypeVar("A", bound=_Answer)
 def followed(
     url: str, credentials: Credentials | None, hop: Callable[[str], A], statuses: Collection[int] = frozenset(_REDIRECTS)
 ) -> A:
-    """The answer at the end of the redirects of a URL: the one place that follows them.
+    """Follow the redirects of a URL and return the last response; nothing else follows redirects.
 
     Args:
-        url: where it begins.
-        credentials: what the user sends, to see that no redirect has it sent without encryption.
-        hop: asks one address, with the credentials where that is of their own origin; it closes an answer that redirects.
-        statuses: those that are redirects.
+        url: the first URL.
+        credentials: those of the user; a redirect that would send them without encryption is refused.
+        hop: requests one address, with the credentials if it is of their origin; it closes a response that redirects.
+        statuses: the status codes of redirects.
 
     Raises:
-        DownloadError: it redirects where we do not follow.
+        DownloadError: a redirect that is not followed.
     """
     here = _without_user_info(url)
     for _ in range(_MOST_REDIRECTS + 1):
@@ -654,10 +654,10 @@ def followed(
 
 
 def _next_hop(url: str, here: str, location: str | None, credentials: Credentials | None) -> str:
-    """Where a redirect leads, without the user-info that it may carry.
+    """Return the target of a redirect, without user-info.
 
     Raises:
-        DownloadError: to nowhere, to another protocol, or from https to http while the user sends credentials.
+        DownloadError: no target, another protocol, or from https to http while the user sends credentials.
     """
     if not location:
         raise DownloadError(redact(url), "the server redirects to nowhere")

@@ -118,13 +118,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What unpacking an archive comes to, once all of it has been found harmless.
+    """The steps of extracting an archive, after all members were found safe.
 
     Attributes:
         files: path → declared size, in archive order.
         folders: paths of folders, parents first.
         copies: (path of a link, path of the file whose content it gets).
-        repeated: paths that several members claim; their contents must be the same.
+        repeated: paths of several members, whose contents must be equal.
     """
 
     files: dict[str, int]
@@ -139,11 +139,11 @@ class Plan:
 
 
 def plan(archive: str, members: Iterable[Member], budget: Budget) -> Plan:
-    """Check all members together and say what to write.
+    """Check all members together and return what to write.
 
     Raises:
-        UnsafeArchiveError: a link leaves the archive, or a member lies below another that is no folder.
-        ArchiveError: a link points to nothing.
+        UnsafeArchiveError: a link leaves the archive, or a member lies below one that is not a folder.
+        ArchiveError: the target of a link does not exist.
     """
     sizes: dict[str, int] = {}
     folders: dict[str, None] = {}
@@ -188,7 +188,7 @@ def parents(path: str) -> Iterator[str]:
 
 
 class _Links:
-    """The links of one archive, each resolved to the files whose content it stands for."""
+    """The links of one archive, each resolved to the files that it refers to."""
 
     def __init__(
         self, archive: str, sizes: dict[str, int], folders: dict[str, None], links: dict[str, Member], budget: Budget
@@ -231,13 +231,13 @@ class _Links:
 
 
 def link_target(archive: str, member: Member) -> str:
-    """Where a link points, by its words alone, below the folder.
+    """Return the target of a link, computed from its text, below the folder.
 
     >>> link_target("a.tar", Member("data/l", "data/l", "symlink", target="../x"))
     'x'
 
     Raises:
-        UnsafeArchiveError: out of the folder.
+        UnsafeArchiveError: the target is outside the folder.
     """
     words = member.target.replace("\\", "/")
     parts = [] if member.kind == "hardlink" else posixpath.dirname(member.path).split("/")
@@ -256,7 +256,7 @@ def link_target(archive: str, member: Member) -> str:
 
 
 def is_junk(name: str) -> bool:
-    """Whether a file of an archive is what systems and editors leave behind: a hidden one, or a copy.
+    """Return True if a file of an archive was left by systems or editors: a hidden file, or a backup copy.
 
     >>> is_junk("._a.jpg"), is_junk("a.txt~"), is_junk("__init__.py")
     (True, True, False)
@@ -431,15 +431,15 @@ class _Frames(io.RawIOBase):
 
 
 def decompressed(source: BinaryIO, *, path: str, budget: Budget | None = None) -> BinaryIO:
-    """The plain bytes of an open file, whatever of gz, bz2, xz, zst and lz4 it is; a file that is none comes as it is.
+    """Return the uncompressed bytes of an open file (gz, bz2, xz, zst or lz4); other files are returned unchanged.
 
     Args:
         source: open for reading at its beginning; closed along with the result.
-        path: its name for messages.
-        budget: is told of the plain bytes, and refuses too many.
+        path: its name, for error messages.
+        budget: receives the number of bytes, and raises if there are too many.
 
     Raises:
-        ArchiveError: (while reading) the data is cut, damaged, or followed by foreign bytes.
+        ArchiveError: (while reading) the data is truncated, damaged, or followed by other bytes.
     """
     peeking = source if hasattr(source, "peek") else cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, source), _INPUT_BYTES))
     head = _peek(peeking)

@@ -19,24 +19,24 @@ _COMPRESSED = re.compile(r"(?<!\.tar)\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNOR
 
 
 class Access:
-    """How the files behind URLs are reached; here everything is fetched before it is read.
+    """Access to the files behind URLs; this base class fetches everything before it is read.
 
-    Whoever can do better for streams overrides `opened`, `member` and `opened_member`.
+    Subclasses for streams override `opened`, `member` and `opened_member`.
     """
 
     def fetched(self, url: str) -> str:
-        """Where the file of a URL is on this disk, fetched and checked.
+        """Return the local path of the file of a URL, after fetching and checking it.
 
         Raises:
-            DownloadError: it cannot be fetched.
+            DownloadError: the file cannot be fetched.
         """
         raise NotImplementedError
 
     def unpacked(self, url: str) -> str:
-        """Where that which the file of a URL unpacks to is on this disk: a folder, or a file.
+        """Return the local path of the extracted file of a URL: a folder, or a file.
 
         Raises:
-            ArchiveError: it is damaged.
+            ArchiveError: the archive is damaged.
         """
         raise NotImplementedError
 
@@ -45,7 +45,7 @@ class Access:
         return open(self.fetched(url), "rb")
 
     def comes(self, url: str) -> bool:
-        """Whether the file of a URL is better read as it comes than fetched: it is large, and not here."""
+        """Return True if the file of a URL should be streamed rather than fetched: it is large, and not cached."""
         return False
 
     def ranges(self, url: str) -> RangeFile:
@@ -53,31 +53,31 @@ class Access:
         return LocalRanges(self.fetched(url), name=redact(url))
 
     def member(self, url: str, inner: str) -> str:
-        """Where one file or folder of what a URL unpacks to is on this disk; `inner` is "" for all of it."""
+        """Return the local path of one member of the extracted file of a URL; all of it if `inner` is ""."""
         place = self.unpacked(url)
         return os.path.join(place, inner) if inner else place
 
     def members(self, url: str) -> list[str] | None:
-        """The files of an archive that can be opened one by one, folder by folder; None where it has to be had whole."""
+        """Return the files of an archive that can be opened one by one, folder by folder; None if it has to be fetched."""
         return None
 
     def opened_member(self, url: str, inner: str) -> BinaryIO:
-        """The bytes of one file of what a URL unpacks to; `inner` is "" where that is one file."""
+        """Return the bytes of one extracted file of a URL; `inner` is "" for a compressed single file."""
         return open(self.member(url, inner), "rb")
 
 
 class RemoteFile(os.PathLike[str]):
-    """What `download` gives for a URL while streaming: a path for whatever takes paths, and a text in many respects.
+    """The result of `download` for a URL while streaming: a path, which also behaves like a string in many respects.
 
-    `str()` is the URL.  `path.open()` reads the bytes as they come; `open(path)`, and whatever else takes a path, fetches
-    the file into the cache first.  `download_and_extract` gives one that stands for what the file unpacks to:
-    `folder / "a.csv"` is a file of an archive, of which no more is fetched than it takes to read it; for the folder as a whole
-    the archive is fetched and unpacked.
+    `str()` is the URL.  `path.open()` reads the bytes from the server; `open(path)`, and other functions that take paths, fetch
+    the file into the cache first.  `download_and_extract` returns one that refers to the extracted file:
+    `folder / "a.csv"` is a file of an archive, read with as few bytes as necessary; to use the folder as a whole,
+    the archive is fetched and extracted.
 
     Args:
-        url: where it is.
-        access: how it is reached.
-        is_unpacked: it stands for what the file unpacks to.
+        url: its URL.
+        access: how it is accessed.
+        is_unpacked: True if it refers to the extracted file.
         inner: the file or folder below that.
 
     >>> path = RemoteFile("https://example.org/data/a.csv", Access())
@@ -99,21 +99,21 @@ class RemoteFile(os.PathLike[str]):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it stands for the file of the URL as it is."""
+        """True if it refers to the file of the URL itself."""
         return not self._is_unpacked
 
     @property
     def is_member(self) -> bool:
-        """Whether it stands for one file or folder of an archive."""
+        """True if it refers to one file or folder of an archive."""
         return bool(self._inner)
 
     @property
     def comes(self) -> bool:
-        """Whether it is better read as it comes, by `open`, than fetched to be read by its path: it is large, and not here."""
+        """True if it should be read by `open` rather than fetched and read by its path: it is large, and not cached."""
         return self.is_plain and self._access.comes(self._url)
 
     def unpacked(self) -> RemoteFile:
-        """What the file unpacks to."""
+        """The extracted file."""
         return RemoteFile(self._url, self._access, is_unpacked=True)
 
     def members(self) -> list[str] | None:
@@ -126,11 +126,11 @@ class RemoteFile(os.PathLike[str]):
     # -- a path --------------------------------------------------------------------------------------------------------
 
     def __fspath__(self) -> str:
-        """Where it is on this disk: fetched, checked and unpacked first, if need be.
+        """Return the local path, after fetching, checking and extracting if necessary.
 
         Raises:
-            DownloadError: it cannot be fetched.
-            DataFilesNotFoundError: the archive has no such file.
+            DownloadError: the file cannot be fetched.
+            DataFilesNotFoundError: the archive does not have the file.
         """
         return self._access.member(self._url, self._checked_inner()) if self._is_unpacked else self._access.fetched(self._url)
 
@@ -148,20 +148,20 @@ class RemoteFile(os.PathLike[str]):
         errors: str | None = None,
         newline: str | None = None,
     ) -> IO[Any]:
-        """The file, open for reading; its bytes are fetched as they are read, and not kept.
+        """Open the file for reading; its bytes are fetched as they are read, and not cached.
 
-        Where size and checksum are on record they are compared at the end.  Another place in the file may be sought, which
-        is another request.
+        Recorded size and checksum are compared at the end.  Seeking is possible, and makes
+        another request.
 
         Args:
             mode: "r" or "rb".
             buffering: has no effect.
-            encoding, errors, newline: of a text, as those of `open`.
+            encoding, errors, newline: for text, as in `open`.
 
         Raises:
             ConfigurationError: another mode.
-            DownloadError: (while reading, too) it cannot be fetched.
-            NonMatchingChecksumError: (while reading) it differs from its record.
+            DownloadError: (also while reading) the file cannot be fetched.
+            NonMatchingChecksumError: (also while reading) the file differs from its record.
         """
         if set(mode) - set("rbt") or "r" not in mode or {"b", "t"} <= set(mode):
             raise ConfigurationError(f"{redact(str(self))} cannot be opened with mode {mode!r}. It can be read: 'r' or 'rb'.")
@@ -174,7 +174,7 @@ class RemoteFile(os.PathLike[str]):
         return io.TextIOWrapper(data, encoding=io.text_encoding(encoding), errors=errors, newline=newline)
 
     def ranges(self) -> RangeFile:
-        """Any of its bytes, without the rest; of what the file unpacks to, where that is on this disk, and unpacked first."""
+        """Return random access to the bytes; an extracted file is fetched and extracted first."""
         if self._is_unpacked:
             return LocalRanges(os.fspath(self), name=redact(str(self)))
         return self._access.ranges(self._url)
@@ -190,7 +190,7 @@ class RemoteFile(os.PathLike[str]):
             return str(handle.read())
 
     def exists(self) -> bool:
-        """Whether it is there; asks the server."""
+        """Return True if the file exists; sends a request to the server."""
         try:
             if self._is_unpacked:
                 return os.path.exists(self)
@@ -201,15 +201,15 @@ class RemoteFile(os.PathLike[str]):
             return False
 
     def is_file(self) -> bool:
-        """Whether it is there, and no folder."""
+        """Return True if it exists and is not a folder."""
         return os.path.isfile(self) if self._is_unpacked else self.exists()
 
     def is_dir(self) -> bool:
-        """Whether it is a folder."""
+        """Return True if it is a folder."""
         return self._is_unpacked and os.path.isdir(self)
 
     def iterdir(self) -> Iterator[Path]:
-        """What is in the folder, which is fetched and unpacked for it."""
+        """Yield the paths in the folder, which is fetched and extracted first."""
         return Path(self).iterdir()
 
     def glob(self, pattern: str) -> Iterator[Path]:
@@ -247,7 +247,7 @@ class RemoteFile(os.PathLike[str]):
 
     @property
     def parent(self) -> RemoteFile:
-        """What it lies in."""
+        """The folder that contains it."""
         if self._inner:
             return self._with(posixpath.dirname(self._inner.rstrip("/")))
         return RemoteFile(posixpath.dirname(self._path.rstrip("/")), self._access)
@@ -261,7 +261,7 @@ class RemoteFile(os.PathLike[str]):
         return self.with_name(self.stem + suffix)
 
     def joinpath(self, *others: str | os.PathLike[str]) -> RemoteFile:
-        """What lies below it."""
+        """Return the path of a file below."""
         found = self
         for other in others:
             found = found / other
@@ -295,7 +295,7 @@ class RemoteFile(os.PathLike[str]):
         return f"{type(self).__name__}({redact(str(self))!r})"
 
     def __format__(self, spec: str) -> str:
-        """The URL; of an archive the folder that it unpacks to, since what a text is made of for it is the path of a file."""
+        """Return the URL; for an archive the extracted folder, since formatted strings are used as paths of files."""
         return format(os.fspath(self) if self._is_archive else str(self), spec)
 
     @property
@@ -303,7 +303,7 @@ class RemoteFile(os.PathLike[str]):
         return self._is_unpacked and not _COMPRESSED.search(path_of(self._url))
 
     def __add__(self, text: str) -> RemoteFile | str:
-        """What has a longer name: of an archive, a file below."""
+        """Return the path with `text` appended: below an archive, the path of a file."""
         if not isinstance(text, str):
             return NotImplemented
         if not self._is_unpacked:

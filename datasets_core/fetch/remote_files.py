@@ -1,4 +1,4 @@
-"""How a `RemoteFile` is reached while streaming: as it comes where the format allows, else whole, which is said once."""
+"""Reading a `RemoteFile` while streaming: directly from the server if the format allows, else whole, with one log message."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ class _OpenedArchive(ArchiveIterable):
         return True
 
     def _is_read_twice(self) -> bool:
-        """Whether a look at all headers is cheap: a zip has them in one place."""
+        """Return True if reading all headers is cheap: a zip has them in one place."""
         return kind_of(head_of(cast(BinaryIO, self.source))) == "zip"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFiles:
-    """The paths of files, as `FilesIterable`, some of which are behind URLs.
+    """An iterable of the paths of files, some of which are URLs.
 
     Attributes:
-        paths: iterables of paths, in order.
-        below: lists what is below a local path.
+        paths: paths of files and folders, in order.
+        below: returns the files below a local path.
     """
 
     paths: tuple[str | RemoteFile, ...]
@@ -125,7 +125,7 @@ class ZipMembers:
 
     @property
     def version(self) -> str:
-        """What tells this version of the archive from others; "" where its server did not say."""
+        """An identity of this version of the archive; "" if its server gives none."""
         return version_of(self._data)
 
     def files(self) -> list[str] | None:
@@ -137,17 +137,17 @@ class ZipMembers:
         return ["/".join(path) for path in sorted(shown, key=lambda path: [*((1, name) for name in path[:-1]), (0, path[-1])])]
 
     def is_folder(self, inner: str) -> bool:
-        """Whether there is a folder of that path."""
+        """Return True if there is a folder of that path."""
         below = f"{inner}/"
         return any(
             path.startswith(below) or (path == inner and member.kind == "folder") for path, (member, _) in self._members.items()
         )
 
     def opened(self, inner: str) -> BinaryIO | None:
-        """The bytes of a member; None where only the whole archive tells them, since it is a link or a folder.
+        """Return the bytes of a member; None for links and folders, which require the whole archive.
 
         Raises:
-            DataFilesNotFoundError: there is no such member.
+            DataFilesNotFoundError: the member does not exist.
         """
         found = self._members.get(inner)
         if found is not None and found[0].kind == "file":
@@ -169,13 +169,13 @@ class ZipMembers:
 
 
 def version_of(data: BinaryIO) -> str:
-    """What tells the version of a URL that is being read from others; "" where its server did not say."""
+    """Return an identity of the version of an open URL; "" if its server gives none."""
     raw = getattr(data, "raw", None)
     return raw.version if isinstance(raw, PartedBytes) else ""
 
 
 def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:
-    """The bytes of a member of a tar, which is read up to it; None where only the whole archive tells them.
+    """Return the bytes of a member of a tar, which is read up to it; None if the whole archive is required.
 
     Closing the result closes `data`.
     """
@@ -217,14 +217,14 @@ class Closing(io.BufferedReader):
 
 
 class Once:
-    """What has been said or done once for each key, in this process."""
+    """Keys of messages logged, or work done, once in this process."""
 
     def __init__(self) -> None:
         self._done: set[str] = set()
         self._lock = threading.Lock()
 
     def first(self, key: str) -> bool:
-        """Whether it is the first time."""
+        """Return True at the first call for this key."""
         with self._lock:
             is_first = key not in self._done
             self._done.add(key)
@@ -240,7 +240,7 @@ _MOST_MEMBERS = 16  # that are fetched one by one as paths, before all are fetch
 
 
 class RemoteFacts:
-    """What is known of remote files in this process: where they are, and what was said of them."""
+    """Facts about remote files in this process: their local paths, and the messages logged."""
 
     def __init__(self) -> None:
         self.fetched: dict[str, str] = {}
@@ -341,10 +341,10 @@ class StreamedAccess(Access):
         return decompressed(data, path=redact(url), budget=Budget(redact(url), None, settings()))
 
     def _opened_inner(self, url: str, inner: str) -> tuple[BinaryIO | None, str]:
-        """The bytes of a member, None where only the whole archive tells them; and the version that they are of, where known.
+        """Return the bytes of a member (None if the whole archive is required), and their version, if known.
 
         Raises:
-            DataFilesNotFoundError: there is no such member.
+            DataFilesNotFoundError: the member does not exist.
         """
         if (members := self._zip(url)) is not None:
             return members.opened(inner), members.version
@@ -432,7 +432,7 @@ class _SelfClosing(io.BufferedReader):
 
 
 def _below(url: str, place: str, inner: str) -> str:
-    """What lies below that which a URL was unpacked to."""
+    """Return the path below the extracted file of a URL."""
     if inner and not os.path.isdir(place):
         raise no_member(url, inner)
     return os.path.join(place, inner) if inner else place

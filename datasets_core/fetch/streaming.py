@@ -77,7 +77,7 @@ class StreamingDownloadManager(DownloadManager):
 
     @property
     def known(self) -> RemoteFacts:
-        """What it keeps of remote files, made for the first; threads that need it at the same time get the same one."""
+        """The facts about remote files, made for the first one; concurrent threads get the same object."""
         from datasets_core.fetch.remote_files import RemoteFacts
 
         made: RemoteFacts = vars(self).get("_known") or vars(self).setdefault("_known", RemoteFacts())
@@ -85,7 +85,7 @@ class StreamingDownloadManager(DownloadManager):
 
     @property
     def _access(self) -> StreamedAccess:
-        """That of all remote files that there are; it goes with the last of them, and closes what it has open."""
+        """The access shared by all remote files; it ends with the last of them, and closes its open files."""
         from datasets_core.fetch.remote_files import StreamedAccess
 
         found = self._open_access()
@@ -101,7 +101,7 @@ class StreamingDownloadManager(DownloadManager):
         return {**self.__dict__, "_last_access": None}
 
     def download(self, url_or_urls: Any) -> Any:
-        """Say where files are: a URL gives a `RemoteFile`, and nothing is fetched; a local path is itself.
+        """Return the locations of files: a `RemoteFile` for a URL, without fetching it; a local path unchanged.
 
         Args:
             url_or_urls: a path or URL, or any nesting of lists, tuples and dicts of them.
@@ -111,7 +111,7 @@ class StreamingDownloadManager(DownloadManager):
 
         Raises:
             DataFilesNotFoundError: a local file does not exist.
-            MissingChecksumError: `force_checksums_validation` is asked for, and URLs are not registered.
+            MissingChecksumError: with `force_checksums_validation`, if URLs are not registered.
         """
         asked = dict.fromkeys(url for url in _leaves(url_or_urls) if isinstance(url, str))
         self._check_that_all_are_registered(asked)
@@ -163,7 +163,7 @@ class StreamingDownloadManager(DownloadManager):
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> Any:
         """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`.
 
-        Of a URL the bytes are read as they come: of a tar from its beginning, of a zip in parts, where the server gives such.
+        A URL is read directly from the server: a tar from its beginning, a zip in parts, if the server supports them.
         """
         from datasets_core.fetch.remote_files import RemoteArchive
 
@@ -199,7 +199,7 @@ class StreamingDownloadManager(DownloadManager):
             access.release()
 
     def fetching(self) -> DownloadManager:
-        """A manager for the same files that fetches them when they are asked for, and gives paths on this disk."""
+        """Return a manager for the same files that fetches them on request, and returns local paths."""
         made = DownloadManager(self.dataset_name, self.data_dir, self.download_config, self._base_path)
         own = {"_known", "given_urls", "_last_access", "_local_places"}
         vars(made).update({name: value for name, value in vars(self).items() if name not in own})
@@ -208,11 +208,11 @@ class StreamingDownloadManager(DownloadManager):
     # -- what remote files ask for -------------------------------------------------------------------------------------
 
     def fetch(self, url: str) -> str:
-        """Where the file of a URL is on this disk, fetched into the cache and checked as `DownloadManager.download` does."""
+        """Return the local path of the file of a URL, fetched into the cache and checked as by `DownloadManager.download`."""
         return self._downloaded([url])[url]
 
     def fetch_all(self, urls: list[str]) -> dict[str, str]:
-        """Where the files of URLs are on this disk, fetched together; see `fetch`."""
+        """Return the local paths of the files of URLs, fetched together; see `fetch`."""
         known = self.known.fetched
         missing = [url for url in dict.fromkeys(urls) if url not in known or not os.path.exists(known[url])]
         if missing:
@@ -220,14 +220,14 @@ class StreamingDownloadManager(DownloadManager):
         return {url: known[url] for url in urls}
 
     def unpack(self, path: str) -> str:
-        """Where that which a local file unpacks to is."""
+        """Return the path of an extracted local file."""
         return str(super().extract(path))
 
     def held(self, url: str) -> str | None:
-        """Where the file of a URL is in the cache, if it need not be fetched again.
+        """Return the path of the file of a URL in the cache; None if it has to be fetched again.
 
         Raises:
-            OfflineError: it is not, and nothing may be fetched.
+            OfflineError: the file has to be fetched, and requests are not allowed.
         """
         if "::" in url:
             return self.fetch(url)  # the file around it is
@@ -249,7 +249,7 @@ class StreamingDownloadManager(DownloadManager):
         return found[0]
 
     def _stream_of_hub(self, url: str) -> BinaryIO:
-        """The bytes of a file of the Hub as they come: of one in LFS; a small one is fetched, to be compared first."""
+        """Return the bytes of a file of the Hub from the server, if it is in LFS; a small file is fetched and checked first."""
         listed = self._hub.listed_record(url)
         if listed.checksum is None or self.is_enforced(url):
             return open(self._access.fetched(url), "rb")
@@ -266,7 +266,7 @@ class StreamingDownloadManager(DownloadManager):
         return open_remote(ReadRequest(self._hub.source(url), whole, check, listed, name=url, is_pinned=True))
 
     def stream(self, url: str) -> BinaryIO:
-        """The bytes of a URL as they come; checked when all have come, where there is something on record."""
+        """Return the bytes of a URL from the server; checked at the end, if there is a record."""
         from datasets_core.fetch.ranges.stores import store_transport
 
         if is_hub_url(url):
@@ -339,7 +339,7 @@ class StreamingDownloadManager(DownloadManager):
         return self._extractions().keep(identity, name, write)
 
     def comes(self, url: str) -> bool:
-        """Whether the file of a URL need not be had whole and is not here; one of the Hub where it is large, and in LFS."""
+        """Return True if the file of a URL is not cached and can be read in parts; for the Hub also large, and in LFS."""
         if "::" in url or self.is_enforced(url):
             return False
         if is_hub_url(url):
@@ -349,7 +349,7 @@ class StreamingDownloadManager(DownloadManager):
         return self.held(url) is None
 
     def is_enforced(self, url: str) -> bool:
-        """Whether nothing may be read of a URL but with all of it, since its sha256 is to be compared."""
+        """Return True if a URL must only be read as a whole, since its sha256 is compared."""
         if is_hub_url(url):
             is_registered = self._is_enforced and getattr(self._entry(url), "checksum", None) is not None
             return is_registered or self.verification is VerificationMode.ALL_CHECKS
@@ -400,10 +400,10 @@ __all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "place_of", "ranges_of"
 
 
 def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
-    """A file of which any bytes can be read.
+    """Return a file for random access to byte ranges.
 
     Args:
-        path: of this disk, a URL, or a `RemoteFile`, which knows how its URL is reached.
+        path: a local path, a URL, or a `RemoteFile`, which has its own access.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -417,7 +417,7 @@ def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
 
 
 def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
-    """Where a file is: a path of this disk, or a `RemoteFile`, which reads it from elsewhere.
+    """Return the location of a file: a local path, or a `RemoteFile`, which reads it from elsewhere.
 
     Args:
         path: see `ranges_of`.

@@ -29,8 +29,8 @@ from datasets_core.fetch.disk_cache import claim, discard, facts_of
 from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, Judge, RetryPolicy, TransientError
 
 _CHUNK = 1 << 20
-_KEPT_FREE = 0.05  # of the disk, by a body of which nobody says how long it is
-_UNDECLARED_BYTES = 1 << 20  # of such a body come before the server is asked in another way
+_KEPT_FREE = 0.05  # of the disk, by a body of undeclared length
+_UNDECLARED_BYTES = 1 << 20  # bytes of such a body before the server is asked for its length in another way
 _REVALIDATION_TRIES = 2
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _FOREIGN_PROTOCOLS = {"hf", "http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "ftp", "sftp", "file", "memory"}
@@ -41,12 +41,12 @@ _ONE_BYTE = "bytes=0-0"
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was received.
+    """A received file.
 
     Attributes:
         record: size and sha256 of the bytes.
-        etag, last_modified: by which the server knows this version, if by any.
-        encoding: the `Content-Encoding` that the bytes still have, "" for none.
+        etag, last_modified: the version according to the server, if any.
+        encoding: the `Content-Encoding` of the bytes, "" for none.
     """
 
     record: FileRecord
@@ -60,15 +60,15 @@ class Source(Protocol):
 
     @property
     def is_remote(self) -> bool:
-        """Whether a network is needed for it."""
+        """True if it needs a network."""
         ...
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
-        """Whether the version that was fetched once is still the one to be had."""
+        """Return True if the fetched version is still current."""
         ...
 
     def version(self) -> str:
-        """What tells the version to be had from others: an ETag, else a date; "" where the source does not say."""
+        """Return an identity of the current version: an ETag, else a date; "" if the source gives neither."""
         ...
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
@@ -77,7 +77,7 @@ class Source(Protocol):
 
 
 def is_strong(etag: str | None) -> bool:
-    """Whether an ETag promises equal bytes (a weak one only equal meaning).
+    """Return True if an ETag promises equal bytes (a weak one only promises equal meaning).
 
     >>> is_strong('"abc"'), is_strong('W/"abc"'), is_strong(None)
     (True, False, False)
@@ -123,7 +123,7 @@ class HttpSource:
         return (same_tag or same_date) and _whole_size(response) in (None, num_bytes)
 
     def version(self) -> str:
-        """See `Source`; asked by a GET of one byte, so that no server sends a body that nobody reads."""
+        """See `Source`; sends a GET for one byte, so that no server sends a whole body."""
         response = self._asked({}, tries=self.policy.tries)
         return response.header("etag") or response.header("last-modified") or ""
 
@@ -136,14 +136,14 @@ class HttpSource:
 
         attempts = Attempts(replace(self.policy, tries=tries), redact(self.url))
         response = attempts.call(lambda: ask({"Range": _ONE_BYTE}))
-        return response if response.status != 416 else attempts.call(lambda: ask({}))  # it is empty; 416 need tell no version
+        return response if response.status != 416 else attempts.call(lambda: ask({}))  # it is empty; a 416 may lack the version
 
     def _sent(self, method: Literal["GET", "HEAD"], headers: Mapping[str, str]) -> AbstractContextManager[HttpResponse]:
         asked = {**self.headers, **headers}
         return self.client.send(method, self.url, headers=asked, credentials=self.credentials, judge=self.judge)
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
-        """Fetch it, trying again and continuing where that is safe.
+        """Fetch it, with retries, and continue a partial download if that is safe.
 
         Raises:
             DownloadError: the server refuses, or all tries failed; or what it sends does not end.
@@ -180,7 +180,7 @@ class HttpSource:
             )
 
     def _size_of_head(self) -> int | None:
-        """The size that the server declares when it is asked for the head alone; None where it does not say one."""
+        """Return the size that the server declares in answer to a HEAD request; None if it declares none."""
 
         def ask() -> int | None:
             with self._sent("HEAD", {}) as response:
@@ -202,13 +202,13 @@ def _whole_size(response: HttpResponse) -> int | None:
 
 
 def can_continue(path: str) -> bool:
-    """Whether a part of a body lies at `path` of which it is known what version it belongs to."""
+    """Return True if `path` has a part of a body with a known version."""
     etag = facts_of(path).get("etag")
     return isinstance(etag, str) and is_strong(etag) and os.path.isfile(path)
 
 
 class _Body:
-    """The bytes of one version, as far as they have come; kept on disk, so that another process can go on."""
+    """The bytes received so far, of one version; kept on disk, so that another process can continue."""
 
     def __init__(self, path: str, watch: Watch) -> None:
         self.path, self._watch = path, watch
@@ -261,14 +261,14 @@ class _Body:
 
 
 class BodyLimit:
-    """How many bytes of a file may come: those on record, else those declared, else what a setting allows.
+    """Limit of the bytes of a file: the recorded size, else the declared one, else that of a setting.
 
     Args:
-        url: of the file, for messages.
-        path: where the bytes go; what lies there is removed where they do not end.
-        total: bytes that the server declares.
-        expected: bytes on record.
-        head: asks what the server declares in another way, where many bytes came and nothing else tells.
+        url: the URL of the file, for error messages.
+        path: the path of the bytes; the file there is removed if the limit is exceeded.
+        total: declared size in bytes.
+        expected: recorded size in bytes.
+        head: returns the size declared in another way, called after many bytes without a declared size.
     """
 
     def __init__(
@@ -301,7 +301,7 @@ class BodyLimit:
         self._most = _UNDECLARED_BYTES if allowed is None else min(allowed, _UNDECLARED_BYTES)
 
     def check(self, count: int) -> None:
-        """See that `count` bytes are not too many.
+        """Check that `count` bytes are not too many.
 
         Raises:
             NonMatchingChecksumError: they are more than on record.
@@ -316,7 +316,7 @@ class BodyLimit:
             self._most = self._declared()
 
     def _declared(self) -> int | None:
-        """The bytes that a HEAD declares, else those that are allowed."""
+        """Return the size declared in answer to a HEAD request, else the allowed size."""
         head = self._head() if self._head is not None else None
         free = files.free_bytes(os.path.dirname(self._path) or ".")
         if head is None or (free is not None and head > free):
@@ -329,7 +329,7 @@ class BodyLimit:
             raise TransientError(f"more than the declared {self._total} bytes came")
         if self._expected is not None:
             _refuse_size(self._url, f"more than {self._expected} bytes", self._expected)
-        discard(self._path)  # there is nothing to go on with
+        discard(self._path)  # nothing to continue
         if self._is_of_head:
             reason = f"its server declares {self._most:,} bytes when it is asked by HEAD, and sends more without an end"
             raise DownloadError(self._url, reason, advice="Check the address")
@@ -349,12 +349,12 @@ def _refuse_size(url: str, found: str, wanted: int) -> NoReturn:
 
 
 def storage_options_of(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the user's options is for this URL: they are given by protocol, or plain for one protocol.
+    """Return the user's options for this URL: they are given by protocol, or plain for one protocol.
 
     >>> storage_options_of("s3://b/k", {"s3": {"anon": True}}), storage_options_of("s3://b/k", {"anon": True})
     ({'anon': True}, {'anon': True})
     """
-    if "::" in url:  # fsspec itself tells the hops of a chain apart
+    if "::" in url:  # fsspec itself splits the hops of a chain
         return dict(options)
     protocol = url.partition("://")[0]
     names = {"http", "https"} if protocol in ("http", "https") else {protocol}
@@ -373,12 +373,12 @@ class StoreSource:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the last hop of the chain is neither this disk nor this memory."""
+        """True if the last hop of the chain is neither on this disk nor in memory."""
         scheme, mark, _ = self.url.rpartition("::")[2].partition("://")
         return bool(mark) and scheme not in _LOCAL_PROTOCOLS
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
-        """Whether the store says the same of it as when it was fetched."""
+        """Return True if the store reports the same facts as when the file was fetched."""
         return self._entry().identity == (etag or "") and self._entry().size in (-1, num_bytes)
 
     def version(self) -> str:
@@ -392,11 +392,11 @@ class StoreSource:
         return found
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
-        """Read it once from beginning to end.
+        """Fetch the file once, from beginning to end.
 
         Raises:
-            DataFilesNotFoundError: there is no such file.
-            DownloadError: the store fails, or gives fewer bytes than it said.
+            DataFilesNotFoundError: the file does not exist.
+            DownloadError: the store fails, or sends fewer bytes than declared.
         """
         entry = self._entry()
         digest = Digest()
@@ -421,7 +421,7 @@ class StoreSource:
 
 
 class store_errors:  # noqa: N801 - used as a block
-    """Whatever a store raises becomes one `DownloadError`, without secrets."""
+    """Turns errors of a store into one `DownloadError`, without secrets."""
 
     def __init__(self, url: str) -> None:
         self._url = url

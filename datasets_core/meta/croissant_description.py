@@ -217,7 +217,7 @@ def _stepped(path: str, key: str) -> str:
 
 
 def data_type(feature: FeatureType) -> str | list[str]:
-    """The data type of values that are no lists, and of structs without fields.
+    """Return the data type of values other than lists, and of structs without fields.
 
     >>> from datasets_core.features import Image, Value
     >>> data_type(Value("uint8")), data_type(Value("timestamp[us, tz=UTC]")), data_type(Image())
@@ -235,7 +235,7 @@ def data_type(feature: FeatureType) -> str | list[str]:
 
 
 def _unwrapped(feature: FeatureType) -> tuple[FeatureType, list[int]]:
-    """What lists hold inside, and their lengths, -1 where they may have any."""
+    """Return the innermost type of nested lists, and their lengths, -1 for variable ones."""
     shape: list[int] = []
     while isinstance(feature, (List, LargeList)):
         shape.append(feature.length if isinstance(feature, List) else -1)

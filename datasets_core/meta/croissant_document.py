@@ -104,7 +104,7 @@ def parse_croissant(text: str | bytes, *, path: str) -> CroissantDocument:
     'mit, cc0'
 
     Raises:
-        FileFormatError: it is no JSON-LD of a dataset, or a node of it says something that means nothing; it names the node.
+        FileFormatError: not the JSON-LD of a dataset, or an invalid node; names the node.
     """
     try:
         form = json.loads(text)

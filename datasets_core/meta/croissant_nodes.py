@@ -354,7 +354,7 @@ def parse_json_path(text: str) -> tuple[Step, ...]:
     (('rows', None, 'name'), ('bytes',), ('a b', 0))
 
     Raises:
-        ValueError: it is no path, or asks for more than keys, positions and wildcards.
+        ValueError: not a path, or one with more than keys, positions and wildcards.
     """
     rest = text.strip()
     if rest.startswith("$"):

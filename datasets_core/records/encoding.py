@@ -42,16 +42,16 @@ class Pieces:
     bounds: Ints
 
     def at(self, places: Ints) -> Pieces:
-        """Fewer and longer pieces, which begin and end where these numbers of them do."""
+        """Return fewer and longer pieces: each place is the number of a piece at which a new one begins."""
         return Pieces(self.data, self.bounds[places])
 
     @property
     def sizes(self) -> Ints:
-        """How many bytes each has."""
+        """The number of bytes of each piece."""
         return np.diff(self.bounds)
 
     def array(self) -> pa.LargeBinaryArray:
-        """They, as Arrow has them."""
+        """Return the pieces as an Arrow array."""
         return pa.Array.from_buffers(pa.large_binary(), len(self.bounds) - 1, [None, pa.py_buffer(self.bounds), self.data])
 
 
@@ -60,9 +60,9 @@ class LeafValues:
     """The values of a leaf in some rows.
 
     Attributes:
-        valid: which rows have any; None: all.
-        counts: how many lists or values there are in each row, then how many in each of these lists, and so on.
-        values: all of them, none of which is null.
+        valid: mask of the rows that have values; None: all.
+        counts: the number of lists or values in each row, then the number in each of these lists, and so on.
+        values: all values; none is null.
     """
 
     valid: Mask | None
@@ -188,7 +188,7 @@ def stored(values: pa.Array) -> pa.Array:
         values = values.storage
     if isinstance(values, pa.DictionaryArray):
         values = values.dictionary_decode()
-    if types.is_string_view(values.type) or types.is_binary_view(values.type):  # of which Arrow drops no nulls
+    if types.is_string_view(values.type) or types.is_binary_view(values.type):  # Arrow drops no nulls of views
         values = values.cast(pa.large_binary())
     return values
 
@@ -302,7 +302,7 @@ def _steps(key: str, steps: Any) -> bytes:
 
 
 def _feature(key: str, value: Any, name: str) -> bytes:
-    """The message of a value: those that most records are made of without a detour."""
+    """Return the message of a value; the common types take a direct path."""
     kind = type(value)
     if kind is bytes:
         return delimited(LISTS["bytes"], delimited(FIRST, value))
@@ -317,15 +317,15 @@ def _feature(key: str, value: Any, name: str) -> bytes:
 
 
 def feature_of(key: str, value: Any, name: str = "Example") -> Feature:
-    """A value, or some, as a feature.
+    """Return a value, or a list of values, as a feature.
 
     Args:
         key: of the feature, for messages.
         value: as `encode_example` takes it.
-        name: the message that it stands in, for messages.
+        name: the name of the enclosing message, for error messages.
 
     Raises:
-        ExampleError: it is of no kind that features have, or of several.
+        ExampleError: a value of a type that features do not have, or values of several types.
 
     >>> feature_of("label", True)
     Feature(kind='int64', values=[1])
@@ -453,26 +453,26 @@ def _ints(key: str, values: Any, name: str) -> bytes:
 
 
 _MOST_HEADS = 1 << 14  # that are kept, of one column
-_MOST_SIZE = 1 << 16  # of a content, up to which sizes are told apart by a table
+_MOST_SIZE = 1 << 16  # limit of the sizes that are distinguished by a table
 _ADVICE = "Mend the value, cast the column, or leave it out"
 
 
 def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, FeatureType] | None = None) -> pa.Array:
-    """Each row as the bytes of a `tf.train.Example`, or of a `SequenceExample` where a column holds lists of lists.
+    """Return each row as the bytes of a `tf.train.Example`, or of a `SequenceExample` if a column holds lists of lists.
 
     Columns become features of their names, in their order: whole numbers, booleans and labels an `int64_list`; moments, days
     and durations likewise, as the numbers that Arrow stores; floats a `float_list`, rounded to float32; text and bytes a
     `bytes_list`, and so do images and the like, by the bytes of their files.  Lists and arrays are flattened, the fields of a
-    dict become features named `column/field`, and of a null there is no feature.  Where lists hold lists of any size, these
+    dict become features named `column/field`; a null has no feature.  If lists hold lists of any size, these
     columns become feature lists, with a step for each inner list, and the other columns the context.
 
     Args:
         batch: the rows.
-        features: the kinds of the columns; None: those that the batch tells.
+        features: the types of the columns; None: those of the batch.
 
     Raises:
-        ArgumentTypeError: it is none.
-        CastError: messages have no form of a column: decimals, or lists of lists of lists.
+        ArgumentTypeError: the argument is not a record batch.
+        CastError: a column that messages cannot store: decimals, or lists of lists of lists.
         CellCastError: a value is beyond int64 or float32, or a list holds None; names row and column.
 
     >>> from datasets_core.records import decode_example
@@ -497,17 +497,17 @@ def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, Fea
 
 
 class ExampleEncoder:
-    """What makes messages of rows with the same columns; see `encode_examples`.
+    """Encodes rows of the same columns as messages; see `encode_examples`.
 
     Args:
-        features: the kinds of the columns.
+        features: the types of the columns.
 
     Attributes:
-        is_sequence: the messages are `SequenceExample`s.
-        rounded: columns of which float32 does not hold some values, each with the number of the first such row.
+        is_sequence: True if the messages are `SequenceExample`s.
+        rounded: columns with values that float32 cannot hold, each with the number of the first such row.
 
     Raises:
-        CastError: messages have no form of a column.
+        CastError: a column that messages cannot store.
 
     >>> encoder = ExampleEncoder(Features({"a": Value("float64")}))
     >>> [len(record.as_py()) for record in encoder.encode(pa.record_batch({"a": [0.5, 0.1]}))], encoder.rounded
@@ -522,14 +522,14 @@ class ExampleEncoder:
         self._before_context, self._before_lists = _Heads((FIRST,)), _Heads((SECOND,))
 
     def encode(self, batch: pa.RecordBatch, first: int = 0) -> pa.LargeBinaryArray:
-        """The messages of some rows.
+        """Return the messages of some rows.
 
         Args:
             batch: the rows.
-            first: the number of the first of them, for messages.
+            first: the number of the first row, for error messages.
 
         Raises:
-            CellCastError: a value has no form; names row and column.
+            CellCastError: a value that cannot be stored; names row and column.
         """
         context, lists = _Parts.of(batch.num_rows), _Parts.of(batch.num_rows)
         for column in self._columns:
@@ -554,12 +554,12 @@ class ExampleEncoder:
 
 @dataclass(frozen=True, slots=True)
 class _Heads:
-    """The bytes before a content: each layer of the message begins with a number that says how many bytes follow.
+    """Builds the bytes before a content: each layer of the message begins with the number of bytes that follow.
 
     Attributes:
-        layers: what stands before each of these numbers, from the innermost on.
-        is_packed: before a content of no bytes the innermost layer is left out.
-        known: those of sizes that there were.
+        layers: the bytes before each of these numbers, from the innermost layer outwards.
+        is_packed: True to leave out the innermost layer before an empty content.
+        known: the heads that were computed, by size.
     """
 
     layers: tuple[bytes, ...]
@@ -567,7 +567,7 @@ class _Heads:
     known: dict[int, bytes] = field(default_factory=dict)
 
     def of(self, sizes: Ints, present: Mask | None = None) -> _Head:
-        """Those of contents of these sizes; nothing before one that is not present."""
+        """Return the heads of contents of these sizes; an absent content has an empty head."""
         if present is None and len(sizes) and sizes.min() == sizes.max():
             head = self._head(int(sizes[0]))
             return _Head(pa.scalar(head, pa.large_binary()), np.full(len(sizes), len(head), np.int64))
@@ -590,7 +590,7 @@ class _Heads:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What stands before some contents: the bytes, one for all or for each, and how many they are."""
+    """The heads of some contents (bytes, one value for all or one for each) and their sizes."""
 
     data: Any
     sizes: Ints
@@ -607,7 +607,7 @@ def _told_apart(numbers: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(slots=True)
 class _Parts:
-    """What messages are made of, one part behind the other, and how many bytes that is."""
+    """The parts of messages in order, and the size of each message so far."""
 
     parts: list[Any]
     sizes: Ints
@@ -643,10 +643,10 @@ class _Column:
         self._before_values = _Heads((FIRST,))
 
     def add_to(self, parts: _Parts, column: pa.Array) -> None:
-        """Put the feature behind the parts of messages.
+        """Append the feature to the parts of the messages.
 
         Raises:
-            Misfit: a value has no form; says the row.
+            Misfit: a value that cannot be stored; says the row.
         """
         held = leaf_values(column, self.leaf)
         pieces = self._pieces(held)

@@ -1,4 +1,4 @@
-"""`ExampleReader`: blocks of records as record batches, by specs, by features, or by what the records tell."""
+"""`ExampleReader`: blocks of records as record batches, by specs, by features, or by types inferred from the records."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ _MESSAGES = ("example", "sequence_example", "bytes")
 
 
 class ExampleReader:
-    """Turns records into rows.
+    """Converts records to rows.
 
-    With specs, TensorFlow's rules hold, and a column of strings is one of bytes; features then say what the columns are cast
-    to.  With features alone, each column says how its key is read: a record without it has None.  With neither, the records
-    tell: one value in every record that has the key makes a column of values, else it is one of lists; strings are bytes.
+    With specs, the rules of TensorFlow apply, and a column of strings has type bytes; features are then the types to cast
+    to.  With features alone, each column says how its key is read: a record without it has None.  With neither, types are
+    inferred: one value in every record that has the key makes a column of values, else of lists; strings are bytes.
 
     Args:
         spec: key to spec: of an Example, or of the context of a SequenceExample.
         sequence_spec: key to spec, of feature lists.
         features: the columns.
-        message: what the records are; None: those with feature lists are `"sequence_example"`, others `"example"`.
-        columns: the columns that are wanted, in this order; None for all.
+        message: the message type of the records; None: `"sequence_example"` if a record has feature lists, else `"example"`.
+        columns: the columns to read, in this order; None for all.
 
     Attributes:
-        features: the columns, where they are known before the records; else None.
-        message: as it was given.
+        features: the columns, if they are known before reading; else None.
+        message: the argument.
 
     Raises:
-        ConfigurationError: specs have no meaning, or do not fit each other, the features or the message.
-        UnknownColumnError: a wanted column is not there.
-        CastError: records have no form of a column.
+        ConfigurationError: invalid specs, or specs that contradict each other, the features or the message.
+        UnknownColumnError: a column that does not exist.
+        CastError: a column that records cannot store.
 
     >>> from datasets_core.records import encode_example
     >>> block = RecordBlock.of([encode_example({"n": 1, "tags": ["a", "b"]}), encode_example({"n": 2})])
@@ -94,15 +94,15 @@ class ExampleReader:
         self.features = self._rows.features
 
     def read(self, block: RecordBlock, known: pa.Schema | None = None) -> pa.RecordBatch:
-        """The rows of a block.
+        """Return the rows of a block.
 
         Args:
             block: the records.
-            known: what records before told of the columns, where nothing else tells them: those columns come first, and each
-                has the type that holds the values of both.
+            known: columns inferred from earlier records, used if types are inferred: these columns come first, and each
+                has the common type of both.
 
         Raises:
-            ExampleError: a record is no such message, or not of the features that are asked for; of several the first.
+            ExampleError: the first record that is not such a message, or does not fit the requested features.
         """
         return with_first_error(block, lambda part: self._rows.read(part, known))
 
@@ -117,7 +117,7 @@ class _RowMaker(Protocol):
 
 
 def _batch(arrays: Mapping[str, pa.Array], count: int, schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """Columns as a batch of so many rows, which is not lost where there is no column."""
+    """Return columns as a batch of `count` rows, also if there are no columns."""
     if not arrays:
         return pa.RecordBatch.from_struct_array(struct_array(pa.struct([]), count, None, []))
     if schema is not None:
@@ -223,27 +223,27 @@ class _ByFeatures:
 def _decoded(
     block: RecordBlock, keys: frozenset[bytes] | None, is_sequence: bool | None
 ) -> tuple[WireColumns, SequenceColumns]:
-    """The columns of a block, and its feature lists; `None` makes the records tell whether they have any."""
+    """Return the columns of a block, and its feature lists; `is_sequence=None` detects from the records if they have any."""
     if is_sequence or (is_sequence is None and has_feature_lists(block)):
         return decode_sequence_examples(block, keys, keys)
     return decode_examples(block, keys), {}
 
 
 def keys_of(block: RecordBlock, message: str | None = None) -> list[str]:
-    """The keys that some records have, those of feature lists too, in the order in which they are first seen.
+    """Return the keys of the records, including feature lists, in the order of first occurrence.
 
     Args:
         block: the records.
         message: see `ExampleReader`.
 
     Raises:
-        ExampleError: a record is no such message.
+        ExampleError: a record is not such a message.
     """
     columns, lists = _decoded(block, None, None if message is None else message == "sequence_example")
     return [key.decode(errors="surrogateescape") for key in (*columns, *lists)]
 
 
-# -- by what records tell ----------------------------------------------------------------------------------------------
+# -- inferred from the records -----------------------------------------------------------------------------------------
 
 
 class _ByRecords:

@@ -1,6 +1,6 @@
-"""How the features of a dataset read those of records: which keys a column takes, and how their values make its rows.
+"""Readers of the features of a dataset from those of records: the keys of each column, and the conversion to rows.
 
-It is the way back of what writing makes of columns (`message_plan.py`).
+This is the inverse of `encoding.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from datasets_core.records.wire.values import (
     offsets_of,
 )
 
-# What records tell of their columns where nothing else does: `inferred_columns`, and `join_types` of two blocks.
+# Inferred types: `inferred_columns` of one block, and `join_types` of two blocks.
 
 
 types = pa.types
@@ -81,7 +81,7 @@ def widened(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def inferred_columns(columns: WireColumns, lists: SequenceColumns, where: Where) -> dict[str, pa.Array]:
-    """The columns of a block, in the order in which their keys are first seen: those of a context first.
+    """Return the columns of a block, in the order in which their keys first occur; those of a context come first.
 
     A key with one value in each record that has it is a column of values, any other one a column of lists; a feature list is
     a column of lists of values where each step has one, else of lists of lists.  A record without the key has None.
@@ -89,10 +89,10 @@ def inferred_columns(columns: WireColumns, lists: SequenceColumns, where: Where)
     Args:
         columns: the features by key and kind.
         lists: the feature lists.
-        where: which records these are.
+        where: the position of the records, for error messages.
 
     Raises:
-        ExampleError: a key has values of two kinds, or stands in the context and among the feature lists.
+        ExampleError: a key with values of two types, or both in the context and among the feature lists.
     """
     found: dict[str, pa.Array] = {}
     for raw, of_key in columns.items():
@@ -185,7 +185,7 @@ def spread(values: pa.Array, present: Mask) -> pa.Array:
 
 
 ANY = -1
-"""How many elements lists have of which that is not said."""
+"""Size of lists that may have any number of elements."""
 MEDIA_BYTES = "bytes"
 
 Step: TypeAlias = str | int
@@ -194,14 +194,14 @@ _COUNTS = (types.is_timestamp, types.is_date, types.is_time, types.is_duration)
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What becomes one feature.
+    """A part of a column that is written as one feature.
 
     Attributes:
-        key: of the feature.
-        path: the column, or the field in it, as messages name it.
-        steps: the way to its values: names of fields, of which the first is the column, and sizes of lists.
-        kind: of the feature.
-        is_media: its values are the bytes of files.
+        key: the key of the feature.
+        path: the column, or the field in it, for error messages.
+        steps: the path to its values: names of fields, beginning with the column, and sizes of lists.
+        kind: the type of the feature.
+        is_media: True if the values are the bytes of files.
     """
 
     key: str
@@ -212,21 +212,21 @@ class Leaf:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Those of its lists, from the outermost on."""
+        """The sizes of its lists, from the outermost inwards."""
         return tuple(step for step in self.steps if isinstance(step, int))
 
     @property
     def has_steps(self) -> bool:
-        """Whether it becomes a feature list: its lists hold lists of any size."""
+        """True if it is written as a feature list: its lists hold lists of any size."""
         return ANY in self.sizes[1:]
 
 
 def leaves_of(features: Mapping[str, FeatureType]) -> list[Leaf]:
-    """The features that rows with such columns become, in the order of the columns.
+    """Return the features that rows with such columns are written as, in the order of the columns.
 
     Raises:
-        CastError: messages have no form of a column.
-        ConfigurationError: two columns become features of one name.
+        CastError: a column that messages cannot store.
+        ConfigurationError: two columns make features of the same name.
 
     >>> from datasets_core.features import Features, List, Value
     >>> [(leaf.key, leaf.kind) for leaf in leaves_of(Features({"a": {"b": Value("int8")}, "c": List(Value("string"))}))]
@@ -296,17 +296,17 @@ def _check(leaf: Leaf) -> None:
 
 
 Found: TypeAlias = "Mapping[str, WireColumn | SequenceColumn]"
-"""The column of each key, for the rows at hand: records, their steps, or elements of a list."""
+"""The column of each key, for the present rows: records, their steps, or elements of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a column takes of a key.
+    """The requirements of a column on the values of a key.
 
     Attributes:
-        kinds: the kinds of values that it understands.
-        size: how many values each row has; None where that is not said.
-        is_value: each row is one value, and no list.
+        kinds: the accepted types of values.
+        size: the number of values in each row; None if it is not fixed.
+        is_value: True if each row is one value, not a list.
     """
 
     kinds: tuple[str, ...]
@@ -318,13 +318,13 @@ class Node(Protocol):
     """Makes the values of a feature."""
 
     wanted: dict[str, Wanted]
-    """What it takes, by key."""
+    """The requirements by key."""
 
     def build(self, found: Found, count: int) -> pa.Array:
-        """The values of so many rows, of the feature's type.
+        """Return the values of `count` rows, of the feature's type.
 
         Raises:
-            Misfit: a row has other values than the feature takes; its path is the key.
+            Misfit: a row whose values do not fit the feature; its path is the key.
         """
         ...
 
@@ -334,10 +334,10 @@ class ColumnReader:
 
     Args:
         name: the name of the column.
-        feature: its kind.
+        feature: its type.
 
     Raises:
-        CastError: messages have no form of it.
+        CastError: a column that messages cannot store.
 
     >>> from datasets_core.features import Value
     >>> reader = ColumnReader("a", {"b": Value("int8"), "c": List(Value("string"))})
@@ -371,7 +371,7 @@ class ColumnReader:
 
 
 def _found(columns: WireColumns, lists: SequenceColumns, key: str, wanted: Wanted, where: Where) -> WireColumn | SequenceColumn:
-    """The values of a key, wherever they stand."""
+    """Return the values of a key, from the context or the feature lists."""
     raw = key.encode(errors="surrogateescape")
     of_key: Any = columns.get(raw, {})
     steps_of_key: Any = lists.get(raw, {})
@@ -520,7 +520,7 @@ class ListNode:
         return list_array(self.arrow_type, counts, None if is_told.all() else is_told, child)
 
     def _lengths(self, column: WireColumn | SequenceColumn, inner: Wanted, key: str) -> Lengths:
-        """How many elements each row has."""
+        """Return the number of elements in each row."""
         if isinstance(column, SequenceColumn):
             return np.diff(column.step_offsets)
         values = np.diff(column.offsets)
@@ -549,12 +549,12 @@ class ListNode:
 
 
 def _elements(column: WireColumn | SequenceColumn, inner: Wanted, counts: Lengths) -> WireColumn:
-    """A column of lists as the column of their elements.
+    """Return a column of lists as the column of their elements.
 
     Args:
         column: the lists.
-        inner: what is taken of each element.
-        counts: how many elements each row has; also of one that lacks the key, where other keys tell.
+        inner: the requirement for each element.
+        counts: the number of elements in each row; also of a row without the key, if other keys give the number.
     """
     if isinstance(column, SequenceColumn):
         sizes = np.diff(column.value_offsets)
@@ -594,12 +594,12 @@ class StructNode:
 
 
 def _node(feature: FeatureType, key: str, kinds: Mapping[str, str]) -> Node:
-    """What makes the values of a feature.
+    """Return the reader of the values of a feature.
 
     Args:
-        feature: it.
-        key: the key of its values, and the beginning of those of its fields.
-        kinds: the kind of values of each key that writing makes.
+        feature: the feature.
+        key: the key of its values, and the prefix of the keys of its fields.
+        kinds: the type of values of each key that writing makes.
     """
     arrow_type = feature_to_arrow(feature)
     if not isinstance(feature, FixedShape):
@@ -620,13 +620,13 @@ def _node(feature: FeatureType, key: str, kinds: Mapping[str, str]) -> Node:
     return LeafNode(feature, key, kinds.get(key))
 
 
-# Whether records are `tf.train.SequenceExample`: what tells is that one of them has feature lists.
+# Records are `tf.train.SequenceExample` if one of them has feature lists.
 
 
 def has_feature_lists(block: RecordBlock) -> bool:
-    """Whether a record of a block has feature lists that are not empty.
+    """Return True if a record of a block has feature lists that are not empty.
 
-    A message of one field, as all Examples are that programs write, is told at a glance; others are looked into.
+    A message of one field, as programs write all Examples, is recognized by its first bytes; others are parsed.
 
     >>> from datasets_core.records import encode_example, encode_sequence_example
     >>> has_feature_lists(RecordBlock.of([encode_example({"a": 1})]))
@@ -643,9 +643,9 @@ def has_feature_lists(block: RecordBlock) -> bool:
 
 
 def _has_lists(record: bytes) -> bool:
-    if bytes([SECOND]) not in record:  # where feature lists stand; the first field of both messages has features
+    if bytes([SECOND]) not in record:  # the tag of feature lists; the first field of both messages has features
         return False
     try:
         return bool(raw_sequence_example(record)[1])
     except ExampleError:
-        return False  # reading it as what it is not will tell
+        return False  # the reader of Examples raises the error

@@ -1,4 +1,4 @@
-"""The frames of a TFRecord file: made of records, found in its bytes, checked, given block by block; damage is reported."""
+"""The frames of a TFRecord file: encode records, scan bytes, check CRCs, read block by block; report damage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FRAME_BYTES = HEAD_BYTES + TAIL_BYTES
 LENGTH = struct.Struct("<Q")
 CRC = struct.Struct("<I")
 BLOCK_BYTES = 4 << 20
-"""Bytes of a file that are read and looked at together, where nobody says otherwise."""
+"""Default number of bytes that are read and scanned together."""
 
 _MOST_UNCHECKED = 2 << 30  # bytes of a record whose length nothing vouches for; no message can be larger
 _PIECE_BYTES = 16 << 20
@@ -46,7 +46,7 @@ _MOST_SIZE = 1 << 12  # of records up to which the CRCs of all lengths are made:
 
 
 def masked_crc32c(data: bytes) -> int:
-    """The masked CRC-32C of some bytes: one that stood in the file as it is would upset the CRC of data that hold CRCs.
+    """Return the masked CRC-32C of some bytes: masked, since an unmasked CRC would spoil the CRC of data that contain CRCs.
 
     >>> hex(masked_crc32c(b"123456789"))
     '0xc78ab0e5'
@@ -71,7 +71,7 @@ def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Crcs:
 
 
 def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
-    """The masked CRC-32C of lengths, each as the eight bytes that stand in the file.
+    """Return the masked CRC-32C of lengths, each as its eight bytes in the file.
 
     >>> masked_length_crcs(np.array([9], np.uint64))[0] == masked_crc32c((9).to_bytes(8, "little"))
     np.True_
@@ -90,7 +90,7 @@ def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
 
 
 def frame(record: bytes) -> bytes:
-    """A record with its head and its tail.
+    """Return a record with its header and its footer.
 
     >>> len(frame(b"")), frame(b"one")[:12].hex()
     (16, '0300000000000000b099490e')
@@ -100,7 +100,7 @@ def frame(record: bytes) -> bytes:
 
 
 def framed(block: RecordBlock) -> pa.Buffer:
-    """The frames of many records, as they stand in a file.
+    """Return the frames of many records, as the bytes of a file.
 
     >>> framed(RecordBlock.of([b"one", b"two"])).to_pybytes() == frame(b"one") + frame(b"two")
     True
@@ -134,10 +134,10 @@ def _every(data: bytes, width: int) -> pa.Array:
 
 
 def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
-    """The records of an Arrow array of binary values.
+    """Return the records of an Arrow array of binary values.
 
     Raises:
-        ArgumentTypeError: it is no such array, or has nulls.
+        ArgumentTypeError: another type, or an array with nulls.
 
     >>> list(block_of_array(pa.array([b"one", b"two"])))
     [b'one', b'two']
@@ -157,14 +157,14 @@ def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
 
 
 class Bytes(Protocol):
-    """What can be read: no bytes mean the end."""
+    """A readable source of bytes; no bytes mean the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What is wrong with a frame: one of the names that `DamagedRecordError` lists, and what was found."""
+    """The damage of a frame: one of the names that `DamagedRecordError` lists, and the details."""
 
     name: str
     reason: str
@@ -177,7 +177,7 @@ class Frames:
     Attributes:
         starts, stops: where their payloads begin and end.
         end: where the first frame begins that is not one of them.
-        needs: bytes that the frame there takes, as far as that is known.
+        needs: size of the frame there in bytes, as far as known.
         damage: what is wrong with it; None where it may only lack bytes that come later.
     """
 
@@ -194,7 +194,7 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
     Args:
         data: the bytes.
         verify: compare the CRCs; without, lengths are believed.
-        heads_only: compare those of the lengths only.
+        heads_only: True to compare only the CRCs of the lengths.
 
     >>> found = scan(frame(b"one") + frame(b"two")[:9])
     >>> found.starts.tolist(), found.stops.tolist(), found.end
@@ -295,7 +295,7 @@ def frame_offsets(block: RecordBlock) -> Ints:
 
 
 def length_fits(data: bytes, at: int, length: int) -> bool:
-    """Whether the frame that begins at a place is of so many bytes of data: its length says so, or the CRC of its length."""
+    """Return True if the frame at a position has so many bytes of data: by its length, or by the CRC of its length."""
     if len(data) - at < HEAD_BYTES:
         return False
     found, crc = _HEAD.unpack_from(data, at)
@@ -316,20 +316,20 @@ def blocks_of(
     later_bytes: int | None = None,
     size: int | None = None,
 ) -> Iterator[RecordBlock]:
-    """The records of a stream, block by block; memory holds one block, or one record where that is larger.
+    """Yield the records of a stream, block by block; memory holds one block, or one record if that is larger.
 
     Args:
-        stream: what is read, plain (see `inflated`), from the beginning of a frame on; it is not closed.
-        name: the file, as messages name it.
+        stream: the bytes, uncompressed (see `inflated`), from the beginning of a frame; it is not closed.
+        name: the name of the file, for error messages.
         first: the number of the first record.
-        offset: the byte of the file, decompressed, at which the stream stands.
+        offset: position of the stream in the decompressed file.
         verify: compare the CRCs.
-        block_bytes: bytes that are read at a time.
-        later_bytes: the same, behind the block at the beginning of the file; None: no other number.
-        size: bytes that there are from here on, where that is known: a length beyond them is told without reading them.
+        block_bytes: number of bytes to read at a time.
+        later_bytes: the same, after the block at the beginning of the file; None: `block_bytes`.
+        size: number of bytes from here on, if known: a length beyond them is reported without reading them.
 
     Raises:
-        DamagedRecordError: after the good records before it were given.
+        DamagedRecordError: raised after the good records before the damage.
 
     >>> import io
     >>> data = frame(b"one") + frame(b"two")
@@ -362,7 +362,7 @@ def blocks_of(
 
 
 def _read(stream: Bytes, count: int, name: str) -> tuple[bytes, Exception | None]:
-    """So many bytes, or all up to the end; or up to a failure, which is given with them: what came before it is good."""
+    """Return `count` bytes, or all up to the end; or the bytes before a failure, and the failure."""
     parts: list[bytes] = []
     failure: Exception | None = None
     while count > 0:
@@ -379,7 +379,7 @@ def _read(stream: Bytes, count: int, name: str) -> tuple[bytes, Exception | None
 
 
 def read_all(stream: Bytes, count: int, name: str) -> bytes:
-    """So many bytes of a stream, or all up to its end."""
+    """Return `count` bytes of a stream, or all up to its end."""
     data, failure = _read(stream, count, name)
     if failure is not None:
         raise failure
@@ -387,7 +387,7 @@ def read_all(stream: Bytes, count: int, name: str) -> bytes:
 
 
 def read_some(stream: Bytes, count: int, name: str) -> bytes:
-    """Some bytes of a stream, at most so many; none at its end.
+    """Return at most `count` bytes of a stream; empty at its end.
 
     Raises:
         ArgumentTypeError: it gives text, or nothing at all.
@@ -404,12 +404,12 @@ def read_some(stream: Bytes, count: int, name: str) -> bytes:
 
 
 def cut(rest: bytes, needs: int, there: int) -> Damage:
-    """What is wrong with a frame that is not whole.
+    """Return the damage of an incomplete frame.
 
     Args:
-        rest: what can be read of it.
-        needs: its bytes.
-        there: how many of them are there.
+        rest: the bytes that can be read of it.
+        needs: its size in bytes.
+        there: the number of bytes that the file has.
     """
     if len(rest) < HEAD_BYTES:
         return Damage("cut in header", f"the file ends behind {len(rest)} bytes of the {HEAD_BYTES} of its head")
@@ -420,15 +420,15 @@ def cut(rest: bytes, needs: int, there: int) -> Damage:
 def damaged(
     name: str, damage: Damage, record: int | None, offset: int, data: bytes, *, advice: str | None = None
 ) -> DamagedRecordError:
-    """The error that tells of a damage.
+    """Return the error for a damage.
 
     Args:
-        name: the file, as messages name it.
-        damage: what is wrong.
+        name: the name of the file, for error messages.
+        damage: the damage.
         record: number of the record.
         offset: the byte at which its frame begins.
-        data: what stands there: of what is no TFRecord file at all, it shows what it is.
-        advice: one thing to do.
+        data: the bytes there; they identify a file that is not a TFRecord file.
+        advice: what to do.
     """
     reason = damage.reason
     if record == offset == 0 and damage.name in ("length CRC", "cut in header") and (kind := _foreign(data)):
@@ -448,11 +448,11 @@ def _foreign(data: bytes) -> str | None:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether some bytes are those of a text; a length has zeros in it, unless no more than its first bytes are there."""
+    """Return True if some bytes are text; a length contains zeros, unless only its first bytes are there."""
     return len(data) >= _FEWEST_OF_TEXT and not _NOT_IN_TEXT.search(data)
 
 
-# The plain bytes of a TFRecord file that is gzip or zlib as a whole, told by its first bytes.
+# The uncompressed bytes of a TFRecord file that is gzip or zlib as a whole, detected by its first bytes.
 
 
 _INPUT_BYTES = 1 << 16
@@ -461,10 +461,10 @@ _GZIP = b"\x1f\x8b\x08"
 
 
 def checked_compression(compression: str | None) -> str | None:
-    """A compression as TensorFlow names them: "GZIP", "ZLIB", "" for none; None for what the file's first bytes tell.
+    """Return a compression by its TensorFlow name: "GZIP", "ZLIB", "" for none; None to detect it from the file.
 
     Raises:
-        ConfigurationError: another one.
+        ConfigurationError: another compression.
 
     >>> checked_compression("gzip")
     'GZIP'
@@ -478,12 +478,12 @@ def checked_compression(compression: str | None) -> str | None:
 
 
 def compression_of(head: bytes) -> str:
-    """The compression that the first bytes of a file tell of: "GZIP", "ZLIB", or "".
+    """Detect the compression from the first bytes of a file: "GZIP", "ZLIB", or "".
 
-    A length may look like the beginning of a compressed file (376 bytes as that of zlib): what is the head of a frame is plain.
+    A length may look like the beginning of a compressed file (376 bytes as that of zlib): a valid frame header means plain.
 
     Args:
-        head: the first 12 bytes, or all where there are fewer.
+        head: the first 12 bytes, or all if there are fewer.
 
     >>> compression_of(zlib.compress(b"some records")), compression_of((376).to_bytes(8, "little"))
     ('ZLIB', '')
@@ -501,7 +501,7 @@ def inflated(stream: Bytes, *, name: str, compression: str | None = None) -> Byt
 
     Args:
         stream: its bytes, from the first on; it is not closed.
-        name: the file, as messages name it.
+        name: the name of the file, for error messages.
         compression: see `checked_compression`.
 
     Raises:
@@ -532,7 +532,7 @@ class _HeadedStream:
         self._head, self._stream = head, stream
 
     def read(self, size: int, /) -> bytes:
-        """Some bytes, at most so many; none at the end."""
+        """Return at most `size` bytes; empty at the end."""
         if self._head:
             part, self._head = self._head[:size], self._head[size:]
             return part
@@ -545,7 +545,7 @@ class Inflated:
     Args:
         stream: the compressed bytes.
         compression: "GZIP" or "ZLIB".
-        name: the file, as messages name it.
+        name: the name of the file, for error messages.
     """
 
     def __init__(self, stream: Bytes, compression: str, name: str) -> None:
@@ -559,7 +559,7 @@ class Inflated:
         return zlib.decompressobj(wbits=WINDOW_BITS[self._compression])
 
     def read(self, size: int, /) -> bytes:
-        """Some bytes, at most so many; none at the end."""
+        """Return at most `size` bytes; empty at the end."""
         out = b""
         while size > 0 and not out and not self._is_done:
             if self._failure is not None:
@@ -592,7 +592,7 @@ class Inflated:
             self._input = more.lstrip(b"\0")
 
     def _up_to_error(self, state: Any, size: int, error: zlib.error) -> bytes:
-        """What comes before a damage: zlib drops what it made in the call that finds one, so it is fed byte by byte."""
+        """Return the bytes before a damage, decompressed byte by byte: zlib drops the output of the call that fails."""
         parts, count = [], 0
         for place in range(len(self._input)):
             try:
@@ -601,7 +601,7 @@ class Inflated:
                 break
             parts.append(part)
             count += len(part)
-            if count == size:  # and perhaps more of this byte: the next call goes on here
+            if count == size:  # and perhaps more of this byte: the next call continues here
                 self._object, self._input = state, state.unconsumed_tail + self._input[place + 1 :]
                 self._has_begun = True
                 return b"".join(parts)

@@ -1,4 +1,4 @@
-"""`TFRecordReader`: the records of a TFRecord file, one after the other, in blocks, or those that are asked for."""
+"""`TFRecordReader`: the records of a TFRecord file, in order, in blocks, or by number."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ class RecordFile(ABC):
 
 
 def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
-    """The file that somebody names.
+    """Return the file for a path, a URL or an open file.
 
     Args:
         path: a local path, a URL, a `RemoteFile`, or a file object open for reading bytes.
 
     Raises:
-        ArgumentTypeError: it is nothing of that.
+        ArgumentTypeError: another type.
 
     >>> record_file(io.BytesIO(b"abcdef")).at(2, 4)
     b'cd'
@@ -157,7 +157,7 @@ class LocalRecords(RecordFile):
 
 
 class _OneVersion(io.FileIO):
-    """A local file, of which every byte is of the version that was opened; a pipe has none."""
+    """A local file that raises if the file changes while it is read; pipes have no version."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "rb")
@@ -267,19 +267,19 @@ _FIRST_BYTES = 1 << 14  # of a record that is looked for by its place: most are 
 class TFRecordReader:
     """Reads a TFRecord file.
 
-    Iterating gives the payload of each record.  Records before a damage are given, then one `DamagedRecordError` tells where it
-    is, and what.  Each iteration begins anew, and opens the file until it ends.
+    Iterating yields the payload of each record.  The records before a damage come first, then a `DamagedRecordError` reports
+    its position and kind.  Each iteration opens the file again and starts at the beginning.
 
     Args:
         path: a local path, a URL, a `RemoteFile`, or a file object open for reading bytes.
-        compression: "GZIP" or "ZLIB" for the file as a whole, "" for none; None: its first bytes tell.
+        compression: "GZIP" or "ZLIB" for the file as a whole, "" for none; None: detected from its first bytes.
         verify: compare the CRCs of lengths and data.
-        index: where its records stand, for `records` and `num_records`: a `RecordIndex` or the path of one; None: what stands
-            beside the file as `<file>.idx`, or else is found by going through the file.
-        block_bytes: bytes that are read at a time.
+        index: positions of the records, for `records` and `num_records`: a `RecordIndex` or the path of one; None: the
+            file `<file>.idx`, or else an index made by reading the file.
+        block_bytes: number of bytes to read at a time.
 
     Raises:
-        ConfigurationError: no such compression, or no bytes to read at a time.
+        ConfigurationError: an unknown compression, or `block_bytes` below 1.
 
     >>> import tempfile
     >>> from datasets_core.records import TFRecordWriter
@@ -312,7 +312,7 @@ class TFRecordReader:
 
     @property
     def name(self) -> str:
-        """The file, as messages name it."""
+        """The name of the file, for error messages."""
         return self._file.name
 
     # -- from the beginning --------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ class TFRecordReader:
             yield from zip(frame_offsets(block).tolist(), block, strict=True)
 
     def blocks(self) -> Iterator[RecordBlock]:
-        """The records block by block, as fast as they can be had.
+        """Yield the records block by block, as fast as possible.
 
         Raises:
             DamagedRecordError: after the good records before it.
@@ -341,24 +341,24 @@ class TFRecordReader:
                 yield block
                 self._check_open()
 
-    # -- those that are asked for --------------------------------------------------------------------------------------
+    # -- records by number ---------------------------------------------------------------------------------------------
 
     def num_records(self) -> int:
-        """How many records there are, by the index.
+        """Return the number of records, from the index.
 
         Raises:
             FileFormatError: the index does not fit the file.
-            DamagedRecordError: there is none, and the file is damaged.
+            DamagedRecordError: no index exists, and the file is damaged.
         """
         return len(self.index)
 
     @property
     def index(self) -> RecordIndex:
-        """Where the records stand.
+        """The positions of the records.
 
         Raises:
-            FileFormatError: the index that was given, or stands beside the file, does not fit the file.
-            DamagedRecordError: there is none, and the file is damaged.
+            FileFormatError: the given index, or the one at `<file>.idx`, does not fit the file.
+            DamagedRecordError: no index exists, and the file is damaged.
         """
         self._check_open()
         if self._index is None:
@@ -384,7 +384,7 @@ class TFRecordReader:
         return self.new_index() if beside is None else beside
 
     def _compare(self, found: RecordIndex) -> None:
-        """See that an index of the right size is this file's, as it is now."""
+        """Check that an index of the right size belongs to the present version of this file."""
         if not isinstance(self._file, LocalRecords):
             return
         if found.version is None or found.name != index_name(self.name):
@@ -393,10 +393,10 @@ class TFRecordReader:
             raise FileFormatError(found.name, f"{self.name} was written anew after it was made", advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
-        """The index as the file itself gives it; see `index`.
+        """Return the index made from the file itself; see `index`.
 
         Raises:
-            DamagedRecordError: the file is damaged: there is no index of a part.
+            DamagedRecordError: the file is damaged; a partial index is not returned.
         """
         is_plain = not self.is_compressed
         if is_plain and isinstance(self._file, LocalRecords):
@@ -434,7 +434,7 @@ class TFRecordReader:
             yield from self._part(index, begin, upto)
 
     def _part(self, index: RecordIndex, begin: int, upto: int) -> Iterator[RecordBlock]:
-        """The records from `begin` to `upto`, each of which is held to the index."""
+        """Yield the records from `begin` to `upto`, each compared with the index."""
         low, high = index.bytes_of(begin, upto)
         data = self._file.at(low, high)
         found = scan(data, verify=self._verify)
@@ -468,11 +468,11 @@ class TFRecordReader:
                 return
 
     def read_at(self, offset: int) -> bytes:
-        """The record whose frame begins at a byte of the file (once it is decompressed; such a file is read up to there).
+        """Return the record whose frame begins at a byte of the decompressed file; a compressed file is read up to there.
 
         Raises:
-            DamagedRecordError: the record is damaged, or none begins there.
-            ConfigurationError: the file has no such byte.
+            DamagedRecordError: the record is damaged, or the offset is not the beginning of a frame.
+            ConfigurationError: the offset is outside the file.
         """
         self._check_open()
         place = integer(offset)
@@ -505,7 +505,7 @@ class TFRecordReader:
         return ConfigurationError(f"{self.name} has no record that begins at byte {place:,}. Give the offset of a frame.")
 
     def _number(self, place: int) -> int | None:
-        """The number of the record that begins at a byte, where the index is at hand."""
+        """Return the number of the record that begins at a byte, if the index is loaded."""
         if self._index is None:
             return None
         row = int(np.searchsorted(self._index.offsets, place))
@@ -515,7 +515,7 @@ class TFRecordReader:
 
     @property
     def is_compressed(self) -> bool:
-        """Whether the file is compressed as a whole."""
+        """True if the file is compressed as a whole."""
         if self._compression is None:
             self._compression = compression_of(self._file.at(0, HEAD_BYTES))
         return bool(self._compression)
@@ -525,7 +525,7 @@ class TFRecordReader:
             raise ConfigurationError(f"{self.name} is closed. Open another reader.")
 
     def close(self) -> None:
-        """Read no more; an iteration that is under way ends with an error when it goes on."""
+        """Close the reader; an iteration in progress raises an error at its next step."""
         self._is_closed = True
         self._file.close()
 
@@ -553,16 +553,16 @@ def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = 
 def index(
     path: str | os.PathLike[str] | IO[bytes], *, save: bool | str | os.PathLike[str] = False, compression: str | None = None
 ) -> RecordIndex:
-    """Find where the records of a TFRecord file stand.  Of a local file the CRCs of the lengths are compared, of others all.
+    """Find the records of a TFRecord file.  For local files the CRCs of the lengths are compared, for others all CRCs.
 
     Args:
         path: see `TFRecordReader`.
-        save: write it beside the file, as `<file>.idx`, where readers find it; or to another path.
+        save: True to write the index to `<file>.idx`, where readers find it; or the path to write it to.
         compression: see `TFRecordReader`.
 
     Raises:
-        DamagedRecordError: the file is damaged: there is no index of a part.
-        ConfigurationError: it is to be saved, and the file is compressed, or is not on this disk.
+        DamagedRecordError: the file is damaged; a partial index is not returned.
+        ConfigurationError: `save` is given, and the file is compressed or not local.
 
     >>> import io
     >>> from datasets_core.records.frames import frame

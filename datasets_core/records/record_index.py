@@ -1,4 +1,4 @@
-"""`RecordIndex`: where each record of a TFRecord file stands; in memory, or beside the file as DALI's tools have it."""
+"""`RecordIndex`: positions of the records of a TFRecord file; in memory, or in an index file as DALI's tools write it."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _REFUSALS = frozenset({"PermissionError", "PermissionDeniedError", "Unauthentica
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RecordIndex:
-    """Where the records of a file stand.
+    """Positions of the records of a file.
 
     Attributes:
-        offsets: the byte of the file, once it is decompressed, at which the frame of each record begins; int64.
-        lengths: bytes of each whole frame; int64.
-        name: the index, as messages name it.
-        is_plain: the file is not compressed, so that these are bytes of the file itself.
-        version: of the file of this disk that it was made from; it is not written along.
+        offsets: position of the frame of each record in the decompressed file; int64.
+        lengths: size of each whole frame in bytes; int64.
+        name: the name of the index, for error messages.
+        is_plain: True if the file is not compressed, so that the offsets are those of the file itself.
+        version: version of the local file that it was made from; not written to index files.
 
     >>> index = RecordIndex(np.array([0, 19]), np.array([19, 16]))
     >>> index, len(index), index.bytes_of(1, 2)
@@ -83,7 +83,7 @@ class RecordIndex:
         return int(self.offsets[start]), int(self.offsets[stop - 1] + self.lengths[stop - 1])
 
     def parts(self, start: int, stop: int, block_bytes: int) -> Iterator[tuple[int, int]]:
-        """Records `start` to `stop` in parts of at most so many bytes, but at least one record."""
+        """Yield records `start` to `stop` in parts of limited size, each with at least one record."""
         while start < stop:
             limit = self.offsets[start] + block_bytes
             reach = len(self) if limit >= self.num_bytes else int(np.searchsorted(self.offsets, limit, side="right")) - 1
@@ -92,7 +92,7 @@ class RecordIndex:
             start = upto
 
     def check(self, size: int, name: str) -> None:
-        """See that it is the index of a file of so many bytes.
+        """Check that it is the index of a file of this size.
 
         Raises:
             FileFormatError: it is not.
@@ -126,7 +126,7 @@ class RecordIndex:
         """
         ranges = ranges_of(path)
         try:
-            data = bytes(ranges.tail(_AT_ONCE_BYTES))  # one request, which tells the size too
+            data = bytes(ranges.tail(_AT_ONCE_BYTES))  # one request, which also returns the size
             if missing := ranges.version().size - len(data):
                 data = bytes(ranges.read([(0, missing)])[0]) + data
         finally:
@@ -152,7 +152,7 @@ class RecordIndex:
 
 
 def place_beside(path: str | os.PathLike[str]) -> str | RemoteFile:
-    """Where the index of a file would be: beside it, by its name and `.idx`.
+    """Return the path of the index of a file: the path of the file with `.idx` added.
 
     Args:
         path: see `ranges_of`.
@@ -168,14 +168,14 @@ def place_beside(path: str | os.PathLike[str]) -> str | RemoteFile:
 
 
 def index_beside(path: str | os.PathLike[str]) -> RecordIndex | None:
-    """The index that stands beside a file, as `<file>.idx`; None where there is none.
+    """Return the index at `<file>.idx`, or None without one.
 
-    There is none where its server says so, forbids access, as stores do where nobody may list what there is, or may not be
-    asked, in offline mode.  A server that does not answer leaves that open, and rows would come in another order without it.
+    None is also returned if the server denies access, as stores do that do not allow listing, or cannot be
+    reached in offline mode.  A server that does not answer is an error: without the index, rows would have another order.
 
     Raises:
-        FileFormatError: it is no index.
-        DownloadError: it cannot be told whether there is one, or it cannot be fetched.
+        FileFormatError: the file is not an index.
+        DownloadError: the index cannot be fetched, or its existence cannot be determined.
     """
     beside = place_beside(path)
     try:
@@ -187,10 +187,10 @@ def index_beside(path: str | os.PathLike[str]) -> RecordIndex | None:
 
 
 def has_index_beside(path: str | os.PathLike[str]) -> bool:
-    """Whether `index_beside` would find one, of which no more is asked than that.
+    """Return True if `index_beside` finds an index; only its existence is checked.
 
     Raises:
-        DownloadError: it cannot be told.
+        DownloadError: its existence cannot be determined.
     """
     beside = place_beside(path)
     if isinstance(beside, str):
@@ -206,16 +206,16 @@ def has_index_beside(path: str | os.PathLike[str]) -> bool:
 
 
 def check_current(index: RecordIndex, ranges: RangeFile) -> None:
-    """See that an index which is older than its file names the records that are there now: their heads are gone through.
+    """Check an index that is older than its file against the headers of the present records.
 
-    A damage is not the index's fault: up to there it is compared.
+    A damaged file is compared up to the damage.
 
     Args:
-        index: one of the right size.
-        ranges: the file; one that is elsewhere has no date that can be compared.
+        index: an index of the right size.
+        ranges: the file; only the dates of local files are compared.
 
     Raises:
-        FileFormatError: it names others.
+        FileFormatError: the index has other records.
     """
     if not isinstance(ranges, LocalRanges) or not _is_older(index.name, ranges.path):
         return
@@ -235,7 +235,7 @@ def _is_older(path: str, other: str) -> bool:
 
 
 def _tells_of_none(error: FileNotFoundDatasetsError | DownloadError, beside: str | RemoteFile) -> bool:
-    """Whether an error means that there is no index."""
+    """Return True if an error means that the index does not exist."""
     if isinstance(error, (FileNotFoundDatasetsError, OfflineError)):
         return True
     is_refused = error.status in _REFUSED or type(error.__cause__).__name__ in _REFUSALS
@@ -243,10 +243,10 @@ def _tells_of_none(error: FileNotFoundDatasetsError | DownloadError, beside: str
 
 
 def writable(path: str | os.PathLike[str]) -> str:
-    """The path at which an index is to be written.
+    """Return the path to write an index to.
 
     Raises:
-        ConfigurationError: it is a URL.
+        ConfigurationError: a URL.
     """
     text = str(path) if isinstance(path, RemoteFile) else files.local_path(path)
     if files.is_url(text):
@@ -255,21 +255,21 @@ def writable(path: str | os.PathLike[str]) -> str:
 
 
 def compressed(name: str) -> ConfigurationError:
-    """The error where the index of a compressed file is to be written.
+    """Return the error for an attempt to write the index of a compressed file.
 
     Args:
-        name: what is to be written, or the file.
+        name: the path of the index, or the file.
     """
     return ConfigurationError(f"{redact(name)}: records of a compressed file are not found by an index. Decompress it.")
 
 
 def index_name(name: str) -> str:
-    """What messages call the index of a file that was made from it, and is nowhere but in memory."""
+    """Return the name of an index in memory made from a file, for error messages."""
     return f"the index of {name}"
 
 
 def index_of(ranges: RangeFile, name: str) -> RecordIndex:
-    """The index of a plain file, of which no more is read than it takes: of long records the heads, whose CRCs are compared.
+    """Return the index of an uncompressed file; of long records only the headers are read, and their CRCs compared.
 
     Raises:
         DamagedRecordError: a length is damaged, or the file is cut.

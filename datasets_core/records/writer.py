@@ -19,7 +19,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, redact
 from datasets_core.records.frames import FRAME_BYTES, WINDOW_BITS, block_of_array, checked_compression, frame, framed
 from datasets_core.records.wire.values import RecordBlock
 
-# `DeflatedFile`: bytes into a file as one stream of gzip or zlib, which can be gone on with after a crash.
+# `DeflatedFile`: bytes into a file as one stream of gzip or zlib, which can be continued after a crash.
 
 
 # The first bytes that zlib itself writes; without a time, so that the same bytes become the same file.
@@ -28,18 +28,18 @@ _RAW = -15
 
 
 class ByteSink(Protocol):
-    """What takes bytes."""
+    """A writable object."""
 
     def write(self, data: Any, /) -> object: ...
 
 
 class DeflatedFile:
-    """Compresses what it is given.
+    """Compresses the bytes written to it.
 
     Args:
         out: takes the compressed bytes.
         compression: "GZIP", "ZLIB", or "" for none.
-        point: what `settle` gave, where a stream is gone on with.
+        point: the result of `settle`, to continue a stream.
 
     >>> import io
     >>> out = io.BytesIO()
@@ -65,7 +65,7 @@ class DeflatedFile:
         self._packer = zlib.compressobj(wbits=_RAW) if self._compression else None
 
     def write(self, data: Any) -> None:
-        """Write some bytes behind those that there are."""
+        """Append some bytes."""
         self.num_bytes += len(data)
         if self._packer is None:
             self._out.write(data)
@@ -75,7 +75,7 @@ class DeflatedFile:
             self._out.write(packed)
 
     def settle(self) -> dict[str, int]:
-        """Write what waits: what it takes to go on behind it.  What comes then does not depend on whether one does."""
+        """Flush, and return a point to continue from.  The bytes that follow are the same with and without continuing."""
         if self._packer is not None:
             self._out.write(self._packer.flush(zlib.Z_FULL_FLUSH))
             self._begin()
@@ -96,16 +96,16 @@ _HELD_BYTES = 1 << 20  # of single records that are framed and written together
 class TFRecordWriter:
     """Writes a TFRecord file, as TensorFlow reads and writes them.
 
-    The file, or the object of a store, is there when the writer is closed; until then, and where the `with` block fails, what
-    was there before stands.
+    The file, or the object of a store, appears when the writer is closed; until then, and if the `with` block fails, an
+    existing file stays unchanged.
 
     Args:
-        path: a local path, an fsspec URL, or a file object open for writing bytes, which is written as it comes and left open.
+        path: a local path, an fsspec URL, or a file object open for writing bytes, which is written directly and left open.
         compression: "GZIP" or "ZLIB" for the file as a whole; None or "" for none.
         compression_level: from 0 to 9; -1 is zlib's own choice.
 
     Raises:
-        ConfigurationError: no such compression or level.
+        ConfigurationError: an unknown compression, or an invalid level.
         DatasetDiskError: the disk is full, read-only or forbidden.
 
     >>> import tempfile
@@ -140,14 +140,14 @@ class TFRecordWriter:
         self._is_closed = False
 
     def __len__(self) -> int:
-        """How many records were written."""
+        """Return the number of records written."""
         return self._count
 
     def write(self, record: bytes | bytearray | memoryview) -> None:
         """Write a record.
 
         Raises:
-            ArgumentTypeError: it is no bytes.
+            ArgumentTypeError: the record is not bytes.
             ConfigurationError: the writer is closed.
         """
         self._check_open()
@@ -164,10 +164,10 @@ class TFRecordWriter:
             self._write_held()
 
     def write_all(self, records: RecordBlock | pa.Array | pa.ChunkedArray | Iterable[bytes]) -> None:
-        """Write many records; those of a block or an Arrow array of binary all at once.
+        """Write many records; those of a block or an Arrow array of binary are written together.
 
         Raises:
-            ArgumentTypeError: something that is no bytes is among them.
+            ArgumentTypeError: an element that is not bytes.
             ConfigurationError: the writer is closed.
         """
         self._check_open()

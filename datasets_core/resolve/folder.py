@@ -58,7 +58,7 @@ class FolderSource:
 
     @cached_property
     def finished(self) -> Manifest | None:
-        """What stands prepared in the folder itself, if this library built it."""
+        """The manifest of a finished build in the folder itself, if this library built it."""
         return read_manifest(self.folder, self.request.storage_options) if self.may_hold(MANIFEST_NAME) else None
 
     @cached_property
@@ -74,7 +74,7 @@ class FolderSource:
         return found if len(found) < _MOST_ENTRIES else None
 
     def may_hold(self, *markers: str) -> bool:
-        """True if the listing has one of these names, or nobody knows; `*.py` is any such name, `*/` any folder."""
+        """True if the listing has one of these names, or is unknown; `*.py` is any such name, `*/` any folder."""
         entries = self.entries
         return entries is None or any(_is_among(marker, entries) for marker in markers)
 
@@ -135,7 +135,7 @@ class FolderSource:
 
     @property
     def _label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset, for error messages."""
         return self.request.path
 
     @property
@@ -232,18 +232,18 @@ def _is_among(marker: str, entries: Mapping[str, bool]) -> bool:
     return any(name.endswith(marker[1:]) for name in entries) if marker.startswith("*") else marker in entries
 
 
-# Who reads which folder: the first kind that gives a source.
+# Kinds of folders: the first kind that returns a source is used.
 
 
 class FolderKind(NamedTuple):
     """Folders that one source reads.
 
     Attributes:
-        name: what such a folder is.
-        markers: one of these lies in it (see `FolderSource.may_hold`), so that of no other this is asked.
-        source: reads it; None where it is of another kind all the same.
-        is_remote: there are such folders in stores too, whose listings are not asked for markers.
-        is_inner: `data_dir` may name such a folder, whose markers the listing of the outer one does not have.
+        name: description of such a folder.
+        markers: names of which such a folder has at least one (see `FolderSource.may_hold`); other folders are not tried.
+        source: returns the source; None if the folder is of another kind.
+        is_remote: True if such folders exist in stores too, whose listings are not searched for markers.
+        is_inner: True if `data_dir` may be such a folder, whose markers the listing of the outer one does not have.
     """
 
     name: str
@@ -254,15 +254,15 @@ class FolderKind(NamedTuple):
 
 
 def folder_source(request: Request, folder: str) -> Source:
-    """What reads a folder, by `FOLDER_KINDS`.
+    """Return the source for a folder, by `FOLDER_KINDS`.
 
     Args:
-        request: what was asked for.
-        folder: local, or in a store.
+        request: the request.
+        folder: a local folder, or one in a store.
 
     Raises:
-        UntrustedScriptError, ConfinementUnavailableError: it holds a script that must not run.
-        ManifestError, ConfigurationError: what stands prepared in it cannot be understood, or is of several datasets.
+        UntrustedScriptError, ConfinementUnavailableError: the folder has a script that must not run.
+        ManifestError, ConfigurationError: a finished dataset in it is damaged, or has files of several datasets.
     """
     given = FolderSource(request, folder)
     for kind in FOLDER_KINDS:
@@ -299,8 +299,8 @@ FOLDER_KINDS = (
     FolderKind("a dataset script, of the name of the folder", ("*.py",), _of_script, is_remote=False),
     FolderKind("prepared by TensorFlow Datasets, or a folder of its versions", (MANIFEST_NAME, "*/"), _of_tfds, is_inner=True),
 )
-"""Kinds that are asked in this order.  Any other folder is one of data files (`FolderSource`), which looks there by itself for
-a finished build (`dataset_info.json`), for a card (`RECORDS`), and without data files for a description of some that lie
+"""Kinds in the order in which they are tried.  Any other folder is one of data files (`FolderSource`), which itself looks for
+a finished build (`dataset_info.json`), for a card (`RECORDS`), and without data files for a description of files
 elsewhere (`registry.DESCRIPTIONS`); the Arrow files of a saved dataset are data files."""
 
 

@@ -205,7 +205,7 @@ class Location(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What the user asks for, but for splits and the ways of building.
+    """The request of the user, without splits and build options.
 
     Attributes:
         path: format, folder, script, file or URL.
@@ -282,7 +282,7 @@ class Request(NamedTuple):
 
     @property
     def location(self) -> Location:
-        """What the path is, and whether a folder is there now."""
+        """The location of the path, and whether a folder exists there."""
         return Location.of(self.path)
 
     @property

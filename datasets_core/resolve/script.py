@@ -285,12 +285,12 @@ class SandboxedSource:
 
 
 def local_script_source(request: Request, path: str, kind: Kind) -> ScriptSource | SandboxedSource:
-    """A script of this disk, run as `run_mode` says.
+    """Return the source of a local script, run as `run_mode` decides.
 
     Args:
-        request: what was asked for.
+        request: the request.
         path: the script.
-        kind: "file" where the user named it, "folder" where it was found in a folder.
+        kind: "file" if the user named it, "folder" if it was found in a folder.
     """
     confined = run_mode(request.trust_remote_code, kind, path) == "confined"
     return (SandboxedSource if confined else ScriptSource)(request, LocalScript(path))

@@ -41,7 +41,7 @@ class LargeBlock:
     """A block that does not fit into the memory of a stream.
 
     Attributes:
-        file: its file, as messages name it.
+        file: the name of its file, for output.
         block: its number in the file.
         rows: of the block.
         decoded_bytes: of the block.

@@ -1,4 +1,4 @@
-"""`IterableDatasetDict`: the streams of several splits, by name, each of which gets what is done to all."""
+"""`IterableDatasetDict`: the streams of several splits, by name; its methods apply to each of them."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -43,12 +43,12 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
     @property
     @each_split(IterableDataset)
     def column_names(self) -> dict[str, list[str] | None]:
-        """Names of the columns of each split; None where only the rows will tell."""
+        """Names of the columns of each split; None if only the rows tell."""
 
     @property
     @each_split(IterableDataset)
     def num_columns(self) -> dict[str, int | None]:
-        """Number of columns of each split; None where only the rows will tell."""
+        """Number of columns of each split; None if only the rows tell."""
 
     @each_split(IterableDataset, change=_tell_split)
     def map(
@@ -98,7 +98,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
     def on_error(
         self, action: str = "skip", *, max_errors: int | None = None, quarantine: str | os.PathLike[str] | None = None
     ) -> Self:
-        """Say what becomes of the rows of every split at which a step fails; see `IterableDataset.on_error`."""
+        """Return the splits with an error policy for rows at which a step fails; see `IterableDataset.on_error`."""
 
     @each_split(IterableDataset)
     def shuffle(
@@ -130,13 +130,13 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
     ) -> None:
         """Save every split to one folder, which `load_from_disk` opens as a `DatasetDict`; see `IterableDataset.save_to_disk`.
 
-        The rows are written beside the folder, which shows them when all splits are there.  A save that was cut short goes on
-        where it stood: splits, and files of the split that was begun, that are finished are not read again.
+        Rows are written to a hidden folder, renamed to the target when all splits are complete.  An interrupted save resumes:
+        finished splits, and finished files of an unfinished split, are not written again.
 
         Args:
             dataset_dict_path: local folder or URL.
             max_shard_size: bytes of rows of a file, about.
-            num_shards: number of files of each split; a split without one makes as many as `max_shard_size` asks for.
+            num_shards: number of files of each split; default: as many as `max_shard_size` requires.
             storage_options: for the file system of a URL.
 
         Raises:

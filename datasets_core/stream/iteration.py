@@ -77,7 +77,7 @@ def all_blocks(node: Node, state: State) -> Iterator[Delivery]:
 
 
 class Resumable(Protocol):
-    """What an iteration asks its stream: the state of a place, and the place of a state."""
+    """The part of a stream that an iteration needs: the state of a place, and the place of a state."""
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """The state of a place."""
@@ -289,7 +289,7 @@ class WorkerNumbers:
         self.numbers[2] = 0
 
     def takes_up(self, walk: int) -> bool:
-        """True if this walk resumes from the loaded state: the first one that asks."""
+        """True if this walk resumes from the loaded state: the first one to call this."""
         if not self.numbers[2]:
             self.numbers[2] = walk
         return bool(self.numbers[2] == walk)
@@ -458,7 +458,7 @@ class Streamed(StreamFacts):
 
     @property
     def _lanes(self) -> int | None:
-        """Number of lanes in the states of the stream; None without lanes."""
+        """Number of logical shards in the states of the stream; None if it is not divided."""
         split = self._plan.split if self._plan.is_elastic else None
         return None if split is None else split.lanes
 
@@ -493,7 +493,7 @@ class Streamed(StreamFacts):
         return node, place
 
     def _read(self, state: dict[str, Any]) -> Place:
-        """Return the place in a state, compared with the stream; of lanes, those of this process."""
+        """Return the place in a state, compared with the stream; for logical shards, those of this process."""
         place = read(state, self._signed(), has_seed=self._plan.source.drawn_seed is not None, lanes=self._lanes)
         if not self._plan.counts_errors:
             place = replace(place, at=without_counts(place.at))
@@ -507,7 +507,7 @@ class Streamed(StreamFacts):
         return place
 
     def _own(self, place: Place) -> Place:
-        """Return the place in the rows of this process: for an elastic stream, in its own lanes."""
+        """Return the place in the rows of this process: for an elastic stream, in its own logical shards."""
         split = self._plan.split
         if split is None or not self._plan.is_elastic:
             return place

@@ -59,7 +59,7 @@ def media_of(block: Block) -> list[str]:
 
 
 def null_of_media(delivery: Delivery, row: int) -> Block:
-    """The row that stands for one with media that cannot be decoded: these are None."""
+    """Return the row with None in place of media that cannot be decoded."""
     block = delivery.block.slice(row, row + 1)
     if not isinstance(block, ArrowBlock):
         return block
@@ -74,12 +74,12 @@ def null_of_media(delivery: Delivery, row: int) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class DecodeMedia(PlainStep):
-    """The step.
+    """The step that decodes media.
 
     Attributes:
-        pool: who decodes; None: whoever reads.
-        errors: of the stream, for media that are damaged.
-        lanes: how many such steps work side by side.
+        pool: the pool that decodes; None: the reading thread.
+        errors: the ledger of the stream, for damaged media.
+        lanes: number of such steps that run at the same time.
     """
 
     pool: WorkerPool | None = None
@@ -104,12 +104,12 @@ class DecodeMedia(PlainStep):
 
 
 def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger | None) -> DecodeMedia | None:
-    """The step that a stream with these steps needs behind them; None: media are decoded when rows are shown.
+    """Return the decoding step that a stream with these steps needs; None: media are decoded when rows are formatted.
 
     Args:
-        steps: of the stream.
-        features: behind them; None: only the rows tell.
-        errors: what is done about rows that fail.
+        steps: the steps of the stream.
+        features: features of their result; None if only the rows tell.
+        errors: handling of rows that fail.
     """
     pool = next((step.decoding.pool for step in reversed(steps) if step.decoding is not None), None)
     if pool is None and errors is None:
@@ -126,7 +126,7 @@ _WIDE = ("string", "large_string", "binary", "large_binary", "string_view", "bin
 
 
 def projected(source: Source, steps: tuple[Step, ...]) -> tuple[Source, tuple[Step, ...]]:
-    """The rows with the columns that are needed, and the steps for these rows; what comes of them is the same."""
+    """Return the source with only the columns that are needed, and the steps for it; the resulting rows are the same."""
     if not source.projects or not any(step.chooses_columns for step in steps):
         return source, steps
     features = source.known_features()
@@ -140,7 +140,7 @@ def projected(source: Source, steps: tuple[Step, ...]) -> tuple[Source, tuple[St
 
 
 def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
-    """The columns at the bottom that some step reads, or that come out; one at least, which tells how many rows there are."""
+    """Return the columns of the source that a step reads, or that are in the result; at least one, to count the rows."""
     origins = {name: name for name in features}
     needed: set[str] = set()
     for step in steps:
@@ -167,19 +167,19 @@ def _narrowest(features: Features) -> str:
     return next(plain, next(iter(features), ""))
 
 
-# `RankLanes`: the step that divides a stream among ranks by lanes, and what gives the rows of those of a rank or a
-# worker.
+# `RankLanes`: the step that divides a stream among ranks by logical shards (lanes), and the nodes for those of a rank or
+# a worker.
 
 
 @dataclass(frozen=True, slots=True)
 class RankLanes(Step):
-    """The lanes of one rank: of `lanes` equal parts of the rows every `world_size`-th.
+    """The logical shards of one rank: of `lanes` equal parts of the rows, every `world_size`-th.
 
     Attributes:
-        lanes: how many there are.
-        rank: whose lanes these are.
-        world_size: how many ranks there are.
-        ends: what becomes of lanes that are longer than others, one of `ENDS`.
+        lanes: number of logical shards.
+        rank: the rank.
+        world_size: number of ranks.
+        ends: handling of logical shards that are longer than others, one of `ENDS`.
     """
 
     lanes: int
@@ -208,7 +208,7 @@ class RankLanes(Step):
         return self.lanes, self.ends
 
     def own(self, worker: int = 0, num_workers: int = 1) -> tuple[int, ...]:
-        """The lanes of a worker of the rank.
+        """Return the logical shards of a worker of the rank.
 
         >>> RankLanes(8, 1, 2).own(), RankLanes(8, 1, 2).own(1, 3)
         ((1, 3, 5, 7), (3,))
@@ -216,18 +216,18 @@ class RankLanes(Step):
         return tuple(range(self.rank + worker * self.world_size, self.lanes, num_workers * self.world_size))
 
     def within(self, rank: int, world_size: int) -> RankLanes:
-        """The lanes of one of `world_size` ranks that divide these."""
+        """Return the logical shards of one of `world_size` ranks that divide these."""
         return replace(self, rank=self.rank + rank * self.world_size, world_size=self.world_size * world_size)
 
     def signed(self, *, is_elastic: bool) -> list[Any]:
-        """See `Step.signed`: where the lanes cannot be divided anew, ranks belong to it too."""
+        """See `Step.signed`: includes the rank if the logical shards cannot be redistributed."""
         if is_elastic:
             return super(RankLanes, self).signed(is_elastic=True)
         text = f"split_dataset_by_node(rank={self.rank}, world_size={self.world_size}, lanes={self.lanes})"
         return [text, Hasher.hash((*self.parts, self.rank, self.world_size))]
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`: of any rows."""
+        """See `Step.on`: for rows of any kind."""
         return logical_shards(node, (), (), self, epoch, self.own())
 
     def reads(self) -> tuple[str, ...] | None:
@@ -236,7 +236,7 @@ class RankLanes(Step):
 
 
 def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """The steps behind the call that are done in each lane, and the others, which see the rows of the rank."""
+    """Split the steps after the call: those done in each logical shard, and the others, which see all rows of the rank."""
     place = 0
     while place < len(behind) and behind[place].works_in_shards and not behind[place].joins_neighbours:
         place += 1
@@ -244,24 +244,24 @@ def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step,
 
 
 def keeps_shards(step: Step) -> bool:
-    """Whether behind a step on the rows of a rank each lane still stands behind some of its own rows."""
+    """Return True if a step on the rows of a rank keeps the rows of each logical shard apart."""
     return step.is_row_by_row or step.joins_neighbours
 
 
 def logical_shards(
     root: Node, before: Sequence[Step], inside: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]
 ) -> Shards:
-    """What gives the rows of some lanes.
+    """Return the node of some logical shards.
 
-    Lanes are cut behind the last step that must see all rows, and the steps behind it are done in each lane by itself.
+    The rows are divided after the last step that must see all rows; each logical shard has its own steps after that.
 
     Args:
-        root: the rows at the bottom.
+        root: the rows of the source.
         before: the steps before the call.
-        inside: steps behind the call that are done in each lane.
+        inside: steps after the call that are done in each logical shard.
         split: the call.
-        epoch: of the order.
-        own: the lanes.
+        epoch: the epoch of the order.
+        own: the logical shards to read.
     """
     place = len(before)
     while place and before[place - 1].works_in_shards and before[place - 1].shuffle is None:
@@ -313,14 +313,14 @@ def _shard(head: Node, rest: Sequence[Step], count: int, epoch: int, index: int)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Rows, and what is done to them.
+    """A source, and the steps applied to its rows.
 
     Attributes:
-        source: the rows at the bottom.
-        steps: what is done, in order.
-        num_shards: into how many parts the rows divide among workers.
-        errors: what is done about rows at which a step fails; None: nothing.
-        label: tells its rows from those of others that come from no file either, where it is one of several streams.
+        source: the rows.
+        steps: the steps, in order.
+        num_shards: number of parts into which the rows divide among workers.
+        errors: handling of rows at which a step fails; None: an error is raised.
+        label: distinguishes its rows from those of other streams in a combination, for rows without a file.
     """
 
     source: Source
@@ -340,7 +340,7 @@ class Plan:
 
     @property
     def counts_errors(self) -> bool:
-        """Whether rows may fail, so that a state counts them."""
+        """True if rows may fail, so that a state counts them."""
         return self.errors is not None or any(step.on_error for step in self.steps)
 
     def on_error(self, policy: ErrorPolicy) -> Plan:
@@ -356,7 +356,7 @@ class Plan:
         return self._divided_by(before.within(split.rank, split.world_size))
 
     def in_all_shards(self) -> Plan:
-        """The plan with the lanes of all ranks."""
+        """Return the plan with the logical shards of all ranks."""
         return self if self.split is None else self._divided_by(replace(self.split, rank=0, world_size=1))
 
     def _divided_by(self, split: RankLanes) -> Plan:
@@ -366,7 +366,7 @@ class Plan:
 
     @property
     def split(self) -> RankLanes | None:
-        """The last step that divides the rows among ranks by lanes."""
+        """The last step that divides the rows among ranks by logical shards."""
         return next((step.rank_lanes for step in reversed(self.steps) if step.rank_lanes is not None), None)
 
     @property
@@ -376,7 +376,7 @@ class Plan:
 
     @property
     def is_elastic(self) -> bool:
-        """Whether each lane stands behind rows of its own, so that the lanes may be divided anew at any state."""
+        """True if each logical shard has its own rows after all steps, so that they can be redistributed at any state."""
         place = self._split_place
         if place is None:
             return False
@@ -394,7 +394,7 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
-        """Whether so many parts, each a run of the rows, cost no more to read than all of them at once.
+        """Return True if so many parts, each a run of the rows, cost no more to read than all of them at once.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
         True
@@ -440,21 +440,21 @@ class Plan:
 
     @property
     def changes_by_epoch(self) -> bool:
-        """Whether each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
         return self.source.changes_by_epoch or any(step.reshuffles for step in self.steps)
 
     @property
     def num_rows(self) -> int | None:
-        """How many rows there are, where arithmetic tells."""
+        """Number of rows, if it can be computed without reading."""
         return self.node(0).length
 
     @property
     def features(self) -> Features | None:
-        """The features of the rows; None where only the rows will tell."""
+        """Features of the rows; None if only the rows tell."""
         return self._behind_steps(self.source.features)
 
     def known_features(self) -> Features | None:
-        """The features, for which the first file may be fetched; None where only the rows will tell all the same."""
+        """Features of the rows, for which the first file may be fetched; None if only the rows tell."""
         return self._behind_steps(self.source.known_features())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
@@ -463,7 +463,7 @@ class Plan:
         return found
 
     def root(self, epoch: int) -> Node:
-        """What gives the rows before any step."""
+        """Return the node of the rows before any step."""
         found = self.source.root(epoch)
         if found is not None:
             return found.labelled(self.label)
@@ -472,7 +472,7 @@ class Plan:
             if plan is not self:
                 return plan.root(epoch)
         rows = self.source.by_place
-        assert rows is not None  # what has no root is read by place
+        assert rows is not None  # a source without a root is read by position
         return Ordered(rows, (), epoch, label=self.label)
 
     def labelled(self, label: str) -> Plan:
@@ -485,7 +485,7 @@ class Plan:
         return self if jobs is None else replace(self, source=jobs)
 
     def node(self, epoch: int, share: Share | None = None) -> Node:
-        """What gives the rows of an epoch, or of a share of it: of an elastic plan whole lanes."""
+        """Return the node of an epoch, or of a share of it; a share of an elastic plan has whole logical shards."""
         if any(step.chooses_columns for step in self.steps):
             source, fewer = projected(self.source, self.steps)
             if source is not self.source:
@@ -509,7 +509,7 @@ class Plan:
         return replace(self, source=self.source.with_seed(seed))
 
     def signature(self) -> list[list[Any]]:
-        """What tells the plan from others: of the rows and of each step a text and a hash, and the parts of the rows."""
+        """Return the identity of the plan: for the rows and for each step a text and a hash, and the parts of the rows."""
         is_elastic = self.is_elastic
         found = [self.source.signed(), *(step.signed(is_elastic=is_elastic) for step in self.steps)]
         return [*found, ["on_error", ""]] if self.counts_errors and _counts_behind(self.steps) else found
@@ -525,6 +525,6 @@ def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _counts_behind(steps: Sequence[Step]) -> bool:
-    """Whether a step counts rows that one made which may leave some out: it has states of its own then."""
+    """Return True if a step counts rows of an earlier one that may leave some out: such a step has its own states."""
     first = next((place for place, step in enumerate(steps) if step.may_skip_rows), len(steps))
     return any(step.counts_rows for step in steps[first:])

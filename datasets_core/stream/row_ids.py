@@ -99,7 +99,7 @@ def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
     (1, 255)
 
     Raises:
-        RowIdError: it is no id, or of none of these files.
+        RowIdError: not an id, or one of other files.
     """
     try:
         digest, row = id[:16], int(id[16:], 16)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import Shards
     from datasets_core.stream.plan import RankLanes
 
-# Small states: a value that occurs several times, as what many lanes know of one file, is written once.
+# Small states: a value that occurs several times, such as facts of one file in many logical shards, is written once.
 
 
 _LEAST = 1500  # shorter states are left as they are, so that they can be read

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 
 class Step(ABC):
-    """One step: what it makes of rows, and all that the plan asks to divide, narrow and sign a stream.
+    """One step of a stream: the rows it produces, and the properties by which a plan divides, projects and signs a stream.
 
-    What is abstract has no answer that would be right for any step: a class that leaves one out cannot be used.
+    Abstract methods have no default that is right for every step.
 
     Attributes:
-        errors: of the stream, for rows that fail in the step; None: no row may.
-        on_error: what becomes of these; None: what the stream says.
-        divides_files: True if rows that lie in files have a job for each file where the step is: it mixes or divides them.
-        may_skip_rows: True if a row may fail in it and be left out although arithmetic tells its place.
-        reshuffles: True if each epoch has an order of its own.
+        errors: the ledger of the stream, for rows that fail in the step; None: errors are raised.
+        on_error: the action of this step for such rows; None: that of the stream.
+        divides_files: True if the source must have a job for each file before the step, which mixes or divides them.
+        may_skip_rows: True if a row may fail in it and be left out although its position is computed.
+        reshuffles: True if each epoch has its own order.
     """
 
     errors: Ledger | None = None
@@ -59,27 +59,27 @@ class Step(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """What the user called for, in short."""
+        """The call of the user, in short."""
 
     @property
     @abstractmethod
     def parts(self) -> tuple[Any, ...]:
-        """All that decides about the rows, to be hashed."""
+        """All that determines the rows, to be hashed."""
 
     @abstractmethod
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """The rows that become of those of `node`.
+        """Return the node of the result.
 
         Args:
-            node: what comes to the step.
-            epoch: of the order.
-            shards: into how many equal runs the order of the result is cut: what mixes rows does not mix those of two runs.
+            node: the rows before the step.
+            epoch: the epoch of the order.
+            shards: number of equal runs into which the result is divided: a shuffle does not mix the rows of two runs.
         """
 
     @property
     @abstractmethod
     def is_local(self) -> bool:
-        """Whether what it makes of rows does not depend on the rows around their batch: parts can be taken before it."""
+        """True if its result does not depend on the rows around a batch: the rows before it can be divided."""
 
     @property
     @abstractmethod
@@ -94,11 +94,11 @@ class Step(ABC):
     @property
     @abstractmethod
     def joins_rows(self) -> bool:
-        """True if a row behind it is made of several rows, so that it comes from no one place."""
+        """True if a result row is made from several rows, so that it has no single origin."""
 
     @property
     def decoding(self) -> Decoding | None:
-        """What says who decodes media; None: the step says nothing about it."""
+        """The choice of where media are decoded; None if the step makes none."""
         return None
 
     @property
@@ -108,81 +108,81 @@ class Step(ABC):
 
     @property
     def rank_lanes(self) -> RankLanes | None:
-        """The step itself, if it divides the rows among ranks by lanes."""
+        """The step itself, if it divides the rows among ranks by logical shards."""
         return None
 
     @property
     def rounds(self) -> tuple[int | None, ...]:
-        """How often rows are repeated (None: without end), of a step that repeats them."""
+        """The number of repetitions (None: without end), for a step that repeats rows."""
         return ()
 
     @property
     def chooses_columns(self) -> bool:
-        """True if there may be fewer columns behind the step, so that fewer are read."""
+        """True if the step may drop columns, so that fewer have to be read."""
         return False
 
     @property
     def is_row_by_row(self) -> bool:
-        """True if it does the same with a row wherever it stands: parts of rows may be taken before it."""
+        """True if the result for a row does not depend on its position: the rows before the step can be divided."""
         return False
 
     @property
     def joins_neighbours(self) -> bool:
-        """True if each row behind it is made of so many rows that follow each other."""
+        """True if each result row is made from a fixed number of consecutive rows."""
         return False
 
     @property
     def unit(self) -> int | None:
-        """How many rows must stay together where it is local; None: all."""
+        """Number of rows that must stay together if the step is local; None: all."""
         return 1
 
     def features(self, before: Features | None) -> Features | None:
-        """The features behind the step; None where only the rows will tell."""
+        """Return the features of the result; None if only the rows tell."""
         return before
 
     def reads(self) -> tuple[str, ...] | None:
-        """The columns that it looks at; None: all, or nobody knows."""
+        """Return the columns that the step reads; None: all, or unknown."""
         return None
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
-        """The columns behind the step that are, or may be, those of the bottom.
+        """Return the columns of the result that are, or may be, columns of the source.
 
         Args:
-            before: by name before the step the name at the bottom.
+            before: name before the step → name in the source.
         """
         return dict(before)
 
     def without(self, gone: Mapping[str, str]) -> Step:
-        """The step where these columns are not there: it no longer names them."""
+        """Return the step without these columns: it no longer names them."""
         return self
 
     def under(self, errors: Ledger | None) -> Step:
-        """The step with what is done about rows that fail in it, if any may."""
+        """Return the step with this handling of failed rows, if any can fail."""
         return self
 
     def for_shards(self, shards: int) -> Step:
-        """The step as it is done in each of so many logical shards: what it keeps in memory is shared by them."""
+        """Return the step for one of `shards` logical shards, which share its memory limits."""
         return self
 
     def for_shard(self, index: int) -> Step:
-        """The step in one logical shard, where it draws an order of its own."""
+        """Return the step for one logical shard, if it draws an order of its own."""
         return self
 
     def signed(self, *, is_elastic: bool) -> list[Any]:
-        """What tells the step from others in a state: a text and a hash; the name of its class is part of the hash.
+        """Return the identity of the step in a state: a text and a hash; the name of its class is part of the hash.
 
         Args:
-            is_elastic: the number of ranks may change (see `Plan.is_elastic`).
+            is_elastic: True if the number of ranks may change (see `Plan.is_elastic`).
         """
         text = self.text if len(self.text) <= 80 else f"{self.text[:77]}..."
         try:
             return [text, Hasher.hash((type(self).__name__, self.parts))]
-        except UnhashableError:  # a function whose values have no lasting identity is known by its name
+        except UnhashableError:  # a function whose values have no stable hash is identified by its name
             return [text, ""]
 
 
 class PlainStep(Step):
-    """What steps have in common that work on a row, or on a batch of rows, wherever it stands, and give each in its place."""
+    """Base of steps that work on a row, or on a batch of rows, at any position, and keep the order of the rows."""
 
     is_local: ClassVar[bool] = True
     works_in_shards: ClassVar[bool] = True
@@ -267,13 +267,13 @@ class Map(PlainStep):
     """A function on rows, or on batches of `size` rows.
 
     Attributes:
-        made: what it makes.
-        is_batched: of batches.
-        size: of them; None: all rows.
-        is_whole: a last batch that has fewer rows is left out.
-        errors: of the stream, for rows at which it fails.
-        on_error: what becomes of these; None: what the stream says.
-        lanes: how many such steps work side by side.
+        made: the result of the function.
+        is_batched: True for batches.
+        size: rows of a batch; None: all rows.
+        is_whole: True to leave out a last batch that has fewer rows.
+        errors: the ledger of the stream, for rows at which it fails.
+        on_error: the action of this step for such rows; None: that of the stream.
+        lanes: number of such steps that run at the same time.
     """
 
     made: RowsMade
@@ -355,10 +355,10 @@ class Map(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class Filter(PlainStep):
-    """The rows for which a function says something true.
+    """The rows for which a function returns a true value.
 
     Attributes:
-        function: it.
+        function: the function.
         is_batched, size, errors, on_error, lanes: see `Map`.
     """
 
@@ -473,7 +473,7 @@ class Batch(Step):
 
 
 class _Whole(Step):
-    """What steps have in common that see all rows, and none of their values."""
+    """Base of steps that see all rows, but none of their values."""
 
     is_local: ClassVar[bool] = False
     counts_rows: ClassVar[bool] = True
@@ -603,14 +603,14 @@ class Shuffle(_Whole):
         return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=True))
 
     def _layer(self, blocks: RowBlocks | None, shards: int, *, reshuffles: bool) -> ShuffledBlocks | None:
-        """What mixes blocks of rows; None where the rows are in none, or these cannot be read alone."""
+        """Return the shuffle of blocks of rows; None if the rows are not in blocks, or these cannot be read alone."""
         if blocks is None or not blocks.is_indexed:
             return None
         rows = None if self.is_by_bytes else self.size
         return ShuffledBlocks(blocks, self.seed, rows, self.window_bytes, shards, reshuffles)
 
     def _rows(self, node: Node) -> int:
-        """How many rows a window has behind steps that see rows."""
+        """Return the number of rows of a window after steps that see rows."""
         rows = node.bottom.placed if self.is_by_bytes else None
         blocks = None if rows is None else rows.source.blocks
         row_bytes = 0 if blocks is None else int(blocks.sizes.sum()) // max(1, blocks.num_rows)
@@ -619,11 +619,11 @@ class Shuffle(_Whole):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Which part of the rows one reader reads, where others read the rest.
+    """The part of the rows that one of several readers reads.
 
     Attributes:
-        index: of the part.
-        count: how many there are.
+        index: number of the part.
+        count: number of parts.
     """
 
     index: int
@@ -632,12 +632,12 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Part(Step):
-    """One of `count` parts of the rows: whole shards where there are enough, else rows.
+    """One of `count` parts of the rows: whole shards if there are enough, else rows.
 
     Attributes:
-        shards: how many shards the rows are in.
-        together: rows that stay together, since a step behind works on batches of so many; None: all.
-        keeps_numbers: rows keep the numbers that they have among all.
+        shards: number of shards of the rows.
+        together: number of rows that stay together, since a later step works on batches of that size; None: all.
+        keeps_numbers: True if rows keep their numbers in the whole stream.
     """
 
     index: int
@@ -664,7 +664,7 @@ class Part(Step):
 
     @property
     def num_shards(self) -> int:
-        """How many shards the part has."""
+        """The number of shards of the part."""
         return len(self._chosen()) if self.shards >= self.count else 1
 
     def _chosen(self) -> range:

@@ -1,4 +1,4 @@
-"""The library's features with what code of TFDS asks of one: its shape and type, the feature of its elements, names that are
+"""Features of the library with the attributes that code for TFDS uses: shape and type, the feature of elements, names that are
 set later.
 """
 
@@ -38,7 +38,7 @@ def dtype_name(dtype: Any) -> str:
     ('int64', 'string', 'uint8', 'float32')
 
     Raises:
-        ConfigurationError: it is no type.
+        ConfigurationError: not a type.
     """
     if isinstance(dtype, pa.DataType):
         return Value(dtype).dtype
@@ -524,7 +524,7 @@ def connector_of(given: Any) -> Any:
     (True, ['a'])
 
     Raises:
-        ConfigurationError: it is no feature.
+        ConfigurationError: not a feature.
     """
     if isinstance(given, (Connector, _Columns)):
         return given

@@ -473,7 +473,7 @@ class Queries(Rows):
         """The rows that a query gives, as a dataset; this one is called `ds` in it.
 
         A column that has the name and the type of a column of this dataset keeps its feature, as a ClassLabel keeps its
-        names. The query reads no files and changes nothing. Results above 64 MB stand in a temporary file.
+        names. The query reads no files and changes nothing. Results above 64 MB are stored in a temporary file.
 
         Args:
             query: one SELECT, or what duckdb takes for it.
@@ -482,7 +482,7 @@ class Queries(Rows):
         Raises:
             MissingDependencyError: duckdb is not installed.
             QueryError: the query is not understood, or failed.
-            ArgumentTypeError: the query is no string, or one of `others` no dataset.
+            ArgumentTypeError: the query is not a string, or one of `others` not a dataset.
 
         >>> ds = Dataset.from_dict({"word": ["a", "b", "a"], "n": [1, 2, 3]})
         >>> ds.sql("select word, max(n) as most from ds group by word order by word")[:]
@@ -547,7 +547,7 @@ def _session(duckdb: Any, query: str) -> Iterator[Any]:
 
 
 def _readable(dataset: Rows) -> Any:
-    """What duckdb reads, as often as a query asks: a table over mapped pages, or a stream of blocks."""
+    """Return an object that duckdb can read repeatedly: a table over mapped pages, or a stream of blocks."""
     table = dataset._table
     if dataset._index is None and all(map(table.is_mapped, range(table.num_pieces))):
         return _plain(table.to_table())

@@ -115,7 +115,7 @@ _MOST_BATCHES = 64  # whose coroutines wait together
 
 
 class FilterPlan(NamedTuple):
-    """What the user asks `filter` for, as far as it decides about the rows."""
+    """The arguments of `filter` that affect its result."""
 
     calls: Calls
     input_columns: tuple[str, ...] | None

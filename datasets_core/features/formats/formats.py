@@ -70,7 +70,7 @@ class TabularFormat(NamedTuple):
     finished: Callable[..., Any] | None = None
 
     def is_instance(self, value: object) -> bool:
-        """Whether a value is such a frame; no package is imported to tell."""
+        """Return True if the value is such a frame, without importing any package."""
         return any(kind.__name__ == self.frame and _root(kind) == self.package for kind in type(value).__mro__)
 
 

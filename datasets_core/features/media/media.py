@@ -336,7 +336,7 @@ def base_name(path: str) -> str:
     return posixpath.basename(inner.replace("\\", "/") if not files.is_url(inner) else inner)
 
 
-_ADDRESS = r" <[^<>]* at 0x[0-9a-f]+>"  # of an object in memory, which tells a user nothing
+_ADDRESS = r" <[^<>]* at 0x[0-9a-f]+>"  # of an object in memory, meaningless to users
 Stored = Mapping[str, Any]
 
 
@@ -513,7 +513,7 @@ def storage_features() -> dict[str, FeatureType]:
 
 
 def reason_of(error: Exception) -> str:
-    """What a decoder says of a damaged file, in one line without addresses in memory."""
+    """Return the reason that a decoder gives for a damaged file, in one line without addresses in memory."""
     text = " ".join(re.sub(_ADDRESS, "", str(error)).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= 200 else text[:199] + "…"
 

@@ -1,4 +1,4 @@
-"""One branch of a repository of the Hub as it stands now, read before it is written to, and made where it is not there."""
+"""One branch of a repository of the Hub: read its current commit before writing, and create it if it does not exist."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ from datasets_core.fetch.hub.repository import (
     shown,
 )
 
-# What it means when the Hub does not let itself be written to: the client's errors told apart, as errors of the
-# library.
+# Errors of writing to the Hub: the client's errors converted to those of this library.
 
 
 CONFLICTS = frozenset({409, 412})
-"""What the Hub answers to a commit where somebody else made one first."""
+"""Status codes of the Hub for a commit after another writer's commit."""
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
-"""What it answers for reasons that pass."""
+"""Status codes of temporary failures."""
 _ELSEWISE = frozenset({400, 404, 405, 406, 410, 415, 422, 501})
 _INVALID_CARD = "Invalid metadata in README.md"
 _MOST_SAID = 500
@@ -71,13 +70,13 @@ def garbled_answers() -> Iterator[None]:
 
 
 def status_of(error: BaseException) -> int | None:
-    """What the Hub answered; None where the error is of no answer."""
+    """Return the status code of the Hub; None if the error is not one of a response."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return status if isinstance(status, int) else None
 
 
 def retry_after_of(error: BaseException) -> str | None:
-    """How long the Hub asks to wait, as it says it."""
+    """Return the pause that the Hub requires, in the form of `Retry-After`."""
     response: Any = getattr(error, "response", None)
     if response is None:
         return None
@@ -85,7 +84,7 @@ def retry_after_of(error: BaseException) -> str | None:
 
 
 def shown_text(text: object) -> str:
-    """What somebody else says, as it may stand in a message: one line, no secrets, no control characters."""
+    """Return foreign text for an error message: one line, without secrets and control characters."""
     line = " ".join(redact_text(str(text)).split())
     line = _TOKEN.sub("hf_***", line)
     line = "".join(letter if letter.isprintable() else "?" for letter in line)
@@ -93,7 +92,7 @@ def shown_text(text: object) -> str:
 
 
 def said(error: BaseException) -> str:
-    """What the Hub says to its refusal, in parentheses; nothing where it says nothing."""
+    """Return the reason that the Hub gives for its refusal, in parentheses; empty if it gives none."""
     response: Any = getattr(error, "response", None)
     told = getattr(error, "server_message", None)
     if not told and response is not None:
@@ -102,13 +101,13 @@ def said(error: BaseException) -> str:
 
 
 def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool) -> Exception:
-    """The error of an answer that is no success.
+    """Return the error for a response that is not a success.
 
     Args:
-        error: the client's.
+        error: the error of the client.
         repo_id: the repository.
-        doing: what was asked for, as in "uploading 3 files".
-        token_sent: whether the Hub was told who asks.
+        doing: the action, as in "uploading 3 files".
+        token_sent: True if the request had a token.
     """
     status = status_of(error)
     response: Any = getattr(error, "response", None)
@@ -134,17 +133,17 @@ def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool)
 
 
 def bad_token(repo_id: str) -> InvalidTokenError:
-    """The error of a push by somebody whom the Hub does not know."""
+    """Return the error for a push with a token that the Hub does not accept."""
     return InvalidTokenError("The Hub does not take the token that was sent", advice=_LOG_IN, repo_id=repo_id, status=401)
 
 
 def not_logged_in(repo_id: str) -> InvalidTokenError:
-    """The error of a push by nobody."""
+    """Return the error for a push without a token."""
     return InvalidTokenError("Nobody is logged in, and pushing needs a token", advice=_LOG_IN, repo_id=repo_id, status=401)
 
 
 def no_answer(error: BaseException, *, repo_id: str, doing: str) -> PushError:
-    """The error of a connection that cannot be had."""
+    """Return the error for a failed connection."""
     reason = f"was not pushed to: {doing} met no answer ({shown_text(error) or type(error).__name__})"
     return PushError(repo_id, reason, "Nothing there has changed: check the connection and push again")
 
@@ -164,23 +163,23 @@ def upload_refused(error: BaseException, *, repo_id: str, doing: str) -> PushErr
 
 
 def may_be_expired(error: BaseException) -> bool:
-    """Whether a storage host refused an upload as it does when the URL that the Hub gave holds no longer."""
+    """Return True if a storage host refused an upload as it does after the URL of the Hub expired."""
     return status_of(error.__cause__ or error) in (400, 401, 403, 404)
 
 
 def is_of_lfs(error: BaseException) -> bool:
-    """Whether the Hub refused files as one does that wants them in another manner than LFS."""
+    """Return True if the Hub refused an upload by LFS and requires another protocol."""
     request: Any = getattr(getattr(error, "response", None), "request", None)
     return status_of(error) in _ELSEWISE and "/info/lfs/" in str(getattr(request, "url", ""))
 
 
 def is_of_yaml(error: BaseException) -> bool:
-    """Whether the Hub looked at the YAML of a card, and does not take it."""
+    """Return True if the Hub rejected the YAML of a card."""
     return _INVALID_CARD in str(error)
 
 
 def is_garbled(error: BaseException) -> bool:
-    """Whether an answer was none that a Hub gives, such as the page of a proxy."""
+    """Return True if an answer is not one of a Hub, such as the page of a proxy."""
     is_told = isinstance(error, GarbledAnswerError | json.JSONDecodeError | UnicodeDecodeError)
     return is_told or "Malformed response" in str(error)
 
@@ -205,7 +204,7 @@ def yaml_refused(error: ValueError, *, repo_id: str) -> PushError:
 T = TypeVar("T")
 
 _MOST_TEXT_BYTES = 64 << 20
-_MOST_SIBLINGS = 1000  # listed in an info: whether it has more is asked by a listing in pages
+_MOST_SIBLINGS = 1000  # listed in an info: for more files the pages of a listing are requested
 _CALL_SECONDS = 60.0  # the client waits for ever
 _QUESTION_SECONDS = 15.0  # for what changes nothing
 
@@ -214,14 +213,14 @@ class HubBranch:
     """A branch of a dataset repository, for a user who may write to it.
 
     Args:
-        hub: the Hub, and who asks.
+        hub: the Hub, with the token of the user.
         repo_id: `org/name`, or `name` for the namespace of the user.
         revision: the branch; None for `main`.
-        create_pr: whether commits become pull requests.
-        policy: how often to try again what fails for a while.
+        create_pr: True if commits become pull requests.
+        policy: number of tries for temporary failures, and the pauses.
 
     Attributes:
-        repo_id: with its namespace, once it is open.
+        repo_id: with the namespace, after `open`.
     """
 
     def __init__(
@@ -245,13 +244,13 @@ class HubBranch:
     # -- reading
 
     def open(self, *, private: bool | None = None) -> HubCommit:
-        """The branch as it stands; repository and branch are made where they are not there.
+        """Return the current commit of the branch; create repository and branch if they do not exist.
 
         Args:
-            private: whether a repository that is made is private; None as its namespace has it.
+            private: True for a private new repository; None: the default of its namespace.
 
         Raises:
-            PushError: the user may not make them.
+            PushError: the user is not allowed to create them.
         """
         if "/" not in self.repo_id:
             self.repo_id = self._made_by_name(private) or f"{self._user()}/{self.repo_id}"
@@ -270,7 +269,7 @@ class HubBranch:
             return self.current()
 
     def _open_branch(self, private: bool | None) -> HubCommit:
-        """A branch that may be new: making it tells by one request whether it is there, and the repository."""
+        """Return the commit of a branch that may be new: the request that creates it also shows what exists."""
         try:
             self._make_branch()
         except PushError as error:
@@ -281,12 +280,12 @@ class HubBranch:
         return self.current()
 
     def current(self) -> HubCommit:
-        """The branch as it stands now, never from a cache: commit and files by one request, where the Hub tells all of them.
+        """Return the current commit of the branch, never from a cache: one request, if the Hub lists all files in its answer.
 
         Raises:
-            RepositoryNotFoundError: there is no such repository, or it is not shown to this user.
+            RepositoryNotFoundError: the repository does not exist, or is not visible to this user.
             RevisionNotFoundError: the repository has no such branch.
-            PushError: nobody answers.
+            PushError: the Hub does not answer.
         """
         url = f"{self.hub.endpoint}/api/datasets/{self.repo_id}/revision/{quote(self.branch, safe='')}?blobs=true"
         try:
@@ -316,7 +315,7 @@ class HubBranch:
 
     def _listed(self, sha: str, siblings: Sequence[Mapping[str, Any]] | None) -> HubCommit:
         if siblings is not None and [each.get("rfilename") for each in siblings] == [".gitattributes"]:
-            return HubCommit(self.repo_id, sha, self.branch, {})  # as each begins; sizes are not told by every Hub
+            return HubCommit(self.repo_id, sha, self.branch, {})  # as each begins; not every Hub lists sizes
         items = [
             {
                 "type": "file",
@@ -396,7 +395,7 @@ class HubBranch:
             try:
                 self.api.create_repo(self.repo_id, repo_type="dataset", private=private)
             except client_package().errors.HfHubHTTPError as error:
-                if status_of(error) != 409:  # somebody made it at the same time
+                if status_of(error) != 409:  # created by another process at the same time
                     raise
 
         self.tried(create, "making the repository")
@@ -411,15 +410,15 @@ class HubBranch:
         self.tried(make, f"making the branch {self.branch!r}")
 
     def tried(self, call: Callable[[], T], doing: str, *, seconds: float | None = None) -> T:
-        """What a small call of the client returns, which the client itself does not try again.
+        """Return the result of a small call of the client, which the client itself does not retry.
 
         Args:
             call: the call.
-            doing: what it does, as in "making the repository".
-            seconds: how long one try may take; a minute by default.
+            doing: the action, as in "making the repository".
+            seconds: time limit of one try; default: a minute.
 
         Raises:
-            PushError: it is refused, or fails again and again.
+            PushError: the call is refused, or all tries failed.
         """
 
         def ask() -> T:
@@ -445,17 +444,17 @@ class HubBranch:
         return Attempts(self.policy, doing, given_up=given_up).call(ask)
 
     def refused(self, error: BaseException, doing: str) -> Exception:
-        """The error of an answer of the Hub that is no success."""
+        """Return the error for a response of the Hub that is not a success."""
         token_sent = self.hub.token() is not None
         return refused(error, repo_id=self.repo_id, doing=doing, token_sent=token_sent)
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """What a call of the client returns, within a time.
+    """Return the result of a call of the client, within a time limit.
 
     Raises:
-        TransientError: there was no answer.
-        GarbledAnswerError: there was one that makes no sense.
+        TransientError: no answer.
+        GarbledAnswerError: an invalid answer.
     """
     try:
         with transport_failures(), garbled_answers():

@@ -1,6 +1,6 @@
-"""The hub cache: the folder that all tools of Hugging Face share, where refs, listings, blobs and snapshots stand in it.
+"""The hub cache: the folder shared by all tools of Hugging Face, with refs, listings, blobs and snapshots.
 
-What is written there is written whole or not at all, and a cache that cannot be written to is read all the same.
+Files there are written atomically, and a cache that cannot be written to can still be read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from datasets_core.errors import DatasetDiskError, HubError
 from datasets_core.fetch.disk_cache import DiskCache
 from datasets_core.fetch.hub.repository import HubFile, is_commit, is_inner_path, listed_files
 
-# `HashCache`: git's hashes of files that nothing else tells, kept in a file until one of them is another file.
+# `HashCache`: git hashes of files for which nothing else gives them, stored until one of the files changes.
 
 
 _FORM = 1
@@ -30,7 +30,7 @@ _CHUNK = 1 << 20
 _YOUNG_NS = 2_000_000_000  # a file that was written just now may be written again within one tick of its disk's clock
 
 State = tuple[int, int, int]
-"""What is another number once a file is written again: its size, time in ns, and inode."""
+"""Numbers that change when a file is rewritten: its size, time in ns, and inode."""
 
 
 class Notes(DiskCache):
@@ -68,16 +68,16 @@ class HashCache:
         return cls({name: each for name, each in known.items() if _OID.fullmatch(each[1])})
 
     def text(self) -> bytes:
-        """What is to be kept."""
+        """Return the contents to store."""
         listed = {name: [*state, oid] for name, (state, oid) in self.known.items()}
         return json.dumps({"form": _FORM, "files": listed}).encode()
 
     def git_oid(self, place: str, name: str) -> str:
-        """The hash of a file as git has it.
+        """Return the git hash of a file.
 
         Args:
-            place: where it is.
-            name: what it is kept under.
+            place: its path.
+            name: its key.
         """
         state = _state(place)
         found = self.known.get(name)
@@ -130,7 +130,7 @@ class HubCache:
         return os.path.join(self.root, "--".join(("datasets", *repo_id.split("/"))))
 
     def tells_case(self) -> bool:
-        """Whether the disk tells capital letters from small ones, as far as the name of the cache shows it."""
+        """Return True if the disk distinguishes upper and lower case, tested by the name of the cache."""
         folder, name = os.path.split(os.path.abspath(self.root))
         other = name.swapcase()
         try:
@@ -141,7 +141,7 @@ class HubCache:
     # -- what a revision means -----------------------------------------------------------------------------------------
 
     def ref(self, repo_id: str, revision: str) -> str | None:
-        """The commit that a revision meant when it was asked for last; None where it never was."""
+        """Return the commit of a revision at the last request; None if it was never requested."""
         if is_commit(revision):
             return revision
         if not is_inner_path(revision):
@@ -150,7 +150,7 @@ class HubCache:
         return sha if is_commit(sha) else None
 
     def set_ref(self, repo_id: str, revision: str, sha: str) -> None:
-        """Note what a revision means now, as far as the cache can be written to."""
+        """Record the current commit of a revision, if the cache can be written to."""
         if is_commit(revision) or not is_inner_path(revision) or self.ref(repo_id, revision) == sha:
             return
         self._notes(repo_id).put(f"refs/{revision}", sha.encode())
@@ -165,9 +165,9 @@ class HubCache:
     # -- what a commit holds -------------------------------------------------------------------------------------------
 
     def listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
-        """All files of a commit, as we or the tools of the Hub noted them; None where nobody did.
+        """Return all files of a commit, as recorded by this library or the tools of the Hub; None without a record.
 
-        What cannot be believed is left aside.
+        Invalid records are ignored.
         """
         places = (f".listings/{sha}.json", f"trees/{sha}.json")
         return next((found for place in places if (found := self._listing_at(place, repo_id)) is not None), None)
@@ -186,18 +186,18 @@ class HubCache:
             return None
 
     def keep_listing(self, repo_id: str, sha: str, listed: Mapping[str, HubFile]) -> None:
-        """Note all files of a commit, as far as the cache can be written to.
+        """Record all files of a commit, if the cache can be written to.
 
-        Not in `trees/`: where a listing stands there, `snapshot_download` refuses a snapshot that lacks any file of it, and a
-        dataset needs few of them.
+        Not in `trees/`: with a listing there, `snapshot_download` refuses a snapshot that lacks any of its files, and a
+        dataset needs only a few.
         """
         kept = {"format_version": _FORMAT, "files": {path: _facts(file) for path, file in listed.items()}}
         self._notes(repo_id).put(f".listings/{sha}.json", json.dumps(kept).encode())
 
     def snapshot_listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
-        """Those files of a commit that are here; None where there is no snapshot of it.
+        """Return the cached files of a commit; None without a snapshot of it.
 
-        Of a file that is no link its hash is taken, since nothing else tells it; what it was is kept for the next time.
+        The hash of a file that is not a link is computed, since nothing else gives it, and stored.
         """
         root = self.snapshot_folder(repo_id, sha)
         if not os.path.isdir(root):
@@ -224,22 +224,22 @@ class HubCache:
         return os.path.join(self.folder(repo_id), "snapshots", sha)
 
     def snapshot_path(self, repo_id: str, sha: str, path: str) -> str:
-        """Where a file of a commit stands, or is to stand.
+        """Return the path of a file of a commit, whether or not it exists.
 
         Raises:
-            HubError: the path leads out of the snapshot.
+            HubError: the path is outside the snapshot.
         """
         if not is_inner_path(path):
             raise HubError(repo_id, f"has no file {path!a}, which is no path inside a repository", "Mend the path")
         return os.path.join(self.snapshot_folder(repo_id, sha), *path.split("/"))
 
     def held(self, repo_id: str, sha: str, path: str) -> str | None:
-        """Where a file of a commit stands; None where it does not."""
+        """Return the path of a file of a commit; None if it does not exist."""
         place = self.snapshot_path(repo_id, sha, path)
         return place if os.path.isfile(place) else None
 
     def blob_path(self, repo_id: str, etag: str) -> str:
-        """Where a content stands, or is to stand, under the hash that names it."""
+        """Return the path of a content by its hash, whether or not it exists."""
         if not _ETAG.fullmatch(etag):
             raise HubError(repo_id, f"has a file with the hash {etag!a}, which is none", "Tell its owner")
         return os.path.join(self.folder(repo_id), "blobs", etag)
@@ -249,10 +249,10 @@ class HubCache:
         return os.path.join(self.root, ".locks", os.path.basename(self.folder(repo_id)), f"{etag}.lock")
 
     def link(self, repo_id: str, sha: str, file: HubFile) -> str:
-        """Let the snapshot of a commit have a file whose blob stands: by a link, or a copy where there are none.
+        """Add a file whose blob exists to the snapshot of a commit: by a link, or a copy if links are not supported.
 
         Returns:
-            Where it stands in the snapshot.
+            Its path in the snapshot.
 
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.

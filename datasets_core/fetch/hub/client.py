@@ -1,6 +1,6 @@
 """`Hub`: the Hugging Face Hub as one user sees it, and the commits of its datasets: from the Hub, else from the hub cache.
 
-`huggingface_hub` is used here alone, and imported when the network is: what stands in the cache is read without it.
+`huggingface_hub` is used only here, and imported with the network: cached data is read without it.
 """
 
 from __future__ import annotations
@@ -83,16 +83,16 @@ def refusal(
     token: str | None = None,
     known: Iterable[str] = (),
 ) -> DatasetsCoreError:
-    """The error that says why the Hub does not give what was asked for.
+    """Return the error for a refused request to the Hub.
 
     Args:
-        status: what it answered.
-        headers: of the answer, by lower-case names.
-        repo_id: the repository that was asked for.
+        status: the status code.
+        headers: of the response, by lower-case names.
+        repo_id: the requested repository.
         endpoint: the address of the Hub.
-        revision: the revision that was asked for, if any.
-        token: what was sent; it is in no message, whatever the server says.
-        known: revisions of the repository that were asked for before.
+        revision: the requested revision, if any.
+        token: the token of the request; it is in no message, even if the server repeats it.
+        known: revisions of the repository that were requested before.
 
     >>> str(refusal(404, {"x-error-code": "RevisionNotFound"}, repo_id="a/b", endpoint="https://hub", revision="v9"))
     "The Hub dataset 'a/b' has no revision 'v9'. Give a branch, a tag or a full commit hash as revision=."
@@ -133,8 +133,8 @@ _MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
 _MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
 _LEAST_BYTES_PER_SECOND = 16 << 10  # what comes more slowly does not come
 _MOST_ITEMS = 1_000_000  # each takes half a kilobyte of memory
-_GLANCE_SECONDS = 0.2  # after which somebody who waits looks whether anybody still waits for them
-_SPARE_PAGES, _LEAST_ITEMS = 200, 10  # a listing has no more pages than these, and one for so many items
+_GLANCE_SECONDS = 0.2  # interval at which a waiting thread checks whether its result is still needed
+_SPARE_PAGES, _LEAST_ITEMS = 200, 10  # limit of the pages of a listing: these, and one for so many items
 
 
 class UnansweredError(Exception):
@@ -152,14 +152,14 @@ class UnansweredError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HubAnswer:
-    """What a Hub answered.
+    """The answer of a Hub.
 
     Attributes:
-        url: where, in the end.
-        status: of HTTP.
+        url: the final URL.
+        status: the HTTP status code.
         headers: by lower-case names.
         body: all of it.
-        following: the address of the next page, where there is one.
+        following: the URL of the next page, if there is one.
     """
 
     url: str
@@ -169,7 +169,7 @@ class HubAnswer:
     following: str | None = None
 
     def has_end(self) -> bool:
-        """Whether the body ends as a list or an object does: one that was cut under way does not.
+        """Return True if the body ends as a list or an object does; a truncated one does not.
 
         >>> HubAnswer("https://hub", 200, {}, b'{"sha": "ab').has_end()
         False
@@ -191,13 +191,13 @@ class HubAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HubRequests:
-    """Asks for one user.
+    """Requests of one user.
 
     Attributes:
-        session: gives the connections, a client of `httpx2`.
-        credentials: the user's, and the origin that may see them.
-        agent: who asks.
-        policy: how often, and the pauses between.
+        session: returns the connections, a client of `httpx2`.
+        credentials: the user's, and the origin to which they may be sent.
+        agent: the user agent.
+        policy: number of tries, and the pauses between them.
     """
 
     session: Callable[[], Any]
@@ -206,16 +206,16 @@ class HubRequests:
     policy: RetryPolicy
 
     def answer(self, url: str, wait_limit: Callable[[], float | None] = lambda: None) -> HubAnswer:
-        """The answer to a GET.  A Hub that is busy is asked as often as the policy says, one that is silent shortly.
+        """Send a GET request and return the answer.  A busy Hub is retried by the policy; a silent one only for a short time.
 
         Args:
-            url: what is asked for.
-            patience: how many seconds a Hub that asks to wait is waited for in all, asked when it does; None for twice the
+            url: the URL.
+            wait_limit: returns the limit in seconds of all pauses that the Hub requires, called at the first; None: twice the
                 longest pause of the policy.
 
         Raises:
-            UnansweredError: there is none.
-            DownloadError: it redirects where we do not follow, or sends without end.
+            UnansweredError: no answer.
+            DownloadError: a redirect that is not followed, or an answer without end.
         """
         seconds, begun, waited = settings().hub_timeout_seconds, time.monotonic(), 0.0
         end = begun + seconds
@@ -301,15 +301,15 @@ def _body(response: Any, url: str, end: float) -> bytes:
 
 
 def paged(ask: Callable[[str], HubAnswer], url: str, repo_id: str) -> Iterator[Any]:
-    """What a list of several pages holds, page by page, as long as the pages stay at one origin.
+    """Yield the pages of a list, as long as they are on one origin.
 
     Args:
-        ask: the answer of an address.
+        ask: returns the answer for an address.
         url: the first page.
-        repo_id: whose list it is.
+        repo_id: the repository of the list.
 
     Raises:
-        HubError: it is no list, or one without an end.
+        HubError: the answer is not a list, or is endless.
     """
     following: str | None = url
     seen: set[str] = set()
@@ -348,10 +348,10 @@ def _next_page(first: str, answer: HubAnswer, repo_id: str) -> str:
 
 
 def check_endpoint(endpoint: str) -> None:
-    """Raise where an address is none of a Hub.
+    """Check the address of a Hub.
 
     Raises:
-        ConfigurationError: it is no http(s) URL.
+        ConfigurationError: the address is not an http(s) URL.
     """
     try:
         origin_of(endpoint)
@@ -362,10 +362,10 @@ def check_endpoint(endpoint: str) -> None:
 
 
 def checked_token(token: str) -> str:
-    """A token that fits into a header: one that does not would be shown by the error of whoever sends it.
+    """Return the token if it fits into a header: otherwise the error of the HTTP client would show it.
 
     Raises:
-        InvalidTokenError: it does not.
+        InvalidTokenError: it does not fit.
     """
     text = token.strip()
     if not text or not text.isascii() or not text.isprintable() or " " in text:
@@ -382,18 +382,18 @@ OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to ask the Hub"
 class Hub:
     """The Hub at one address, for one user.
 
-    A copy of it, in another process or a file, has no token of its own: it sends what the user is logged in with, if anything.
-    Who carries a token to the workers is the `DownloadConfig` of a builder, or of a stream, where `token=` gave one: then that
-    stands in their pickles.
+    A pickled copy of it has no token of its own: it uses the token with which the user is logged in, if any.
+    A token given by `token=` reaches the workers in the `DownloadConfig` of a builder or of a stream, and is then part
+    of their pickles.
 
     Args:
         endpoint: the address.
         cache: the hub cache.
-        token: the user's; True is the one that the user logged in with, None is that where there is one, False is none.
-        policy: how often to try, and the pauses between.
-        local_only: nothing is asked for over the network.
-        user_agent: added to ours.
-        proxies: scheme → URL of a proxy; what the environment says by default.
+        token: the user's; True for the one of the login, None for that if it exists, False for none.
+        policy: number of tries, and the pauses between them.
+        local_only: True to send no requests.
+        user_agent: added to that of the library.
+        proxies: scheme → URL of a proxy; default: those of the environment.
 
     >>> Hub("https://huggingface.co", HubCache("/hub"), token="hf_secret")
     Hub('https://huggingface.co')
@@ -448,13 +448,13 @@ class Hub:
         given = None if isinstance(self._given, str) else self._given  # a pickle of this alone holds no token
         return {**vars(self), "_given": given, "_token": None}
 
-    # -- who asks ------------------------------------------------------------------------------------------------------
+    # -- authentication ------------------------------------------------------------------------------------------------
 
     def token(self) -> str | None:
-        """What tells the Hub who asks, by the rules of `huggingface_hub`; None for nobody.
+        """Return the token for requests, by the rules of `huggingface_hub`; None without one.
 
         Raises:
-            InvalidTokenError: `token=True`, and nobody is logged in; or the stored token could not be sent.
+            InvalidTokenError: `token=True` without a login; or the stored token does not fit into a header.
         """
         if isinstance(self._given, str):
             return self._given
@@ -503,29 +503,29 @@ class Hub:
     # -- commits -------------------------------------------------------------------------------------------------------
 
     def commit(self, repo_id: str, revision: str | None = None, *, local_only: bool = False) -> HubCommit:
-        """The files of the commit that a revision means now.
+        """Return the files of the current commit of a revision.
 
-        The Hub is asked twice: what the revision means, and what that commit holds; not for what the cache has of a commit.
-        Where the Hub cannot be reached it is the commit that the revision meant when it was asked for last, or none.
+        Two requests are sent: for the commit of the revision, and for its files, unless the cache has them.
+        If the Hub cannot be reached, the commit of the last request is used, if there is one.
 
-        A Hub that says nothing is tried for the setting `hub_timeout_seconds`.  One that is busy and says when to come again
-        (`Retry-After`) is waited for: where the cache knows the revision twice that setting in all, else twice the setting
-        `max_retry_wait_seconds`, which no pause is longer than.
+        A Hub that does not answer is tried for the setting `hub_timeout_seconds`.  One that is busy and requires a pause
+        (`Retry-After`) is waited for: for twice that setting in all if the cache has the revision, else twice the setting
+        `max_retry_wait_seconds`, which also limits each pause.
 
         Args:
             repo_id: `org/name`, or `name`.
-            revision: branch, tag, commit or ref; the main branch by default.
-            local_only: what the cache knows, without asking.
+            revision: branch, tag, commit or ref; default: the main branch.
+            local_only: True to use the cache only.
 
         Raises:
-            ConfigurationError: the id is none.
-            RepositoryNotFoundError: there is no such repository, or it is not shown to this user.
+            ConfigurationError: an invalid id.
+            RepositoryNotFoundError: the repository does not exist, or is not visible to this user.
             RevisionNotFoundError: the repository has no such revision.
-            ForbiddenRepositoryError: the Hub does not let this user at it.
-            InvalidTokenError: the Hub does not know the token.
-            HubError: the Hub answers something that makes no sense.
-            HubUnreachableError: it could not be asked, and the cache does not know the revision.
-            OfflineError: it was not to be asked, and the cache does not know the revision.
+            ForbiddenRepositoryError: the user has no access.
+            InvalidTokenError: the Hub does not accept the token.
+            HubError: an invalid answer of the Hub.
+            HubUnreachableError: the Hub cannot be reached, and the revision is not cached.
+            OfflineError: requests are not allowed, and the revision is not cached.
         """
         wanted: str = DEFAULT_REVISION if revision is None else getattr(revision, "resolved", revision)  # the client's own type
         _check_names(repo_id, wanted)
@@ -542,7 +542,7 @@ class Hub:
                 meant, named = self._resolved(repo_id, wanted)
             found = self._checked(HubCommit(repo_id, meant, wanted, self._listed(repo_id, meant, named, wanted)))
         except UnansweredError as error:
-            # Where the Hub said which commit it is, no older one will do, here or for whoever catches this.
+            # If the Hub said which commit it is, no older one is used, here or by a caller that catches this error.
             known = self.known(repo_id, meant)
             if known is None:
                 raise self._unreachable(repo_id, wanted, meant, error) from error
@@ -555,7 +555,7 @@ class Hub:
         return found
 
     def known(self, repo_id: str, revision: str) -> HubCommit | None:
-        """What the cache knows of that revision and no other: the listing of its commit, else the files of its snapshot."""
+        """Return the cached commit of that revision: with the listing of the commit, else the files of its snapshot."""
         sha = self.cache.ref(repo_id, revision)
         if sha is None:
             return None

@@ -46,17 +46,17 @@ logger = logging.getLogger(__name__)
 
 _LEAST_THREADS, _MOST_THREADS = 8, 16
 _PART = ".resumable.incomplete"  # what ends in .incomplete other tools clean away, and continue none but their own
-_LITTER_SECONDS = 7 * 24 * 3600.0  # after which nobody goes on with a part
+_LITTER_SECONDS = 7 * 24 * 3600.0  # age at which a part is removed
 _NOT_HERE = "is not in the hub cache, and nothing may be fetched"
 
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """What is made of a file that is here already.
+    """Options for cached files.
 
     Attributes:
-        is_refused: it is fetched again.
-        is_hashed: its bytes are compared too, not only their number.
+        is_refused: True to fetch them again.
+        is_hashed: True to compare their hashes too, not only their sizes.
     """
 
     is_refused: bool = False
@@ -64,17 +64,17 @@ class Reuse:
 
 
 class HubFiles:
-    """The files of one commit, as they come onto this disk.
+    """Fetches the files of one commit into the hub cache.
 
     Args:
-        hub: where from.
-        commit: whose files.
-        client: the connections; some of its own by default.
-        policy: how often to try and how long to wait; as the hub does by default.
-        reuse: what is made of files that are here already.
+        hub: the Hub.
+        commit: the commit.
+        client: the connections; default: new ones.
+        policy: number of tries, and the pauses; default: those of the hub.
+        reuse: options for cached files.
 
     Attributes:
-        is_closed: whether nothing is fetched.
+        is_closed: True if requests are not allowed.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class HubFiles:
         self._records: dict[str, FileRecord] = {}  # by etag
 
     def listed(self, path: str) -> HubFile:
-        """What the commit says of a file.
+        """Return the entry of a file in the commit.
 
         Raises:
-            DataFilesNotFoundError: it has no such file.
-            OfflineError: whether it has is not known here.
+            DataFilesNotFoundError: the commit has no such file.
+            OfflineError: the listing is incomplete, and requests are not allowed.
         """
         found = self.commit.files.get(path)
         if found is None and not self.commit.is_whole:
@@ -116,10 +116,10 @@ class HubFiles:
         return self._records[file.etag]
 
     def held(self, path: str) -> str | None:
-        """Where a file is in the cache, whoever put it there; None where it has to be fetched.
+        """Return the path of a file in the cache; None if it has to be fetched.
 
         Raises:
-            NonMatchingChecksumError: it is not as it should be, and nothing may be fetched.
+            NonMatchingChecksumError: the cached file is wrong, and requests are not allowed.
         """
         file = self.listed(path)
         place = self._place(file)
@@ -130,26 +130,26 @@ class HubFiles:
         return self._linked(file) if self._is_sound(self._blob(file), file) else None
 
     def is_there(self, file: HubFile) -> bool:
-        """Whether the cache has something of that size in the file's place."""
+        """Return True if the cache has a file of the right size at its path."""
         return file.size in (_size_at(self._place(file)), _size_at(self._blob(file)))
 
     def fetch(self, paths: Sequence[str], watch: Watch, *, threads: int | None = None) -> dict[str, str]:
-        """Have files on this disk.
+        """Fetch files that are not cached.
 
         Args:
-            paths: in the repository.
-            watch: is told of the bytes.
-            threads: files fetched at the same time; 8 to 16 by default, as the setting `download_threads` says.
+            paths: paths in the repository.
+            watch: receives the progress.
+            threads: number of files fetched at the same time; default: 8 to 16, from the setting `download_threads`.
 
         Returns:
             Path in the repository → path in the snapshot.
 
         Raises:
             DataFilesNotFoundError: the commit has no such file.
-            OfflineError: one is not in the cache, and nothing may be fetched, or nobody answers.
-            NonMatchingChecksumError: one comes with other bytes than are listed, twice.
+            OfflineError: a file is not cached, and requests are not allowed, or the Hub does not answer.
+            NonMatchingChecksumError: the bytes of a file differ from the listing, twice.
             GatedRepositoryError: the files are for users with access.
-            DownloadError: one cannot be fetched.
+            DownloadError: a file cannot be fetched.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         held = {path: self.held(path) for path in paths}
@@ -190,7 +190,7 @@ class HubFiles:
                 os.makedirs(os.path.dirname(blob), exist_ok=True)
                 record = source.fetch(part, watch)
                 files.sync_file(part)
-                os.replace(part, blob)  # where a link to a blob that tools share stands, that one stays as it is
+                os.replace(part, blob)  # a link to a shared blob stays as it is
                 return record
         except BaseException as error:
             is_of_no_use = isinstance(error, (DatasetDiskError, NonMatchingChecksumError))
@@ -224,7 +224,7 @@ class HubFiles:
         return self.hub.cache.link(self.commit.repo_id, self.commit.sha, file)
 
     def _is_sound(self, path: str, file: HubFile) -> bool:
-        """Whether the file is at a path, with as much compared as is asked for."""
+        """Return True if the file exists with the right size and, with `is_hashed`, hash."""
         size = _size_at(path)
         if size is None:
             return False
@@ -241,7 +241,7 @@ class HubFiles:
         return False
 
     def _sweep(self) -> None:
-        """Remove parts that nobody went on with for long."""
+        """Remove parts that were not continued for a long time."""
         blobs = os.path.join(self.hub.cache.folder(self.commit.repo_id), "blobs")
         with contextlib.suppress(OSError), os.scandir(blobs) as entries:
             for entry in entries:
@@ -309,16 +309,16 @@ def fetch_files(
 
 
 def read_small(hub: Hub, commit: HubCommit, path: str, most_bytes: int) -> bytes | None:
-    """The bytes of a small file of a commit, through the cache; None where the commit has no such file.
+    """Return the bytes of a small file of a commit, through the cache; None if the commit has no such file.
 
     Args:
-        hub: where from.
-        commit: whose file.
-        path: in the repository.
-        most_bytes: more are not read.
+        hub: the Hub.
+        commit: the commit.
+        path: the path in the repository.
+        most_bytes: size limit.
 
     Raises:
-        DownloadError: it is larger, or cannot be fetched.
+        DownloadError: the file is larger, or cannot be fetched.
     """
     file = commit.files.get(path)
     if file is None:
@@ -366,17 +366,17 @@ class HubDownloads:
     # -- what a URL means
 
     def file(self, url: str) -> HubFile:
-        """What is listed of the file of a URL.
+        """Return the listed entry of the file of a URL.
 
         Raises:
             DataFilesNotFoundError: its commit has no such file.
-            DownloadError: the commit cannot be had.
+            DownloadError: the commit cannot be read.
         """
         files, path = self._place(url)
         return files.listed(path)
 
     def known(self, place: str) -> tuple[str, FileRecord] | None:
-        """The URL, size and sha256 of a file that was fetched here, by where it is."""
+        """Return the URL, size and sha256 of a fetched file, by its path."""
         return self._known.get(place)
 
     def below(self, url: str) -> list[str]:
@@ -437,7 +437,7 @@ class HubDownloads:
     # -- on this disk
 
     def missing_bytes(self, urls: Iterable[str]) -> int:
-        """How many bytes would have to be fetched for the files of some URLs, as far as a look at the cache tells."""
+        """Return the number of bytes to fetch for the files of some URLs, estimated from the cache."""
         missing: dict[str, int] = {}
         for url in urls:
             files, path = self._place(url)
@@ -449,16 +449,16 @@ class HubDownloads:
     def fetch(
         self, urls: Sequence[str], watch: Watch, *, threads: int | None = None, is_hashed: bool = False
     ) -> dict[str, tuple[str, FileRecord]]:
-        """Have the files of URLs on this disk; see `HubFiles.fetch`.
+        """Fetch the files of URLs that are not cached; see `HubFiles.fetch`.
 
         Args:
-            urls: of any repositories and revisions.
-            watch: is told of the bytes.
-            threads: files fetched at the same time.
-            is_hashed: the bytes of what is there are compared, too.
+            urls: URLs of any repositories and revisions.
+            watch: receives the progress.
+            threads: number of files fetched at the same time.
+            is_hashed: True to compare the hashes of cached files, too.
 
         Returns:
-            URL → where it is, and its size and sha256.
+            URL → path, and its size and sha256.
         """
         by_commit: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for url in urls:
@@ -475,10 +475,10 @@ class HubDownloads:
         return found
 
     def held(self, url: str, *, is_hashed: bool = False) -> tuple[str, FileRecord] | None:
-        """Where the file of a URL is in the cache, with its size and sha256; None where it has to be fetched.
+        """Return the path of the file of a URL in the cache, with its size and sha256; None if it has to be fetched.
 
         Raises:
-            OfflineError: it has to be fetched, and nothing may be.
+            OfflineError: the file has to be fetched, and requests are not allowed.
         """
         files, path = self._place(url, self._reuse(is_hashed))
         place = files.held(path)
@@ -492,12 +492,12 @@ class HubDownloads:
     # -- as it comes
 
     def listed_record(self, url: str) -> FileRecord:
-        """Size of a file as it is listed, and its sha256 where it is in LFS."""
+        """Return the listed size of a file, and its sha256 if it is in LFS."""
         file = self.file(url)
         return FileRecord(file.size, file.sha256)
 
     def source(self, url: str) -> HttpSource:
-        """Where the bytes of the file of a URL come from."""
+        """Return the source of the file of a URL."""
         files, path = self._place(url)
         hub, commit = files.hub, files.commit
         place = Place(hub.resolve_url(commit.repo_id, commit.sha, path), hub.credentials())

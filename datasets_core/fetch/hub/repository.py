@@ -20,7 +20,7 @@ _NAME = r"\b[A-Za-z0-9_.-]{1,96}\b"
 _REPO_ID = rf"(?a)(?:{_NAME}/)?{_NAME}"
 _COMMIT = r"[0-9a-f]{40}"
 _PINNED = r"(hf://datasets/[^@]{1,200})@[0-9a-f]{40}(?=/|$)"
-_OWN_REF = r"(?a)refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)"  # the two that may stand unquoted in a URL
+_OWN_REF = r"(?a)refs/(?:convert/[\w.-]+|pr/\d+)(?=/|$)"  # the two refs that may be unquoted in a URL
 
 
 class HubPath(NamedTuple):
@@ -38,7 +38,7 @@ class HubPath(NamedTuple):
 
 
 def is_repo_id(text: str) -> bool:
-    """Whether a text could be the id of a repository on the Hub, with or without a namespace.
+    """Return True if a text has the form of a repository id of the Hub, with or without a namespace.
 
     >>> is_repo_id("org/name"), is_repo_id("squad"), is_repo_id("./data"), is_repo_id("a/b/c")
     (True, True, False, False)
@@ -47,7 +47,7 @@ def is_repo_id(text: str) -> bool:
 
 
 def is_commit(revision: str | None) -> bool:
-    """Whether a revision is a full commit hash, which never means anything else.
+    """Return True if a revision is a full commit hash, which never changes its meaning.
 
     >>> is_commit("a" * 40), is_commit("main"), is_commit("a" * 7)
     (True, False, False)
@@ -56,7 +56,7 @@ def is_commit(revision: str | None) -> bool:
 
 
 def is_hub_url(url: str) -> bool:
-    """Whether a URL names something in a dataset repository of the Hub.
+    """Return True if a URL refers to a dataset repository of the Hub.
 
     >>> is_hub_url("hf://datasets/org/name/a.csv"), is_hub_url("hf://org/model/a.bin"), is_hub_url("zip://a::hf://datasets/o/n/z")
     (True, False, False)
@@ -117,7 +117,7 @@ def without_commit(url: str) -> str:
 
 
 def hub_url(repo_id: str, revision: str, path: str = "") -> str:
-    """The URL of a place in a repository at a revision, which is a commit hash where it is to mean the same for ever.
+    """Return the URL of a path in a repository at a revision; with a commit hash its meaning never changes.
 
     >>> hub_url("org/name", "refs/pr/1", "a.csv"), hub_url("squad", "v1/new")
     ('hf://datasets/org/name@refs/pr/1/a.csv', 'hf://datasets/squad@v1%2Fnew')
@@ -173,7 +173,7 @@ class HubFile(NamedTuple):
 
     @property
     def etag(self) -> str:
-        """What tells this content from others: the name of its blob in the cache.
+        """The identity of the content: the name of its blob in the cache.
 
         >>> HubFile("a.csv", 3, "aa").etag, HubFile("b.bin", 3, "aa", "bb").etag
         ('aa', 'bb')
@@ -187,9 +187,9 @@ class HubCommit(NamedTuple):
     Attributes:
         repo_id: `org/name`, or `name`.
         sha: the commit.
-        revision: what it was asked for by.
-        files: by their paths, in the order of the paths.
-        is_whole: False where only the files are listed that the cache happens to hold.
+        revision: the requested revision.
+        files: the files by path, in the order of the paths.
+        is_whole: False if only cached files are listed.
     """
 
     repo_id: str
@@ -280,7 +280,7 @@ def check_case(paths: Iterable[str], repo_id: str) -> None:
 
 
 def is_inner_path(path: str) -> bool:
-    r"""Whether a path of a repository leads to a file below the folder that it is put into, on every system.
+    r"""Return True if a path of a repository stays below the folder that it is put into, on every system.
 
     >>> is_inner_path("data/a b.csv"), is_inner_path("../a"), is_inner_path("/a"), is_inner_path("a\\b"), is_inner_path("a//b")
     (True, False, False, False, False)
@@ -294,7 +294,7 @@ def malformed(repo_id: str, found: str) -> HubError:
 
 
 def shown(value: object) -> str:
-    """What a server sent, as it may stand in a message: short and in ASCII, however long and deep it is.
+    """Return a value from a server for an error message: short and in ASCII, however long and deep it is.
 
     >>> shown({"path": "é"})
     "{'path': '\\\\xe9'}"

@@ -58,7 +58,7 @@ class BlobDigest:
         self.num_bytes += len(data)
 
     def etag(self) -> str:
-        """What the bytes so far are called: their git oid, or of a file in LFS their sha256."""
+        """Return the hash of the bytes so far: their git oid, or for a file in LFS their sha256."""
         return (self._sha256 if self._git is None else self._git).hexdigest()
 
     def record(self) -> FileRecord:
@@ -77,12 +77,12 @@ def blob_digest_of(path: str, file: HubFile) -> BlobDigest:
 
 
 class WrongBytesError(Exception):
-    """Bytes that are not those of the file; never to be seen by the user.
+    """Bytes that are not those of the file; for internal use.
 
     Args:
-        what: in what they differ: "size", "sha256" or "git oid".
-        expected, found: what the Hub lists, and what came.
-        advice: one thing to do, as a sentence without its stop, where the bytes tell.
+        what: the difference: "size", "sha256" or "git oid".
+        expected, found: the listed value, and that of the received bytes.
+        advice: advice for the user without a final stop, if the bytes suggest any.
     """
 
     def __init__(self, what: str, expected: str, found: str, *, advice: str | None = None) -> None:
@@ -91,14 +91,14 @@ class WrongBytesError(Exception):
 
 
 class BlobPart:
-    """The beginning of a file, on disk, so that another process can go on where this one ends.
+    """The beginning of a file, on disk, so that another process can continue it.
 
-    That a part which was found belongs to the version that is wanted is told by the hash, in the end.
+    The hash of the whole file shows in the end that an existing part was of the right version.
 
     Args:
-        path: where it lies, or is to lie.
-        file: what it has to become.
-        watch: is told of the bytes.
+        path: the path of the part, whether or not it exists.
+        file: the listed file.
+        watch: receives the progress.
     """
 
     def __init__(self, path: str, file: HubFile, watch: Watch) -> None:
@@ -114,11 +114,11 @@ class BlobPart:
 
     @property
     def size(self) -> int:
-        """How many bytes there are so far."""
+        """The number of bytes so far."""
         return self.digest.num_bytes
 
     def is_complete(self) -> bool:
-        """Whether nothing is missing; an empty file is known without asking for it."""
+        """Return True if no bytes are missing; an empty file needs no request."""
         return self.size == self.file.size and (self.size > 0 or self.digest.etag() == self.file.etag)
 
     def check(self) -> FileRecord:
@@ -163,7 +163,7 @@ class BlobPart:
                 return response.chunks()
         if is_rest:
             self.restart()
-            self._is_ranged = response.status == 200  # and was it another part, none is asked for again
+            self._is_ranged = response.status == 200  # after another part than requested, no more parts are requested
         if response.status != 200:
             raise TransientError(f"the server answers {response.status} with another part than the one asked for")
         return self._whole(response, encoding)
@@ -186,7 +186,7 @@ class BlobPart:
             raise WrongBytesError("size", f"{self.file.size} bytes", f"{total} bytes", advice=self._explained())
 
     def _explained(self) -> str | None:
-        """What it is that came instead, where its first bytes tell."""
+        """Return advice if the first bytes show what was received instead."""
         if is_lfs_pointer(self._head):
             return "A pointer of Git LFS comes in the place of the content: ask the owner of the repository to upload that"
         if looks_like_html(self._head):
@@ -219,7 +219,7 @@ class BlobPart:
 
 
 def _decoded(encoding: str, chunks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The bytes as they were before somebody on the way compressed them, who does not heed `Accept-Encoding: identity`."""
+    """Yield the decompressed bytes, for servers that ignore `Accept-Encoding: identity`."""
     bits = _WINDOW_BITS.get(encoding)
     if bits is None:
         raise TransientError(f"the server sends Content-Encoding {encoding!r}, which was not asked for")
@@ -242,20 +242,20 @@ def _decoded(encoding: str, chunks: Iterator[bytes], size: int) -> Iterator[byte
 
 logger = logging.getLogger(__name__)
 
-_MOST_REFUSED = 2  # connections that an endpoint does not take of which nothing was heard
+_MOST_REFUSED = 2  # refused connections of an endpoint that never answered
 _MOST_WRONG = 2  # bodies that are not what they should be
-_PASSING = {408, 416, 429}  # of the statuses from 400 on, those that are no refusal
+_PASSING = {408, 416, 429}  # statuses from 400 on that are not refusals
 _AGAIN_LATER = "Load it again later, or tell the owner of the repository"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the bytes of a file are to be had.
+    """The location of the bytes of a file.
 
     Attributes:
-        url: http(s), and maybe signed.
-        credentials: for its own origin.
-        is_storage: it is one of a storage host, which knows no users and whose URLs expire.
+        url: an http(s) URL, perhaps signed.
+        credentials: for the origin of the URL.
+        is_storage: True for a storage host, which knows no users and whose URLs expire.
     """
 
     url: str = field(repr=False)
@@ -269,11 +269,11 @@ class ExpiredError(TransientError):
 
 @dataclass(frozen=True, slots=True)
 class RefusalJudge:
-    """Who says what a refusal means: of the endpoint, that the user may not; of a storage host, that its URL has expired.
+    """Interprets a refusal: by the endpoint, as missing access; by a storage host, as an expired URL.
 
     Attributes:
-        place: what is asked for.
-        refused: makes an error of an answer of the endpoint.
+        place: the requested location.
+        refused: returns the error for a response of the endpoint.
     """
 
     place: Place
@@ -328,7 +328,7 @@ class BlobSource:
 
 
 class _Tries:
-    """What happened so far on the way of one file."""
+    """The state of the tries for one file."""
 
     def __init__(self, source: BlobSource, part: BlobPart, watch: Watch) -> None:
         self._source, self._part, self._watch = source, part, watch
@@ -411,10 +411,10 @@ class _Tries:
         logger.warning("%s comes with another %s than is listed, and is fetched once more.", self._source.url, error.what)
 
 
-# Where a storage host has the files of LFS: asked of the Hub for many at once, so that each of them costs one GET.
+# The locations of LFS files on a storage host: requested for many files at once, so that each file costs one GET.
 
 
-_OBJECTS = 256  # of one request; their URLs are good for a while only, so the next are asked for when they are needed
+_OBJECTS = 256  # in one request; their URLs expire, so the next ones are requested when they are needed
 _FEWEST = 3  # files for which the request pays
 _MOST_BYTES = 16 << 20  # of an answer
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
@@ -422,13 +422,13 @@ _MEDIA_TYPE = "application/vnd.git-lfs+json"
 
 
 class StorageUrls:
-    """The places of files at the storage host, as far as the Hub tells them.
+    """The locations of files on the storage host, if the Hub gives them.
 
     Args:
-        client: asks.
+        client: the HTTP client.
         url: the repository's LFS address.
-        credentials: for that.
-        files: those that are to be fetched; of the ones that are not in LFS nothing is known.
+        credentials: for that address.
+        files: the files to fetch; those that are not in LFS have no location.
     """
 
     def __init__(self, client: HttpClient, url: str, credentials: Credentials, files: Sequence[HubFile]) -> None:
@@ -442,10 +442,10 @@ class StorageUrls:
         self._lock = threading.Lock()
 
     def place(self, file: HubFile) -> Place | None:
-        """Where a file is; None where the Hub does not tell it so.
+        """Return the location of a file; None if the Hub gives none.
 
         Raises:
-            TransientError: there is no connection to the Hub.
+            TransientError: the Hub cannot be reached.
         """
         number = self._group_of.get(file.etag)
         if number is None or not self._is_offered:
@@ -458,7 +458,7 @@ class StorageUrls:
             return self._known.get(number, {}).get(file.etag)
 
     def _asked(self, group: Sequence[HubFile]) -> dict[str, Place]:
-        """The places of a group; none where the Hub does not answer as LFS has it, which is no failure."""
+        """Return the locations of a group; empty, without an error, if the Hub does not answer in the form of LFS."""
         objects = [{"oid": file.sha256, "size": file.size} for file in group]
         wanted = {"operation": "download", "transfers": ["basic"], "objects": objects, "hash_algo": "sha256"}
         headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
@@ -485,7 +485,7 @@ class StorageUrls:
         return found
 
     def _answer(self, body: bytes, headers: Mapping[str, str]) -> bytes:
-        """What the Hub answers, and nothing where it refuses; a repository that was renamed is asked for by its new name."""
+        """Return the answer of the Hub, empty if it refuses; a renamed repository is requested by its new name afterwards."""
         with self._client.send("POST", self._url, content=body, headers=headers, credentials=self._credentials) as response:
             self._url = response.place
             return _read(response) if response.status == 200 else b""
@@ -510,7 +510,7 @@ class StorageUrls:
             origin = origin_of(url)
         except DownloadError:
             return None
-        if origin[0] != "https" and origin_of(self._url)[0] == "https":  # what was asked for in private stays so
+        if origin[0] != "https" and origin_of(self._url)[0] == "https":  # no URL without encryption after one with it
             return None
         if not isinstance(headers, dict) or not all(_is_header(name, value) for name, value in headers.items()):
             return None

@@ -1,7 +1,7 @@
-"""Writing to a repository of the Hub: files uploaded beside its history, many by one call, and then one commit.
+"""Writing to a repository of the Hub: uploads of files, many in one call, and then one commit.
 
-The protocol is huggingface_hub's: `preupload_lfs_files` and `create_commit`.  What it leaves to others stands here: what is not
-sent because the Hub has it, which failures are tried again, and how files go where Xet is not offered.
+The protocol is that of huggingface_hub: `preupload_lfs_files` and `create_commit`.  This file adds what it leaves out: it skips
+content that the Hub has, retries temporary failures, and uploads without Xet if that is not offered.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class NewFile:
 
     @property
     def path(self) -> str:
-        """Where in the repository."""
+        """The path in the repository."""
         return str(self.operation.path_in_repo)
 
     @path.setter
@@ -79,7 +79,7 @@ class NewFile:
         self.operation.path_in_repo = path
 
     def stands_in(self, commit: HubCommit) -> bool:
-        """Whether the repository holds this content at this path."""
+        """Return True if the repository has this content at this path."""
         there = commit.files.get(self.path)
         if there is None or there.size != self.size:
             return False
@@ -98,12 +98,12 @@ class NewFile:
 
     @property
     def is_stored(self) -> bool:
-        """Whether the Hub has its bytes, so that the local file may go."""
+        """True if the Hub has its bytes, so that the local file can be removed."""
         return self.is_sent and self.operation.path_or_fileobj == b"" and self.size > 0
 
     @property
     def kind(self) -> tuple[str, str, str]:
-        """What decides how the Hub wants it sent: files of one kind are sent once."""
+        """The properties that decide how the Hub wants it sent: files of one kind are sent once."""
         return self.sha256, posixpath.dirname(self.path), posixpath.splitext(self.path)[1]
 
     def share(self, sent: NewFile) -> None:
@@ -114,7 +114,7 @@ class NewFile:
 
     @contextmanager
     def unnamed(self) -> Iterator[None]:
-        """While this lasts, it is called as nothing in a repository is: the Hub tells of no file that it would replace."""
+        """Return a context in which it has a name that no repository has, so that the Hub reports no file to replace."""
         path = self.path
         stem, ending = posixpath.splitext(path)
         self.path = f"{stem}-of-pending{ending}"
@@ -147,12 +147,12 @@ class NewFile:
 
 @dataclass
 class Change:
-    """What one commit does to a repository.
+    """The changes of one commit.
 
     Attributes:
-        files: what it brings.
-        copies: new paths → (commit, path) where the Hub has that content.
-        deletions: paths that go.
+        files: new files.
+        copies: new paths → (commit, path) of content that the Hub has.
+        deletions: paths to delete.
     """
 
     files: list[NewFile] = field(default_factory=list)
@@ -160,11 +160,11 @@ class Change:
     deletions: list[str] = field(default_factory=list)
 
     def is_empty(self) -> bool:
-        """Whether it changes nothing."""
+        """True if it changes nothing."""
         return not (self.files or self.copies or self.deletions)
 
     def stands_in(self, commit: HubCommit) -> bool:
-        """Whether a commit is as this change would make it, as far as it goes."""
+        """Return True if a commit has the result of this change."""
         copied = all(
             path in commit.files and commit.files[path].etag == there.files[source].etag
             for path, (there, source) in self.copies.items()
@@ -172,7 +172,7 @@ class Change:
         return copied and all(file.stands_in(commit) for file in self.files) and not set(self.deletions) & set(commit.files)
 
 
-# Whether files can go to a Hub by Xet: the client takes it for granted, and tries for minutes where they cannot.
+# Support of Xet by a Hub: the client does not check it, and retries for minutes without it.
 
 
 _DOMAIN = "huggingface.co"
@@ -180,12 +180,12 @@ _NAMES = {"x-xet-cas-url": "casUrl", "x-xet-access-token": "accessToken", "x-xet
 
 
 def sends_by_xet() -> bool:
-    """Whether the client sends by Xet what is no open file."""
+    """Return True if the client uses Xet for content other than open files."""
     return not client_package().constants.HF_HUB_DISABLE_XET and find_spec("hf_xet") is not None
 
 
 def is_offered(hub: Hub) -> bool:
-    """Whether a Hub is known to take files by Xet, so that it need not be asked.
+    """Return True if a Hub is known to support Xet, without a request.
 
     >>> from datasets_core.fetch.hub.cache import HubCache
     >>> is_offered(Hub("https://huggingface.co", HubCache("/hub"))), is_offered(Hub("https://mirror", HubCache("/hub")))
@@ -196,13 +196,13 @@ def is_offered(hub: Hub) -> bool:
 
 
 def hindrance(hub: Hub, repo_id: str, branch: str, *, create_pr: bool) -> str | None:
-    """Why files cannot go to a repository by Xet; None where they can, for all that can be asked shortly.
+    """Return the reason why files cannot be sent to a repository by Xet; None if they can, as far as quick requests show.
 
     Args:
-        hub: the Hub, and who asks.
+        hub: the Hub, with the token of the user.
         repo_id: the repository.
-        branch: where they are to be committed to.
-        create_pr: as a pull request.
+        branch: the branch to commit to.
+        create_pr: True to commit as a pull request.
     """
     asked = f"{hub.endpoint}/api/datasets/{repo_id}/xet-write-token/{quote(branch, safe='')}"
     try:
@@ -219,7 +219,7 @@ def hindrance(hub: Hub, repo_id: str, branch: str, *, create_pr: bool) -> str | 
 
 
 def _store(headers: Mapping[str, str], body: bytes) -> str | None:
-    """The address of the store, where it is told with a token that holds for a while."""
+    """Return the address of the store, if it comes with a token that is still valid."""
     try:
         form: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -237,7 +237,7 @@ def _store(headers: Mapping[str, str], body: bytes) -> str | None:
 logger = logging.getLogger(__name__)
 
 FILES_A_CALL = 256
-"""How many files the Hub is asked about at once."""
+"""Maximum number of files in one request to the Hub."""
 _THREADS = 8
 _ADVICE = "Set HF_HUB_DISABLE_XET=1 before Python starts to do so at once"
 _COMMIT_SECONDS = 600.0  # the client waits for ever
@@ -246,13 +246,13 @@ _MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold
 
 
 class MissedCommitError(Exception):
-    """A commit that the Hub did not answer with one; never to be seen by the user.
+    """A commit request without a commit as its answer; for internal use.
 
     Args:
         reason: what happened.
-        is_conflict: somebody else committed meanwhile; otherwise it may have been made for all we know.
-        is_garbled: there was an answer, and it makes no sense.
-        retry_after: how long the server asks to wait.
+        is_conflict: True after another writer's commit; else the commit may exist.
+        is_garbled: True after an invalid answer.
+        retry_after: the pause that the server requires.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class HubWriter(HubBranch):
     """A branch that files and commits are sent to.
 
     Args:
-        hub, repo_id, revision, policy: those of `HubBranch`.
+        hub, repo_id, revision, policy: see `HubBranch`.
         create_pr: whether commits become pull requests.
     """
 
@@ -284,7 +284,7 @@ class HubWriter(HubBranch):
         self._by_xet = self._may_xet and is_offered(hub)
 
     def upload(self, files: Iterable[NewFile], *, ignores_nothing: bool = False) -> None:
-        """Send the bytes of files ahead of the commit, those that the Hub does not have.
+        """Send the bytes of files that the Hub does not have, before the commit.
 
         Args:
             files: any number.
@@ -346,7 +346,7 @@ class HubWriter(HubBranch):
             file.is_sent = True
 
     def _refusal(self, error: BaseException, doing: str) -> Exception:
-        """What is to be raised if Xet fails too, to which it turns; raised at once where that cannot help."""
+        """Return the error to raise if Xet fails too; raise it at once if Xet cannot help."""
         if self._by_xet or not is_of_lfs(error):
             raise self.refused(error, doing) from error
         if not self._may_xet:

@@ -1,4 +1,4 @@
-"""`RangeFile`: a file, wherever it is, of which any bytes can be read, all of them of one version."""
+"""`RangeFile`: random access to the bytes of a local or remote file, all of them of one version."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChan
 Range: TypeAlias = tuple[int, int]
 Bytes: TypeAlias = "bytes | memoryview"
 
-WITNESS_BYTES = 1 << 10  # that come twice where nothing tells the version of a file
+WITNESS_BYTES = 1 << 10  # read twice if nothing else shows the version of a file
 
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """What tells a file from what stands at its place at another time.
+    """The version of a file.
 
     Attributes:
-        size: its bytes.
-        tag: what changes with its content: an ETag, else a date; "" where its place says neither.
+        size: its size in bytes.
+        tag: a text that changes with its content: an ETag, else a date; "" if neither is known.
 
     >>> FileVersion(8, '"v1"') == FileVersion(8, '"v2"')
     False
@@ -34,9 +34,9 @@ class FileVersion:
 
 
 class RangeFile(Protocol):
-    """A file of which any bytes can be read; from several threads at the same time, too.
+    """A file with random access to its bytes; usable from several threads.
 
-    The first answer settles the version, or `hold` does: every later one is of that version, or a `FileChangedError`.
+    The first answer determines the version, or `hold` does; an answer of another version raises `FileChangedError`.
     """
 
     @property
@@ -45,7 +45,7 @@ class RangeFile(Protocol):
         ...
 
     def version(self) -> FileVersion:
-        """Size and tag of the version that is read; asks for them where nothing was read before."""
+        """Return size and tag of the version that is read; requests them before the first read."""
         ...
 
     def hold(self, version: FileVersion) -> None:
@@ -53,15 +53,15 @@ class RangeFile(Protocol):
         ...
 
     def tail(self, count: int) -> Bytes:
-        """The last bytes, at most `count`; one request, which tells the version too."""
+        """Return the last bytes, at most `count`; one request, which also returns the version."""
         ...
 
     def read(self, ranges: Sequence[Range]) -> list[Bytes]:
-        """The bytes of each range, as `(start, stop)`.
+        """Return the bytes of each range, given as `(start, stop)`.
 
         Raises:
-            FileChangedError: another version is there now.
-            DownloadError: they cannot be had, or the file has no such bytes.
+            FileChangedError: the file has another version now.
+            DownloadError: the bytes cannot be read, or the file is shorter.
         """
         ...
 
@@ -71,10 +71,10 @@ class RangeFile(Protocol):
 
 
 def check_ranges(name: str, ranges: Sequence[Range], size: int) -> None:
-    """See that a file has the bytes that are asked for.
+    """Check that a file has the requested bytes.
 
     Raises:
-        DownloadError: it has not: it is cut short, or something in it tells a wrong place.
+        DownloadError: it does not: it is truncated, or a position stored in it is wrong.
     """
     for start, stop in ranges:
         if not 0 <= start <= stop <= size:
@@ -154,8 +154,8 @@ class LocalRanges(_SoughtRanges):
     """A file of this disk; its size and the time of its last change tell its version.
 
     Args:
-        path: where it is.
-        name: for messages, where that is another one.
+        path: its path.
+        name: its name in error messages, if other than the path.
     """
 
     def __init__(self, path: str, *, name: str | None = None) -> None:
@@ -201,22 +201,22 @@ class OpenedRanges(_SoughtRanges):
         return bytes(data.read(count))
 
 
-# Which ranges of a file are asked for together: near ones in one request, so long as little comes that nobody wants.
+# Coalescing of ranges: near ones are read in one request, if it has few other bytes.
 
 
 MOST_GAP = 1 << 16
-_MOST_SHARE = 10  # one byte of so many may be one that nobody wants
+_MOST_SHARE = 10  # one byte of so many may be unneeded
 _ALWAYS = 128  # such a gap costs less than the head of a request
 MOST_BYTES = 32 << 20  # of one request
 
 
 @dataclass(slots=True)
 class Merged:
-    """One request, and which of the wanted ranges it holds.
+    """One request, and the ranges that it covers.
 
     Attributes:
-        start, stop: what is asked for.
-        ranges: the wanted ones, as (number, start, stop).
+        start, stop: the requested bytes.
+        ranges: the covered ranges, as (number, start, stop).
         num_unwanted: bytes between them.
     """
 
@@ -256,7 +256,7 @@ def _joins(last: Merged, start: int, stop: int) -> bool:
 
 
 def cut(start: int, stop: int) -> Iterator[Range]:
-    """A long range in equal parts, none of which is too long for one request.
+    """Yield equal parts of a long range, each short enough for one request.
 
     >>> list(cut(0, 10))
     [(0, 10)]
@@ -273,7 +273,7 @@ class NoRangesError(Exception):
     """A server that gives nothing but all of a file.
 
     Args:
-        version: of the file, as far as the server says.
+        version: version of the file, if the server gave one.
     """
 
     def __init__(self, version: FileVersion | None) -> None:
@@ -291,12 +291,12 @@ class Transport(Protocol):
 
     @property
     def url(self) -> str:
-        """The file, which tells it from others."""
+        """The URL of the file."""
         ...
 
     @property
     def takes_many(self) -> bool:
-        """Whether many ranges are best asked for by one call."""
+        """True if many ranges should be requested in one call."""
         ...
 
     def stat(self, stall_timeout: StallTimeout) -> FileVersion:
@@ -306,16 +306,16 @@ class Transport(Protocol):
     def get_ranges(
         self, ranges: Sequence[Range], held: FileVersion | None, stall_timeout: StallTimeout
     ) -> tuple[list[Bytes], FileVersion]:
-        """The bytes of some ranges, and of which version they are.
+        """Return the bytes of some ranges, and their version.
 
         Args:
-            ranges: none of them empty; one that begins below 0 is the end of the file: `(-8, 0)` are its last 8 bytes.
-            held: the version that they have to be of; None for any.
-            patience: is told of bytes as they come.
+            ranges: none of them empty; a negative start counts from the end of the file: `(-8, 0)` are its last 8 bytes.
+            held: the required version; None for any.
+            stall_timeout: receives the progress.
 
         Raises:
-            FileChangedError: another version is there.
-            NoRangesError: only all of it is to be had.
+            FileChangedError: the file has another version.
+            NoRangesError: the server only returns the whole file.
         """
         ...
 

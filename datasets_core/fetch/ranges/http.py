@@ -1,7 +1,7 @@
-"""`HttpTransport`: parts of a file behind http(s), each of them gone on with where its connection broke.
+"""`HttpTransport`: parts of a file behind http(s), each continued after a broken connection.
 
-Where a redirect leads is asked once.  Each answer is held to the version of the first: by `If-Match`, and by the ETag or date,
-the size and the place that it tells itself.
+Redirects are resolved once.  Each response must have the version of the first: by `If-Match`, and by the ETag or date,
+the size and the position in its headers.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _LOG_SECONDS = 5.0
 
 
 class HttpTransport:
-    """See the module.
+    """The `Transport` of HTTP; see the module.
 
     Args:
-        source: the URL, and how it is asked.
-        name: for messages.
-        is_pinned: what is there never changes, and its tags tell the server that gave it.
+        source: the URL, with the client and credentials.
+        name: its name in error messages.
+        is_pinned: True if the content never changes, and its tags only differ between servers.
     """
 
     takes_many = False
@@ -78,7 +78,7 @@ class HttpTransport:
             self._connected.close()
 
     def stat(self, stall_timeout: StallTimeout) -> FileVersion:
-        """See `Transport.stat`: asked for by the first byte, since signed URLs answer to nothing but GET."""
+        """See `Transport.stat`: requests the first byte, since signed URLs only allow GET."""
         try:
             return _Reading(self, stall_timeout, None).part(0, 1, is_whole_needed=False)[1]
         except NoRangesError as error:
@@ -120,7 +120,7 @@ class HttpTransport:
                 source.client.send("GET", place, headers=headers, credentials=source.credentials, judge=source.judge)
             )
         except (DownloadError, TransientError) as error:
-            if error.status == _FAILED_MATCH and self._matches:  # some compare ETags wrongly: the next answer tells its own
+            if error.status == _FAILED_MATCH and self._matches:  # some servers compare ETags wrongly: compare the next one here
                 self._matches = False
                 raise TransientError("another version is there", status=_FAILED_MATCH) from error
             if isinstance(error, TransientError):
@@ -141,7 +141,7 @@ class HttpTransport:
                 self._is_connected = True
 
     def _leave_alone(self, place: str, stall_timeout: StallTimeout) -> None:
-        """Wait for as long as the server asked for, whoever it was that it told."""
+        """Wait for the pause that the server required in any answer."""
         policy = self._source.policy
         seconds = self._source.client.pauses.seconds(origin_of(place), policy)
         if seconds > 0:
@@ -153,11 +153,11 @@ class HttpTransport:
             policy.wait(seconds, stall_timeout.stop)
 
     def attempts(self, stall_timeout: StallTimeout, progress: Callable[[], int] = lambda: 0) -> Attempts:
-        """The tries of one part; who waits for it is told of the pauses.
+        """Return the tries of one part, which report their pauses to `stall_timeout`.
 
         Args:
-            patience: waits.
-            progress: counts bytes that came.
+            stall_timeout: extended by pauses.
+            progress: returns the number of bytes received.
         """
         policy = self._source.policy
 
@@ -176,7 +176,7 @@ class _Reading:
     def __init__(self, transport: HttpTransport, stall_timeout: StallTimeout, held: FileVersion | None) -> None:
         self._transport, self._stall_timeout, self._held = transport, stall_timeout, held
         self._out, self._came, self._start = bytearray(), 0, 0
-        self._witness = b""  # bytes that come twice, since nothing else tells of a change
+        self._witness = b""  # bytes requested twice, since nothing else shows a change
 
     def part(self, start: int, stop: int, *, is_whole_needed: bool = True) -> tuple[Bytes, FileVersion]:
         """The bytes from `start` to `stop`, or the last `-start` ones, and their version."""
@@ -208,13 +208,13 @@ class _Reading:
             raise TransientError(f"{self._came:,} bytes came, {len(self._out):,} were declared")
 
     def _compare(self, data: bytes) -> None:
-        """See that what comes again is what came before."""
+        """Check that repeated bytes are unchanged."""
         before, self._witness = self._witness[: len(data)], self._witness[len(data) :]
         if data[: len(before)] != before:
             raise FileChangedError(self._transport.name)
 
     def _settle(self, response: HttpResponse) -> bool:
-        """See which bytes of which version come; whether any do."""
+        """Check the range and the version of a response; return True if it has bytes."""
         name = self._transport.name
         if response.status == 416:
             return self._has_none(response)
@@ -236,7 +236,7 @@ class _Reading:
         return True
 
     def _has_none(self, response: HttpResponse) -> bool:
-        """The answer of a server that has no such bytes."""
+        """Check a response 416; return False if the file is empty."""
         size = size_without(response)
         if size is None and self._held is None and not self._is_suffix and self._start:
             raise DownloadError(self._transport.name, f"the server has no bytes from {self._start:,} on", status=416)
@@ -280,24 +280,24 @@ def part_of(response: HttpResponse) -> tuple[int, int, int]:
 
 
 def is_encoded(response: HttpResponse) -> bool:
-    """Whether what comes was compressed on its way."""
+    """Return True if the body was compressed by the server or a proxy."""
     return (response.header("content-encoding") or "").strip().lower() not in _PLAIN
 
 
 def size_without(response: HttpResponse) -> int | None:
-    """The size that a server tells which has no such bytes."""
+    """Return the size in a response 416; None if it has none."""
     found = _NO_SUCH_RANGE.fullmatch((response.header("content-range") or "").strip())
     return None if found is None else int(found[1])
 
 
 def size_declared(response: HttpResponse) -> int | None:
-    """How many bytes an answer says that it has."""
+    """Return the size that a response declares."""
     length = response.header("content-length")
     return int(length) if length is not None and length.isascii() and length.isdigit() else None
 
 
 def version_in(response: HttpResponse, size: int, held: FileVersion | None = None) -> FileVersion:
-    """The version that an answer is of, told as the one that is held is: by its ETag, or by its date."""
+    """Return the version of a response: by its ETag or date, whichever `held` has."""
     etag, date = response.header("etag") or "", response.header("last-modified") or ""
     if held is None or not held.tag:
         return FileVersion(size, etag or date)
@@ -309,17 +309,17 @@ def version_in(response: HttpResponse, size: int, held: FileVersion | None = Non
 
 
 class OneResponse:
-    """See the module.
+    """A file from a server without ranges, read from one response.
 
     Args:
-        transport: asks.
+        transport: the transport.
         response: the first answer.
-        stack: holds it open.
-        most: bytes that may come where the server does not say how many do; None for any number.
+        stack: closes the response.
+        most: size limit if the server declares no size; None for none.
 
     Attributes:
-        size: of the file, where the server says it, or its end has come.
-        digest: of what has come.
+        size: size of the file, if declared, or known after its end.
+        digest: hash of the bytes so far.
     """
 
     def __init__(self, transport: HttpTransport, response: HttpResponse, stack: ExitStack, *, most: int | None = None) -> None:
@@ -350,7 +350,7 @@ class OneResponse:
 
     @property
     def tag(self) -> str:
-        """What tells this version from others, as far as the server said."""
+        """The identity of this version, as far as the server gave one."""
         return self._tags[0] or self._tags[1] or ""
 
     def close(self) -> None:

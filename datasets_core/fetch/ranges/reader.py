@@ -1,4 +1,4 @@
-"""`TransportRanges`: the ranges of one file, merged, fetched side by side, kept on the disk where that is wished.
+"""`TransportRanges`: the ranges of one file, merged, fetched in parallel, and cached on disk if the settings say so.
 
 What a server gives as a whole only is fetched into the cache of downloads, and read there.
 """
@@ -101,12 +101,12 @@ def open_range(
 
 
 class TransportRanges:
-    """A `RangeFile` that reads by a `Transport`.
+    """A `RangeFile` that reads through a `Transport`.
 
     Args:
-        transport: the way to it.
-        whole: fetches all of it, says so in the log, and where it is; None where that cannot be.
-        told: its version, where that is known for good.
+        transport: the transport.
+        whole: fetches the whole file, logs that, and returns its path; None if that is not possible.
+        told: its version, if it never changes.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class TransportRanges:
         return found
 
     def _compared(self, parts: list[Range]) -> list[Bytes]:
-        """The bytes of each part of a file whose server tells no version: what adjoins known bytes comes with some of them."""
+        """Return each part of a file whose server gives no version; parts next to known bytes are read with some of them."""
         with self._lock:
             before = [self._edges.get(start, b"") for start, _ in parts]
         wanted = [(start - len(known), stop) for known, (start, stop) in zip(before, parts, strict=True)]
@@ -338,15 +338,15 @@ class ReadAhead(Generic[T]):
             self._fill()
 
     def take(self, key: Hashable, fetch: Callable[[], T] | None = None) -> T:
-        """One of the things that are wanted, which is wanted no more; where it is not under way it is fetched here.
+        """Return one of the requested results and remove it; fetch it here if no thread has begun to.
 
         Args:
-            key: which.
-            fetch: fetches it, where it is not among what is wanted.
+            key: the key of the result.
+            fetch: fetches it, if it was not requested.
 
         Raises:
-            KeyError: it is not, and nothing is told that fetches it.
-            Exception: what its fetching raised; taken again, it is fetched again, by `fetch`.
+            KeyError: it was not requested, and `fetch` is None.
+            Exception: the error of its fetching; taken again, it is fetched again, by `fetch`.
         """
         with self._lock:
             item = self._items.pop(key, None)
@@ -367,7 +367,7 @@ class ReadAhead(Generic[T]):
 
     @property
     def keys(self) -> list[Hashable]:
-        """What is wanted and was not taken, in order."""
+        """The keys that were requested and not taken, in order."""
         return list(self._items)
 
     def close(self) -> None:
@@ -376,7 +376,7 @@ class ReadAhead(Generic[T]):
         self._pool.close()
 
     def forked(self) -> None:
-        """Have nothing under way: the threads are those of the process that this one was forked from."""
+        """Reset after a fork: the threads belong to the parent process."""
         self._lock, self._left = threading.RLock(), []
         for item in self._items.values():
             item.job = None
@@ -408,7 +408,7 @@ class ReadAhead(Generic[T]):
                 item.job = self._pool.submit(item.fetch)
 
 
-# `Pieces`: a file in order, in pieces that grow while reading goes on, with the next ones on their way.
+# `Pieces`: a file in order, in pieces that grow while reading continues; the next ones are prefetched.
 
 
 FIRST_BYTES = 1 << 16
@@ -421,17 +421,17 @@ _MOST_SHARE = 4  # a piece has this part at most of what was read before it
 
 
 class Pieces:
-    """See the module.
+    """Sequential reading of a file in pieces.
 
     Args:
-        transport: the way to the file.
-        version: of the file.
-        first: bytes that came already.
-        start: their place.
-        quiet: nothing is asked for ahead before this place, since it may be that no more is wanted.
+        transport: the transport.
+        version: version of the file.
+        first: bytes that are already here.
+        start: their position.
+        quiet: position before which nothing is prefetched, since reading may stop there.
 
     Attributes:
-        ends: no piece goes on behind one of these places, in order: what follows there is something else.
+        ends: ascending positions that no piece crosses: other content follows there.
     """
 
     def __init__(
@@ -449,11 +449,11 @@ class Pieces:
         self._ahead: deque[tuple[int, int, bytes, Underway[tuple[list[Bytes], FileVersion | None]]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:
-        """The bytes from a place on that are here, or come next; none at the end of the file.
+        """Return the bytes from a position on that are here, or come next; empty at the end of the file.
 
         Args:
-            place: the place.
-            count: how many are wanted at once, which are asked for at once.
+            place: the position.
+            count: minimum size of the request.
         """
         if place >= self.version.size:
             return memoryview(b"")
@@ -463,7 +463,7 @@ class Pieces:
         return self._data[place - self._start :]
 
     def has(self, place: int) -> bool:
-        """Whether the bytes at a place are here, or on their way."""
+        """Return True if the bytes at a position are here, or being fetched."""
         return self._start <= place < self._stop or any(start <= place < stop for start, stop, _, _ in self._ahead)
 
     def drop(self, *, before: int | None = None) -> None:
@@ -494,7 +494,7 @@ class Pieces:
         return start, memoryview(data)[len(witness) :]
 
     def _look_ahead(self, place: int) -> None:
-        """Ask for the next pieces, where reading goes on."""
+        """Prefetch the next pieces if reading continues."""
         is_long = place - self._begun >= _LONG_BYTES
         is_going_on = is_long or (place >= self._quiet and place - self._start >= len(self._data) // 2)
         while is_going_on:
@@ -505,7 +505,7 @@ class Pieces:
             self._ask(start, self._piece_bytes(start))
 
     def _piece_bytes(self, start: int) -> int:
-        """How long the piece is that begins at a place: the longer, the longer reading has gone on."""
+        """Return the size of the piece at a position, which grows with the distance read in order."""
         before = start - self._begun
         if before < _SMALL_BYTES:
             return max(FIRST_BYTES, _SMALL_BYTES - before) if before else FIRST_BYTES

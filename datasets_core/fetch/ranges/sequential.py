@@ -1,7 +1,7 @@
-"""`RemoteBytes`: the bytes of a URL as they come, in order or from any place on, and checked at their end.
+"""`RemoteBytes`: the bytes of a URL, in order or from any position on, and checked at their end.
 
-Nothing is stored.  They come in parts, each of them asked for when reading goes on, and all of one version; of a server that
-gives no parts, in one answer.
+Nothing is stored.  They are requested in parts, while reading continues, and all of one version; from a server without
+ranges, in one response.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _READ_OVER_BYTES = 1 << 20  # what is skipped by reading, so that all of it is c
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What is to be read, and how it is checked.
+    """A URL to read, and how it is checked.
 
     Attributes:
         source: the URL.
-        whole: fetches all of it, checked, and says where; asked where the server does not give what is needed.
-        check: is given size and sha256 when all has come in order, and complains.
-        expected: on record; a size that differs is complained of before the first byte.
-        is_whole: parts must not be taken without the rest, since only all of it can be checked.
-        name: for messages, where that is another than the URL.
-        is_pinned: what is there never changes.
+        whole: fetches the whole file with checks, and returns its path; used if the server cannot provide what is needed.
+        check: receives size and sha256 after all bytes were read in order; raises if they are wrong.
+        expected: recorded size and sha256; another size is an error before the first byte.
+        is_whole: True if parts must not be read alone, since only the whole file can be checked.
+        name: its name in error messages, if other than the URL.
+        is_pinned: True if the content never changes.
     """
 
     source: HttpSource
@@ -54,17 +54,17 @@ class ReadRequest:
 
 
 def open_remote(wanted: ReadRequest) -> BinaryIO:
-    """The bytes of a URL, open for reading; nothing is asked for before the first is read."""
+    """Return the bytes of a URL, open for reading; the first read sends the first request."""
     return io.BufferedReader(RemoteBytes(wanted), _BUFFER_BYTES)
 
 
 def open_store(transport: Transport, whole: Callable[[], str], check: Callable[[FileRecord], object]) -> BinaryIO:
-    """The bytes of a URL of another protocol, open for reading; nothing is asked for before the first is read.
+    """Return the bytes of a URL of another protocol, open for reading; the first read sends the first request.
 
     Args:
-        transport: the way to it.
-        whole: fetches all of it, and says where; asked where the store does not say how much there is.
-        check: is given size and sha256 when all has come in order, and complains.
+        transport: the transport.
+        whole: fetches the whole file, and returns its path; used if the store does not give its size.
+        check: receives size and sha256 after all bytes were read in order; raises if they are wrong.
     """
     return io.BufferedReader(StoreBytes(transport, whole, check), _BUFFER_BYTES)
 
@@ -95,7 +95,7 @@ class PartedBytes(io.RawIOBase):
         self._first_bytes, self._quiet, self._is_tail_first = FIRST_BYTES, 0, False
 
     def expect(self, count: int, *, quiet: int = 0) -> None:
-        """Say, before anything is read, that so many bytes from the beginning are wanted: they come with the first answer.
+        """Request so many bytes from the beginning with the first response; call it before reading.
 
         Args:
             count: how many.
@@ -122,7 +122,7 @@ class PartedBytes(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        """Always: what is asked for from another place on is another request."""
+        """Return True: reading at another position sends another request."""
         return True
 
     def tell(self) -> int:
@@ -130,7 +130,7 @@ class PartedBytes(io.RawIOBase):
         return self._position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a place; nothing is asked for before a byte is read there."""
+        """Move to a position; the next read sends a request."""
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence)
         if start is None:
             start = self.size()
@@ -141,18 +141,18 @@ class PartedBytes(io.RawIOBase):
 
     @property
     def version(self) -> str:
-        """What tells this version from others, as far as the server said; "" where it did not, or was not asked."""
+        """Return the identity of this version, as far as the server gave one; "" if not, or before the first request."""
         return "" if self._pieces is None else self._pieces.version.tag
 
     def declared_size(self) -> int | None:
-        """How many bytes there are, as far as that is said beforehand."""
+        """Return the size, if it is declared."""
         self._open()
         if self._file is not None:
             return os.fstat(self._file.fileno()).st_size
         return None if self._pieces is None else self._pieces.version.size
 
     def size(self) -> int:
-        """How many bytes there are; where that is not said, all are fetched."""
+        """Return the size; fetches the whole file if it is not declared."""
         found = self.declared_size()
         if found is None:
             self._go_local()
@@ -161,7 +161,7 @@ class PartedBytes(io.RawIOBase):
         return found
 
     def readinto(self, buffer: Any) -> int:
-        """Some bytes, as many as are at hand."""
+        """Return some bytes, as many as are buffered."""
         view = memoryview(buffer).cast("B")
         data = self._some(len(view)) if len(view) else b""
         view[: len(data)] = data
@@ -185,7 +185,7 @@ class PartedBytes(io.RawIOBase):
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        """Find out what there is, where that is not known."""
+        """Determine the version and size, if they are unknown."""
         raise NotImplementedError
 
     def _some(self, count: int) -> bytes | memoryview:
@@ -209,7 +209,7 @@ class PartedBytes(io.RawIOBase):
         return self._file.read(count)
 
     def _at(self, place: int, count: int) -> memoryview:
-        """The bytes from a place on, as many as are at hand of those that are wanted, or more; none at the end."""
+        """Return the buffered bytes from a position on, or more; empty at the end."""
         assert self._pieces is not None
         size = self._pieces.version.size
         if self._tail and place >= size - len(self._tail):
@@ -217,7 +217,7 @@ class PartedBytes(io.RawIOBase):
         return self._pieces.at(place, count)
 
     def _go_to(self, place: int) -> None:
-        """Be at a place: by reading on up to it, where it is near and all can be checked so; else by another request."""
+        """Move to a position: read up to it if it is near, fetch the whole file if required, else request the part."""
         assert self._pieces is not None
         read, size = self._digest.num_bytes, self._pieces.version.size
         if place >= size or place == read:
@@ -250,7 +250,7 @@ class PartedBytes(io.RawIOBase):
             self._check(self._digest.record())
 
     def _go_local(self) -> None:
-        """Fetch all of it, and go on in that file: it holds what was read before."""
+        """Fetch the whole file, and continue reading in it: it has the bytes that were read before."""
         file = cast(BinaryIO, open(self._whole(), "rb", buffering=0))  # noqa: SIM115 - closed with this one
         read, again = self._digest.num_bytes, Digest()
         try:
@@ -326,11 +326,11 @@ class RemoteBytes(PartedBytes):
             self._check_end()
 
     def _begun(self, place: int, stall_timeout: StallTimeout) -> Pieces | OneResponse | None:
-        """What comes: pieces, the first of which is here; one answer, of a server without parts; None, where only all will do.
+        """Return the pieces, or one response of a server without ranges, or None if the whole file is required.
 
         Args:
-            place: where they begin, if there are any there.
-            patience: waits.
+            place: position of the first byte.
+            stall_timeout: the timeout.
         """
         most = self._wanted.expected.num_bytes
         most = settings().max_download_bytes if most is None else most

@@ -1,6 +1,6 @@
-"""`StoreTransport`: parts of a file in a store, by fsspec: `s3://`, `gs://`, `memory://` and whatever else it knows.
+"""`StoreTransport`: parts of a file in a store, by fsspec: `s3://`, `gs://`, `memory://` and other protocols.
 
-S3 is asked for the version that is held; any other store is asked after each part which version it has.
+S3 is asked for the version that was read before; the version of files in other stores is checked after each part.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OPTIONS = {  # what s3fs and gcsfs call it -> obstore
 
 
 def obstore_options(url: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What `obstore` is told for the options that fsspec takes; None where it does not know the protocol, or one of them.
+    """Return the options of `obstore` for those of fsspec; None if it does not support the protocol, or one of them.
 
     >>> obstore_options("s3://bucket/a", {"key": "k", "client_kwargs": {"region_name": "eu-west-1"}})
     {'access_key_id': 'k', 'region': 'eu-west-1'}
@@ -136,7 +136,7 @@ class ObstoreTransport:
                     stall_timeout.told(len(part))
                 return memoryview(data).toreadonly(), version
         except DownloadError:
-            version = self.stat(stall_timeout)  # an empty file has no last bytes, and a short one not those
+            version = self.stat(stall_timeout)  # an empty file has no last bytes, and a short one has other ones
             if start < 0 and not version.size:
                 return b"", version
             if start >= 0:
@@ -170,7 +170,7 @@ def _version(meta: Mapping[str, Any]) -> FileVersion:
 
 
 class _failures:  # noqa: N801 - used as a block
-    """Whatever `obstore` raises becomes one error of ours, without secrets; its list of debugging facts is left out."""
+    """Turns errors of `obstore` into one error of this library, without secrets and debugging output."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -190,10 +190,10 @@ T = TypeVar("T")
 
 _OWN = (DatasetsCoreError, NoRangesError, StoppedError)
 _FINAL = (FileNotFoundError, PermissionError, NotImplementedError, *_OWN)
-_CONDITIONAL = ("s3", "s3a")  # whose files, once open, are asked for with If-Match
+_CONDITIONAL = ("s3", "s3a")  # protocols whose open files are requested with If-Match
 _PART_BYTES = 4 << 20
-_LEAST_CALL_BYTES, _MOST_CALL_BYTES = 1 << 18, 32 << 20  # of all that one call of a store asks for
-_QUICK_SECONDS, _SLOW_SECONDS = 1.0, 8.0  # of a call: the next asks for more, or for less
+_LEAST_CALL_BYTES, _MOST_CALL_BYTES = 1 << 18, 32 << 20  # limits of the bytes requested in one call of a store
+_QUICK_SECONDS, _SLOW_SECONDS = 1.0, 8.0  # of a call: the next requests more, or less
 
 
 def store_transport(url: str, options: Mapping[str, Any], policy: RetryPolicy | None = None) -> Transport:
@@ -293,7 +293,7 @@ class StoreTransport:
         return list(found), version
 
     def _in_pieces(self, places: Sequence[Range], stall_timeout: StallTimeout) -> list[Bytes]:
-        """The bytes of each place, of which no call asks for so many that a slow store seems to be silent."""
+        """Return the bytes of each range, in calls small enough that a slow store does not appear to stall."""
         found: list[list[Bytes]] = [[] for _ in places]
         for batch in self._batches(places):
             began = time.monotonic()
@@ -310,7 +310,7 @@ class StoreTransport:
         return [parts[0] if len(parts) == 1 else b"".join(parts) for parts in found]
 
     def _batches(self, places: Sequence[Range]) -> Iterator[list[tuple[int, Range]]]:
-        """What each call asks for, as (number of the place, part of it); how much that is may change from call to call."""
+        """Yield the parts for each call, as (number of the range, part of it); their size may change from call to call."""
         batch: list[tuple[int, Range]] = []
         left = self._call_bytes
         for number, (start, stop) in enumerate(places):

@@ -22,14 +22,14 @@ _KEPT = 64  # parsers of the specs that single records were parsed by
 
 
 class ExampleParser:
-    """Parses records of `tf.train.Example` by specs; made once for many records, since it checks the specs once.
+    """Parses records of `tf.train.Example` by specs; make one for many records, since the specs are checked once.
 
     Args:
         features: key to spec: `FixedLenFeature`, `VarLenFeature`, `SparseFeature`, `FixedLenSequenceFeature` or
             `RaggedFeature`, of this library or of TensorFlow.
 
     Raises:
-        ConfigurationError: there are no specs, or one has no meaning.
+        ConfigurationError: no specs, or an invalid one.
 
     >>> from datasets_core import records
     >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64"), "tags": records.VarLenFeature("string")})
@@ -46,10 +46,10 @@ class ExampleParser:
         self.keys = frozenset(key.encode() for key in spec_keys(self.specs))
 
     def parse(self, serialized: Any) -> dict[str, Parsed]:
-        """One record: an array, a `SparseValue` or a `RaggedValue` for each feature.
+        """Parse one record: return an array, a `SparseValue` or a `RaggedValue` for each feature.
 
         Raises:
-            ExampleError: it is no Example, or breaks the rules of a spec.
+            ExampleError: the record is not an Example, or does not match a spec.
         """
         data = record_bytes(serialized)
         found = plain_example(data, self.keys)
@@ -58,10 +58,10 @@ class ExampleParser:
         return {name: one(found, _ALONE) for name, one in self._ones}
 
     def parse_batch(self, serialized: Any) -> dict[str, Parsed]:
-        """Many records as one batch, as `parse_example` gives it.
+        """Parse many records as one batch, as `parse_example` returns it.
 
         Raises:
-            ExampleError: a record is no Example, or breaks the rules of a spec; its `record` tells which.
+            ExampleError: a record is not an Example, or does not match a spec; its `record` is the number of the record.
         """
         return with_first_error(as_block(serialized), self._batch)
 
@@ -71,17 +71,17 @@ class ExampleParser:
         return {name: reader.part(columns, where).batch() for name, reader in self.readers.items()}
 
     def parse_rows(self, serialized: Any, names: Collection[str] | None = None) -> dict[str, list[Parsed]]:
-        """Many records at once, each by itself: for each feature the values that `parse` gives for each record.
+        """Parse many records one by one: return for each feature a list of the values that `parse` returns for each record.
 
-        The values of a feature share memory; copy what is kept for long.
+        The values of a feature share memory; copy those that are kept for long.
 
         Args:
             serialized: a `RecordBlock`, or records.
-            names: the features that are wanted; None for all.
+            names: the features to parse; None for all.
 
         Raises:
-            ExampleError: a record is no Example, or breaks the rules of a spec; its `record` tells which.
-            UnknownColumnError: there is no such feature.
+            ExampleError: a record is not an Example, or does not match a spec; its `record` is the number of the record.
+            UnknownColumnError: an unknown feature.
 
         >>> from datasets_core import records
         >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64")})
@@ -108,15 +108,15 @@ class ExampleParser:
 
 
 def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
-    """One `tf.train.Example` by specs, as `tf.io.parse_single_example` gives it, with numpy arrays.
+    """Parse one `tf.train.Example` by specs, as `tf.io.parse_single_example` does; return numpy arrays.
 
     Args:
         serialized: the bytes of the message.
         features: key to spec.
 
     Raises:
-        ExampleError: it is no Example, or breaks the rules of a spec.
-        ConfigurationError: a spec has no meaning.
+        ExampleError: the record is not an Example, or does not match a spec.
+        ConfigurationError: an invalid spec.
 
     >>> from datasets_core import records
     >>> data = records.encode_example({"label": 7, "tags": ["a", "b"]})
@@ -129,10 +129,10 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[s
 
 
 def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
-    """Many `tf.train.Example` by specs as one batch, as `tf.io.parse_example` gives it, with numpy arrays.
+    """Parse many `tf.train.Example` by specs as one batch, as `tf.io.parse_example` does; return numpy arrays.
 
     A `FixedLenFeature` gives an array with a row for each record; a `VarLenFeature` and a `SparseFeature` a `SparseValue`
-    whose first index is the record; a `FixedLenSequenceFeature` an array whose shorter rows are filled up; a `RaggedFeature`
+    whose first index is the record; a `FixedLenSequenceFeature` an array padded to the longest row; a `RaggedFeature`
     a `RaggedValue`.
 
     Args:
@@ -140,8 +140,8 @@ def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Par
         features: key to spec.
 
     Raises:
-        ExampleError: a record is no Example, or breaks the rules of a spec.
-        ConfigurationError: a spec has no meaning.
+        ExampleError: a record is not an Example, or does not match a spec.
+        ConfigurationError: an invalid spec.
 
     >>> from datasets_core import records
     >>> data = [records.encode_example({"n": [1, 2]}), records.encode_example({})]
@@ -158,7 +158,7 @@ _parsers: dict[tuple[Any, ...], tuple[Any, ExampleParser]] = {}
 
 
 def _parser_of(features: Any) -> ExampleParser:
-    """The parser of these specs, kept from last time where it is the same objects."""
+    """Return the parser of these specs, reused for the same objects."""
     if not isinstance(features, Mapping):
         return ExampleParser(features)
     known = (*features, *map(id, features.values()))
@@ -171,10 +171,10 @@ def _parser_of(features: Any) -> ExampleParser:
 
 
 def record_bytes(serialized: Any) -> bytes:
-    """The bytes of one record, from what users have them in.
+    """Return the bytes of one record, given as any bytes-like type that users have.
 
     Raises:
-        ArgumentTypeError: it is no bytes.
+        ArgumentTypeError: the argument is not bytes-like.
     """
     if isinstance(serialized, bytes):
         return serialized
@@ -192,14 +192,14 @@ def record_bytes(serialized: Any) -> bytes:
 
 
 def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
-    """Records as a block, from what users have them in.
+    """Return records as a block.
 
     Args:
         serialized: the records.
-        name: what messages name them, where they have no name yet.
+        name: the name for error messages, if the records have none.
 
     Raises:
-        ArgumentTypeError: it is no records.
+        ArgumentTypeError: the argument does not hold records.
     """
     if isinstance(serialized, RecordBlock):
         return serialized
@@ -221,14 +221,14 @@ Values = dict[str, Parsed]
 
 
 class SequenceParser:
-    """Parses records of `tf.train.SequenceExample` by specs; made once for many records, since it checks the specs once.
+    """Parses records of `tf.train.SequenceExample` by specs; make one for many records, since the specs are checked once.
 
     Args:
-        context_features: key to spec, of the features of the whole.
-        sequence_features: key to spec, of the feature lists: `FixedLenSequenceFeature`, `VarLenFeature`, `RaggedFeature`.
+        context_features: key to spec, for the features of the context.
+        sequence_features: key to spec, for the feature lists: `FixedLenSequenceFeature`, `VarLenFeature`, `RaggedFeature`.
 
     Raises:
-        ConfigurationError: there are no specs, or one has no meaning.
+        ConfigurationError: no specs, or an invalid one.
 
     >>> from datasets_core import records
     >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
@@ -247,10 +247,10 @@ class SequenceParser:
         self.list_keys = frozenset(key.encode() for key in spec_keys(self.sequence_specs))
 
     def parse(self, serialized: Any) -> tuple[Values, Values]:
-        """One record: the values of its context, and those of its feature lists.
+        """Parse one record: return the values of its context, and those of its feature lists.
 
         Raises:
-            ExampleError: it is no SequenceExample, or breaks the rules of a spec.
+            ExampleError: the record is not a SequenceExample, or does not match a spec.
         """
         found, lists = raw_sequence_example(
             record_bytes(serialized), rules="tensorflow", keys=self.keys, list_keys=self.list_keys
@@ -259,10 +259,10 @@ class SequenceParser:
         return context, {name: reader.one(lists, _ALONE_IN_SEQUENCE) for name, reader in self.sequence_readers.items()}
 
     def parse_batch(self, serialized: Any) -> tuple[Values, Values, Values]:
-        """Many records as one batch, as `parse_sequence_example` gives it.
+        """Parse many records as one batch, as `parse_sequence_example` returns it.
 
         Raises:
-            ExampleError: a record is no SequenceExample, or breaks the rules of a spec; its `record` tells which.
+            ExampleError: a record is not a SequenceExample, or does not match a spec; its `record` is the number of the record.
         """
         return with_first_error(as_block(serialized, _NAME), self._batch)
 
@@ -279,15 +279,15 @@ class SequenceParser:
         return context, {name: part.batch() for name, part in parts.items()}, lengths
 
     def parse_rows(self, serialized: Any) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
-        """Many records at once, each by itself: for each feature the values that `parse` gives for each record.
+        """Parse many records one by one: return for each feature a list of the values that `parse` returns for each record.
 
-        The values of a feature share memory; copy what is kept for long.
+        The values of a feature share memory; copy those that are kept for long.
 
         Args:
             serialized: a `RecordBlock`, or records.
 
         Raises:
-            ExampleError: a record is no SequenceExample, or breaks the rules of a spec; its `record` tells which.
+            ExampleError: a record is not a SequenceExample, or does not match a spec; its `record` is the number.
 
         >>> from datasets_core import records
         >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
@@ -308,16 +308,16 @@ def parse_single_sequence_example(
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
 ) -> tuple[Values, Values]:
-    """One `tf.train.SequenceExample` by specs, as `tf.io.parse_single_sequence_example` gives it, with numpy arrays.
+    """Parse one `tf.train.SequenceExample` by specs, as `tf.io.parse_single_sequence_example` does; return numpy arrays.
 
     Args:
         serialized: the bytes of the message.
-        context_features: key to spec, of the features of the whole.
-        sequence_features: key to spec, of the feature lists.
+        context_features: key to spec, for the features of the context.
+        sequence_features: key to spec, for the feature lists.
 
     Raises:
-        ExampleError: it is no SequenceExample, or breaks the rules of a spec.
-        ConfigurationError: there are no specs, or one has no meaning.
+        ExampleError: the record is not a SequenceExample, or does not match a spec.
+        ConfigurationError: no specs, or an invalid one.
 
     >>> from datasets_core import records
     >>> data = records.encode_sequence_example({"id": 5}, {"words": [["a"], ["b", "c"]]})
@@ -334,20 +334,20 @@ def parse_sequence_example(
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
 ) -> tuple[Values, Values, Values]:
-    """Many `tf.train.SequenceExample` by specs as one batch, as `tf.io.parse_sequence_example` gives it, with numpy arrays.
+    """Parse many `tf.train.SequenceExample` by specs as one batch, as `tf.io.parse_sequence_example` does, to numpy arrays.
 
     Args:
         serialized: records, or a `RecordBlock`.
-        context_features: key to spec, of the features of the whole.
-        sequence_features: key to spec, of the feature lists.
+        context_features: key to spec, for the features of the context.
+        sequence_features: key to spec, for the feature lists.
 
     Returns:
-        The context, the feature lists, and of each `FixedLenSequenceFeature` how many steps each record has; those of
-        shorter lists are filled up with zeros, or with no bytes.
+        The context, the feature lists, and for each `FixedLenSequenceFeature` the number of steps of each record;
+        shorter lists are padded with zeros, or with empty bytes.
 
     Raises:
-        ExampleError: a record is no SequenceExample, or breaks the rules of a spec.
-        ConfigurationError: there are no specs, or one has no meaning.
+        ExampleError: a record is not a SequenceExample, or does not match a spec.
+        ConfigurationError: no specs, or an invalid one.
 
     >>> from datasets_core import records
     >>> data = [records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [3])]

@@ -97,7 +97,7 @@ class SpecReader(ABC):
 
 
 Array: TypeAlias = npt.NDArray[Any]
-_MOST_ROWS = 1 << 24  # that ids may tell: each takes memory, and a damaged id may be any number
+_MOST_ROWS = 1 << 24  # limit of row ids: each row takes memory, and a damaged id may be any number
 
 
 class RaggedReader(SpecReader):
@@ -114,10 +114,10 @@ class RaggedReader(SpecReader):
         self.partitions: tuple[Partition, ...] = spec.partitions
 
     def one(self, found: Mapping[bytes, RawFeature], where: Where) -> Any:
-        """The value of a record that was walked: an array where nothing tells rows, else a `RaggedValue`.
+        """Return the value of a parsed record: an array if all rows have fixed lengths, else a `RaggedValue`.
 
         Raises:
-            ExampleError: values are of another kind, or make no rows.
+            ExampleError: values of another type, or values that cannot be divided into rows.
         """
         values = _values_of(found, self.spec.dtype, self.key, where)
         borders = [
@@ -127,7 +127,7 @@ class RaggedReader(SpecReader):
         return self.of_arrays(values, borders, 0, where)
 
     def of_arrays(self, values: Array, told: list[Array | None], index: int, where: Where) -> Any:
-        """The value of one record from its arrays: the values, and what each partition's key holds."""
+        """Return the value of one record from its arrays: the values, and the array of each partition's key."""
         levels: list[Ints | int] = []
         size = len(values)
         for part, array in zip(reversed(self.partitions), reversed(told), strict=True):
@@ -148,10 +148,10 @@ class RaggedReader(SpecReader):
         return ragged_value(values, tuple(levels), self.spec.row_splits_dtype)
 
     def part(self, columns: WireColumns, where: Where) -> RaggedPart:
-        """What a block gives; its rows are checked, since they make lists.
+        """Return the values of a block; the row lengths are checked.
 
         Raises:
-            ExampleError: values of a record are of another kind, or make no rows.
+            ExampleError: a record with values of another type, or values that cannot be divided into rows.
         """
         column = wire_column(columns, self.spec.dtype, self.key, where)
         told = [
@@ -207,7 +207,7 @@ def _unfit(part: Partition, size: int) -> str:
 
 
 def _borders(part: Partition, told: Ints, size: int, index: int, where: Where) -> Ints:
-    """The borders of the rows of one record; TensorFlow does not ask whether they fit, unless it is told to."""
+    """Return the row boundaries of one record; as in TensorFlow, only `validate` checks that they fit."""
     if isinstance(part, RowLengths):
         return offsets_of(told)
     if isinstance(part, RowStarts):
@@ -223,13 +223,13 @@ def _borders(part: Partition, told: Ints, size: int, index: int, where: Where) -
 
 
 def _fit(part: Partition, told: Ints, borders: Ints, size: int) -> bool:
-    """Whether the borders make rows of all of so many values."""
+    """Return True if the boundaries divide all of `size` values into rows."""
     falls = np.diff(told if isinstance(part, ValueRowIds) else borders) < 0
     return bool(borders[0] == 0 and borders[-1] == size and not falls.any())
 
 
 def _row_lengths(part: Partition, told: WireColumn, counts: Ints, where: Where) -> tuple[Ints, Ints]:
-    """The length of each row of a block, and how many rows each record has, for records of so many values."""
+    """Return the length of each row of a block, and the number of rows of each record, which has `counts` values."""
     values = as_numpy(told.values)
     numbers = np.diff(told.offsets)
     is_wrong = np.zeros(len(counts), np.bool_)
@@ -266,7 +266,7 @@ def _refuse_first(is_wrong: npt.NDArray[np.bool_], part: Partition, counts: Ints
 
 
 def _are_no_ids(ids: Ints, offsets: Ints, counts: Ints) -> npt.NDArray[np.bool_]:
-    """The records whose ids do not tell the row of each of so many values: those that fall, or are not as many."""
+    """Return a mask of the records whose ids do not give the row of each value: decreasing ids, or another number of them."""
     numbers = np.diff(offsets)
     falls = np.diff(ids, prepend=0) < 0
     falls[offsets[:-1][numbers > 0]] = False
@@ -276,7 +276,7 @@ def _are_no_ids(ids: Ints, offsets: Ints, counts: Ints) -> npt.NDArray[np.bool_]
 
 
 def _from_ids(ids: Ints, offsets: Ints) -> tuple[Ints, Ints]:
-    """The length of each row, and how many rows each record has."""
+    """Return the length of each row, and the number of rows of each record."""
     numbers = np.diff(offsets)
     rows = np.zeros(len(numbers), np.int64)
     has_some = numbers > 0
@@ -349,12 +349,12 @@ class FixedReader(SpecReader):
 
 
 def wrong_size(index: int, key: str, size: int, shape: tuple[int, ...], where: Where) -> Exception:
-    """What is wrong with a record, or a step, that has so many values for that shape."""
+    """Return the error for a record, or a step, whose number of values does not fit the shape."""
     return where.error(index, key, f"has {counted(size)}, and shape {list(shape)} takes {math.prod(shape):,}")
 
 
 def _filled(column: WireColumn, default: Array, size: int) -> pa.Array:
-    """The values of records that all have so many, with those of the default where the key is missing."""
+    """Return the values of records of equal size, with the default values if the key is missing."""
     if default.dtype != object:
         made = np.empty((len(column.present), size), default.dtype)
         made[column.present] = as_numpy(column.values).reshape(-1, size)
@@ -433,7 +433,7 @@ class SparseReader(SpecReader):
 
     Args:
         name: the name of the feature.
-        spec: its spec, checked.
+        spec: its spec, already checked.
     """
 
     def __init__(self, name: str, spec: SparseFeature) -> None:
@@ -479,7 +479,7 @@ class SparseReader(SpecReader):
 
 
 def spec_reader(name: str, spec: Spec, *, in_context: bool = False) -> SpecReader:
-    """What reads the features of a checked spec, in an Example, or in the context of a sequence.
+    """Return the reader for a checked spec, in an Example, or in the context of a sequence.
 
     >>> spec_reader("label", FixedLenFeature([], "int64", 3)).one({}, Where("Example", None, 1))
     array(3)
@@ -549,10 +549,10 @@ class StepsReader:
         return SparseValue(places, values, np.array([len(steps), lengths.max(initial=0)], np.int64))
 
     def part(self, lists: SequenceColumns, where: Where) -> StepsPart:
-        """What the feature lists of a block give.
+        """Return the values of the feature lists of a block.
 
         Raises:
-            ExampleError: a record breaks the rules of the spec.
+            ExampleError: a record does not match the spec.
         """
         columns: WireColumns = {}
         borders = None

@@ -51,7 +51,7 @@ def dtype_name(given: Any) -> Any:
     return _NAMES.get(name, name)
 
 
-# `RaggedFeature`: the spec of a key whose values make rows of different lengths, and the partitions that tell them.
+# `RaggedFeature`: the spec of a key whose values form rows of different lengths, and its partitions.
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ _PARTITIONS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class RaggedFeature:
-    """A key whose values make rows of different lengths, which other keys tell.
+    """A key whose values form rows of different lengths, given by other keys.
 
     Args:
         dtype: the type of the values.
         value_key: the key of the values; None for the name of the feature itself.
-        partitions: how the values make rows, from the outermost; none for one row.
-        row_splits_dtype: the type of the borders in a `RaggedValue`, `"int32"` or `"int64"`.
-        validate: borders that do not fit the values are an error; else a single record gives what they say, as in TensorFlow.
+        partitions: how the values are divided into rows, from the outermost partition; none for one row.
+        row_splits_dtype: the type of the row splits in a `RaggedValue`, `"int32"` or `"int64"`.
+        validate: True to raise if row splits do not fit the values; else a single record is not checked, as in TensorFlow.
             Batches and columns are always checked.
 
     >>> RaggedFeature("int64", "values", [RaggedFeature.RowLengths("lengths")]).partitions
@@ -149,10 +149,10 @@ def _partition(given: Any) -> Any:
 
 
 def check_ragged(spec: RaggedFeature, key: str) -> None:
-    """See that a spec can be used for a key.
+    """Check that a spec is valid for a key.
 
     Raises:
-        ConfigurationError: it has no meaning.
+        ConfigurationError: an invalid spec.
     """
     for partition in spec.partitions:
         if type(partition).__name__ not in _PARTITIONS:
@@ -167,7 +167,7 @@ _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
 
 
 def _sizes(shape: Any) -> Any:
-    """A shape as a tuple of numbers, -1 of what is unknown; what is no shape comes back as it is."""
+    """Return a shape as a tuple of sizes, None for unknown ones; return anything else unchanged."""
     if shape is None or isinstance(shape, (str, bytes)):
         return shape
     if isinstance(shape, (int, np.integer)):
@@ -189,7 +189,7 @@ def _plain(value: Any) -> Any:
 
 
 def _constant(tensor: Any) -> Any:
-    """What a constant of a graph of TensorFlow holds; one of another type as it is."""
+    """Return the value of a constant of a TensorFlow graph; return other tensors unchanged."""
     proto, dtype = tensor.op.get_attr("value"), np.dtype(tensor.dtype.as_numpy_dtype)
     sizes = [dimension.size for dimension in proto.tensor_shape.dim]
     if proto.tensor_content:
@@ -240,14 +240,14 @@ class VarLenFeature:
 
 @dataclass(frozen=True)
 class SparseFeature:
-    """Two or more keys that make one sparse array: where its values stand, and the values.
+    """Two or more keys that form one sparse array: its indices, and its values.
 
     Args:
-        index_key: the key of the places; of several, one for each dimension.
+        index_key: the key of the indices; several keys for several dimensions.
         value_key: the key of the values.
         dtype: the type of the values.
-        size: the size of the array; of several index keys, one for each. No place is checked against it.
-        already_sorted: the places stand in order already; else they are sorted.
+        size: the size of the array; several sizes for several index keys. Indices are not checked against it.
+        already_sorted: True if the indices are sorted; else they are sorted.
 
     >>> SparseFeature("ix", "value", "float32", 100)
     SparseFeature(index_key='ix', value_key='value', dtype='float32', size=100, already_sorted=False)
@@ -278,13 +278,13 @@ class SparseFeature:
 
 @dataclass(frozen=True)
 class FixedLenSequenceFeature:
-    """A key with any number of elements of one shape; in a sequence, a list with one element in each step.
+    """A key with any number of elements of one shape; in a sequence, a list with one element for each step.
 
     Args:
         shape: the shape of one element.
         dtype: the type of the values.
-        allow_missing: a record without the key has no elements; else that is an error. An Example needs it to be True.
-        default_value: what `parse_example` fills the shorter rows of a batch with; one value.
+        allow_missing: True if a record without the key has no elements; else it is an error. An Example needs True.
+        default_value: the value with which `parse_example` pads the shorter rows of a batch.
 
     >>> FixedLenSequenceFeature([], "int64", allow_missing=True).allow_missing
     True
@@ -308,14 +308,14 @@ _SPECS: dict[str, type[Any]] = {
 
 
 def as_spec(given: Any, key: str = "") -> Spec:
-    """A spec of ours, from ours or TensorFlow's own object, which is known by its name and fields.
+    """Return a spec of this library, from one of this library or of TensorFlow, recognized by its name and fields.
 
     Args:
         given: the spec.
-        key: the feature that it is for, as the message names it.
+        key: the feature of the spec, for error messages.
 
     Raises:
-        ArgumentTypeError: it is no spec.
+        ArgumentTypeError: the argument is not a spec.
     """
     if isinstance(given, (FixedLenFeature, VarLenFeature, SparseFeature, FixedLenSequenceFeature, RaggedFeature)):
         return given
@@ -328,15 +328,15 @@ def as_spec(given: Any, key: str = "") -> Spec:
 
 
 def as_specs(given: Any, *, of: str = "features") -> dict[str, Spec]:
-    """The specs of a mapping, each of them checked.
+    """Return the specs of a mapping, after checking each.
 
     Args:
         given: key to spec.
-        of: what messages call the mapping: `"features"`, `"context_features"`, or `"sequence_features"`, whose lists have
-            rules of their own.
+        of: the name of the mapping: `"features"`, `"context_features"`, or `"sequence_features"`, which allows
+            other specs; for error messages too.
 
     Raises:
-        ConfigurationError: it is no mapping, or a spec has no meaning.
+        ConfigurationError: the argument is not a mapping, or a spec is invalid.
     """
     if not isinstance(given, Mapping):
         raise ArgumentTypeError(f"{of}={given!r} is no mapping. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
@@ -358,10 +358,10 @@ _ALLOWED: dict[str, tuple[type[Any], ...]] = {
 
 
 def checked_spec(spec: Spec, key: str, *, of: str = "features") -> Spec:
-    """The spec, which can be used for that key.
+    """Return the spec if it is valid for the key.
 
     Raises:
-        ConfigurationError: it has no meaning, or none there.
+        ConfigurationError: an invalid spec, or one that is not allowed in this mapping.
     """
     if not isinstance(spec, _ALLOWED[of]):
         known = ", ".join(kind.__name__ for kind in _ALLOWED[of])
@@ -422,7 +422,7 @@ def _check_sparse(spec: SparseFeature, key: str) -> None:
 
 
 def _check_together(specs: Mapping[str, Spec]) -> None:
-    """See that no key is read in two ways: TensorFlow has one type, and one form of value, for each."""
+    """Check that each key is read in one way: TensorFlow has one type, and one form of value, for each."""
     known: dict[str, str] = {}
     for name, spec in specs.items():
         for key, form in _uses(name, spec):

@@ -1,4 +1,4 @@
-"""What specs give for a block of records: values and borders, and their forms: one batch, a value for each record, Arrow.
+"""Values of a block of records parsed by specs, as one batch, as a value for each record, or as Arrow arrays.
 
 The forms of a batch are those of `tf.io.parse_example`, the values of a record those of `tf.io.parse_single_example`.
 """
@@ -37,11 +37,11 @@ from datasets_core.records.wire.values import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseValue:
-    """A sparse array: some values, and where they stand.
+    """A sparse array: some values, and their indices.
 
     Attributes:
-        indices: the place of each value, one row for each; int64.
-        values: the values; of strings an array of `bytes` objects.
+        indices: the index of each value, one row for each; int64.
+        values: the values; strings are an array of `bytes` objects.
         dense_shape: the shape of the whole array; int64.
 
     >>> SparseValue.of([[0], [3]], [1.5, -2.5], [5]).to_dense()
@@ -59,13 +59,13 @@ class SparseValue:
         return cls(np.asarray(indices, np.int64).reshape(-1, len(shape)), np.asarray(values), shape)
 
     def to_dense(self, default_value: Any = None) -> npt.NDArray[Any]:
-        """The whole array.
+        """Return the whole array.
 
         Args:
-            default_value: what stands where no value does; None for 0, or for no bytes.
+            default_value: the value of the other elements; None for 0, or for empty bytes.
 
         Raises:
-            ConfigurationError: a value stands outside of the array.
+            ConfigurationError: an index outside the array.
         """
         shape = self.dense_shape.tolist()
         fill = default_value if default_value is not None else b"" if self.values.dtype == object else 0
@@ -144,7 +144,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 class Part(Protocol):
-    """What a spec gives for n records."""
+    """The values of a spec in n records."""
 
     def batch(self) -> Any:
         """All records as one value."""
@@ -170,7 +170,7 @@ def as_numpy(values: pa.Array) -> Array:
 
 
 def places_within(lengths: Ints) -> Ints:
-    """The place of each element in its own list, for lists of these lengths that stand one after the other.
+    """Return the position of each element in its own list, for consecutive lists of these lengths.
 
     >>> places_within(np.array([2, 0, 3])).tolist()
     [0, 1, 0, 1, 2]
@@ -180,7 +180,7 @@ def places_within(lengths: Ints) -> Ints:
 
 
 def nested_lists(shape: tuple[int, ...], arrow_type: pa.DataType, values: pa.Array) -> pa.Array:
-    """Values in lists in lists of those lengths, where `arrow_type` is the type of what stands in no list any more at last.
+    """Return values in nested lists of the lengths `shape`; `arrow_type` is the type of the result.
 
     >>> nested_lists((2,), pa.list_(pa.int64(), 2), pa.array([1, 2, 3, 4])).to_pylist()
     [[1, 2], [3, 4]]
@@ -314,9 +314,9 @@ class SparsePart:
     """Sparse arrays.
 
     Attributes:
-        places: where each value stands, one row for each.
+        places: the index of each value, one row for each.
         values: all values.
-        offsets: which of them each record has.
+        offsets: the boundaries of the values of each record.
         sizes: the shape of each array.
     """
 
@@ -367,7 +367,7 @@ class RaggedPart:
 
     Attributes:
         values: all values.
-        offsets: the borders of the records, in rows of the outermost level, or in values where there is none.
+        offsets: the boundaries of the records, in rows of the outermost level, or in values without levels.
         levels: of each partition from the outermost, the borders of its rows; a number where all have that length.
         splits_type: the type of borders in a `RaggedValue`.
     """
@@ -395,7 +395,7 @@ class RaggedPart:
 
 
 def ragged_value(values: Array, levels: tuple[Ints | int, ...], splits_type: str) -> RaggedValue:
-    """The ragged value of levels, the first of which is made of borders; the last ones that are numbers make dimensions.
+    """Return the ragged value of levels, from the outermost; fixed sizes at the end become dimensions of the values.
 
     >>> ragged_value(np.arange(4), (np.array([0, 1, 2]), 2), "int32").to_list()
     [[[0, 1]], [[2, 3]]]
@@ -459,13 +459,13 @@ EMPTY: dict[str, pa.DataType] = {"int64": pa.int64(), "float": pa.float32(), "by
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which records are read, for messages.
+    """The position of records, for error messages.
 
     Attributes:
-        name: the file, or the message.
-        first: the number of the first record; None of a message that stands alone.
-        count: how many records there are, or steps of them.
-        steps: the borders of the records, where `count` counts steps.
+        name: the name of the file, or of the message.
+        first: the number of the first record; None for a single message.
+        count: the number of records, or of steps.
+        steps: the boundaries of the records, if `count` counts steps.
     """
 
     name: str
@@ -483,7 +483,7 @@ class Where:
         return Where(self.name, self.first, int(offsets[-1]), offsets)
 
     def error(self, index: int, key: str, reason: str, advice: str | None = None) -> ExampleError:
-        """What is wrong with a key of the record, or step, of that place."""
+        """Return the error for a key of the record, or step, at `index`."""
         if self.steps is not None:
             row = int(np.searchsorted(self.steps, index, side="right")) - 1
             reason = f"{reason} in step {index - int(self.steps[row]):,}"
@@ -494,9 +494,9 @@ class Where:
 
 
 def with_first_error(block: RecordBlock, read: Callable[[RecordBlock], Read]) -> Read:
-    """What is read of a block; where records are refused, the error of the first of them.
+    """Return the result of `read` for a block; raise the error of its first invalid record.
 
-    Columns are checked one after the other, so that the first error that is found may be that of a later record.
+    Columns are checked one after the other, so that the first error raised may be that of a later record.
     """
     try:
         return read(block)
@@ -522,12 +522,12 @@ def counted(number: int, noun: str = "value") -> str:
 
 
 def wrong_kind(found: str, dtype: str) -> str:
-    """What is wrong with values of a kind where a spec says a type."""
+    """Return the error text for values of another type than the spec's."""
     return f"has {found} values, and {dtype} is asked for"
 
 
 def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, index: int = 0) -> npt.NDArray[Any] | None:
-    """The values of a feature that was walked; None where it is not there.
+    """Return the values of a parsed feature; None if it is missing.
 
     Raises:
         ExampleError: they are of another kind.
@@ -557,7 +557,7 @@ def wire_column(columns: WireColumns, dtype: str, key: str, where: Where) -> Wir
 
 
 def absent(kind: str, count: int) -> WireColumn:
-    """The column of a key that none of so many records has."""
+    """Return the column of a key that none of the records has."""
     return WireColumn(pa.nulls(0, EMPTY[kind]), np.zeros(count + 1, np.int64), np.zeros(count, np.bool_))
 
 

@@ -51,18 +51,18 @@ _FEW_RECORDS, _FEW_BYTES = 8, 1 << 14  # up to so many, walking is faster
 
 
 def decode_examples(block: RecordBlock, keys: Collection[bytes] | None = None, *, rules: Rules = "protobuf") -> WireColumns:
-    """The features of a block of serialized `tf.train.Example`, as columns: by key, and by the kind of their values.
+    """Return the features of a block of serialized `tf.train.Example` as columns: by key, and by the type of their values.
 
-    A feature that a message names without a list of values stands under the kind None.
+    A feature that a message names without a list of values has the type None.
 
     Args:
         block: the records.
-        keys: the features that are wanted, all others are not looked into; None for all. They come in the order in which
-            they are first seen.
-        rules: how odd messages are read: `"protobuf"` or `"tensorflow"`, as `decode_example` takes them.
+        keys: the features to read, others are not parsed; None for all. They are returned in the order in which
+            they first occur.
+        rules: how unusual messages are read: `"protobuf"` or `"tensorflow"`, see `decode_example`.
 
     Raises:
-        ExampleError: a record is no such message.
+        ExampleError: a record is not such a message.
 
     >>> block = RecordBlock.of([bytes.fromhex("0a0e0a0c0a036167651205" + "1a030a01" + age) for age in ("07", "2a")])
     >>> decode_examples(block)[b"age"]["int64"].lists.to_pylist()
@@ -81,7 +81,7 @@ def decode_examples(block: RecordBlock, keys: Collection[bytes] | None = None, *
 
 
 def is_small(block: RecordBlock) -> bool:
-    """Whether the records are so few that they are faster walked one by one."""
+    """Return True if parsing so few records one by one is faster."""
     return len(block) <= _FEW_RECORDS and block.num_bytes <= _FEW_BYTES
 
 
@@ -103,8 +103,8 @@ class MapFeature:
     """A feature of several maps, such as the features of Examples.
 
     Attributes:
-        entries: where it stands.
-        groups: its values by kinds, by the numbers of the maps.
+        entries: its positions.
+        groups: its values by type, by the numbers of the maps.
     """
 
     entries: Entries
@@ -217,18 +217,18 @@ def decode_sequence_examples(
     *,
     rules: Rules = "protobuf",
 ) -> tuple[WireColumns, SequenceColumns]:
-    """The context and the feature lists of a block of serialized `tf.train.SequenceExample`, as columns by key and kind.
+    """Return the context and the feature lists of a block of serialized `tf.train.SequenceExample`, by key and type.
 
-    A feature list stands under the kind of its steps, under each of them if they differ, and under None if no step has any.
+    A feature list has the type of its steps, several types if they differ, and None if no step has any.
 
     Args:
         block: the records.
-        keys: the features of the context that are wanted, all others are not looked into; None for all.
-        list_keys: the feature lists that are wanted; None for all.
-        rules: how odd messages are read.
+        keys: the features of the context to read, others are not parsed; None for all.
+        list_keys: the feature lists to read; None for all.
+        rules: how unusual messages are read.
 
     Raises:
-        ExampleError: a record is no such message.
+        ExampleError: a record is not such a message.
 
     >>> block = RecordBlock.of([bytes.fromhex("12100a0e0a017412090a070a050a01610a00")] * 2)
     >>> context, lists = decode_sequence_examples(block)
@@ -289,14 +289,14 @@ def _fields_of(wire: WireBytes, records: Spans) -> tuple[Spans, Spans]:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The steps of a feature list in many records, as far as they stand under one kind.
+    """The steps of a feature list in many records, as far as they have one type.
 
     Attributes:
         values: the values of all steps.
-        value_counts: how many each step has.
-        without_kind: the steps of another kind, or of none.
-        step_counts: how many steps each record has here.
-        present: the records that stand under the kind.
+        value_counts: the number of values of each step.
+        without_kind: the steps of another type, or of none.
+        step_counts: the number of steps of each record.
+        present: the records that have steps of this type.
     """
 
     values: pa.Array
@@ -306,7 +306,7 @@ class _Steps:
     present: Bools
 
     def part(self, chosen: Bools) -> _Steps:
-        """What stands in the chosen records."""
+        """Return the steps of the chosen records."""
         if every(chosen[self.present]):
             return self
         steps = np.repeat(chosen, self.step_counts)
@@ -319,7 +319,7 @@ class _Steps:
         )
 
     def record_counts(self) -> Ints:
-        """How many values each record has."""
+        """Return the number of values of each record."""
         return np.diff(offsets_of(self.value_counts)[offsets_of(self.step_counts)])
 
     def and_others(self, others: _Steps) -> _Steps:

@@ -1,4 +1,4 @@
-"""Many `Feature` messages at once: of which kind each is, and the values of its list."""
+"""Many `Feature` messages at once: the type of each, and the values of its list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from datasets_core.records.wire.values import (
     offsets_of,
 )
 
-# Many places of the wire at once: `WireBytes` gathers what stands at them, and functions read the varints there.
+# Many positions of the wire at once: `WireBytes` gathers the bytes there, and functions read varints from them.
 
 
 Words: TypeAlias = npt.NDArray[np.uint64]
@@ -42,7 +42,7 @@ _MARKS = np.array([0, *((1 << 8 * width) // 255 * 0x80 for width in range(8))], 
 
 
 class WireBytes:
-    """The bytes of a block, and what stands at many places of them; behind their end are zeros.
+    """The bytes of a block, and the bytes at many positions of it; zeros follow after the end.
 
     Args:
         block: the records; their bytes are not copied.
@@ -151,7 +151,7 @@ def read_single(wire: WireBytes, starts: Ints, stops: Ints) -> Ints | None:
 
 
 def read_many(octets: Octets) -> tuple[Ints, Ints]:
-    """The varints that fill some bytes, and the places where those of more than 10 bytes begin."""
+    """Return the varints in some bytes, and the positions of those longer than 10 bytes."""
     ends_there = octets < 0x80
     count = int(np.count_nonzero(ends_there))
     if count == len(octets):
@@ -176,19 +176,19 @@ def read_many(octets: Octets) -> tuple[Ints, Ints]:
     return values, np.concatenate(longer)
 
 
-# `Spans`: places of the wire where messages stand, of which those of an unusual form leave to be walked one by one.
+# `Spans`: positions of messages on the wire; messages of an unusual form are removed and parsed one by one.
 
 
-PATIENCE, FEW = 256, 8  # steps after which a few spans that go on are left to the walker: a step costs the same for few
+PATIENCE, FEW = 256, 8  # steps after which a few remaining spans are left to the parser: a step costs the same for few
 
 
 class Spans:
-    """Some messages on the wire, in the order of their places, each with a number that the caller knows it by.
+    """Some messages on the wire, in the order of their positions, each with a number assigned by the caller.
 
     Attributes:
-        which: their numbers, which ascend.
-        starts, stops: where each begins and ends.
-        odd: by number, those that were left to the walker; shared by all spans that are made of these.
+        which: their numbers, ascending.
+        starts, stops: the bounds of each.
+        odd: mask by number of the messages left to the parser; shared by all spans made from these.
     """
 
     __slots__ = ("odd", "starts", "stops", "which")
@@ -205,34 +205,34 @@ class Spans:
         return len(self.which)
 
     def within(self, starts: Ints, stops: Ints | None = None) -> Spans:
-        """What stands at other places in each of these."""
+        """Return spans of the same numbers with other bounds."""
         return Spans(self.which, starts, self.stops if stops is None else stops, self.odd)
 
     def part(self, chosen: Bools) -> Spans:
-        """Those that are chosen."""
+        """Return the chosen spans."""
         if every(chosen):
             return self
         return Spans(self.which[chosen], self.starts[chosen], self.stops[chosen], self.odd)
 
     def kept(self, usual: Bools) -> Spans:
-        """Those of the usual form; the others are odd from now on."""
+        """Return the spans of the usual form; mark the others as odd."""
         if every(usual):
             return self
         self.odd[self.which[~usual]] = True
         return self.part(usual)
 
     def filled(self) -> Spans:
-        """Those that are not empty."""
+        """Return the spans that are not empty."""
         return self.part(self.starts < self.stops)
 
 
 def first_fields(wire: WireBytes, spans: Spans, tag: int) -> tuple[Spans, Spans]:
-    """The field with a length that each message begins with, and the message that it stands in.
+    """Return the length-delimited field at the beginning of each message, and the messages that have it.
 
     Args:
         wire: the bytes.
-        spans: the messages, none of them empty; those that begin with another tag, or whose field ends behind them, leave.
-        tag: the tag that is looked for.
+        spans: the messages, none of them empty; messages that begin with another tag, or end inside the field, are removed.
+        tag: the expected tag.
     """
     words = wire.words(spans.starts)
     lengths, widths, longer = read_lengths(words >> np.uint64(8))
@@ -248,7 +248,7 @@ def first_fields(wire: WireBytes, spans: Spans, tag: int) -> tuple[Spans, Spans]
 
 
 def repeated_fields(wire: WireBytes, spans: Spans, tag: int) -> list[Spans]:
-    """The fields with a length and one tag of which messages consist: the first field of each, then the second, ..."""
+    """Return the length-delimited fields of one tag of each message: the first field of each, then the second, ..."""
     steps: list[Spans] = []
     around = spans.filled()
     while len(around):
@@ -261,12 +261,12 @@ def repeated_fields(wire: WireBytes, spans: Spans, tag: int) -> list[Spans]:
     return steps
 
 
-# The entries of many maps at once (features, feature lists): which maps have a key, and where its values stand.
+# The entries of many maps at once (features, feature lists): the maps that have a key, and the bounds of its values.
 
 
 _FIRST, _SECOND = 0x0A, 0x12
 _MANY = 1 << 16  # entries with many keys that are grouped at once
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd, and its bits have no pattern: 2^64 divided by the golden ratio
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and without a pattern in its bits: 2^64 divided by the golden ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +274,8 @@ class Entries:
     """The entries under one key in several maps.
 
     Attributes:
-        values: where the values stand, by the numbers of the maps.
-        steps: the place of each entry in its map, from 0.
+        values: the bounds of the values, by the numbers of the maps.
+        steps: the position of each entry in its map, from 0.
     """
 
     values: Spans
@@ -284,7 +284,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class _Unsorted:
-    """Entries of which each may have another key."""
+    """Entries that may have different keys."""
 
     keys: Spans
     entries: Entries
@@ -327,7 +327,7 @@ def _at_step(values: Spans, step: int) -> Entries:
 
 
 def _head(wire: WireBytes, entries: Spans) -> bytes:
-    """How the first entry begins: its key, and the tag of its value; nothing where it begins otherwise."""
+    """Return the bytes before the value of the first entry: its key, and the tag of its value; empty if it has another form."""
     first = Spans.numbered(entries.starts[:1], entries.stops[:1])
     keys, _ = first_fields(wire, first, _FIRST)
     if not len(keys):
@@ -564,7 +564,7 @@ def _ordered(parts: list[tuple[Spans, Numbers, Ints]], lists: Spans, total: Ints
 
 
 def _pieces(counts: Ints, places: Ints) -> Ints:
-    """Which of the pieces, one after the other and of these lengths, places stand in."""
+    """Return the piece that contains each position, for consecutive pieces of the lengths `counts`."""
     return np.searchsorted(offsets_of(counts), places, side="right") - 1
 
 
@@ -632,7 +632,7 @@ def _whole_varints(wire: WireBytes, spans: Spans) -> tuple[Octets, Spans]:
 
 
 def _counted(octets: Octets, widths: Ints) -> Ints:
-    """How many varints end in each of the pieces, one after the other and of these lengths, that bytes consist of."""
+    """Return the number of varints that end in each of the consecutive pieces of the bytes, by their lengths `widths`."""
     counts = np.zeros(len(widths), np.int64)
     offsets = offsets_of(widths)
     longest = int(widths.max(initial=0))

@@ -1,7 +1,7 @@
-"""Messages of `tf.train` one by one: as protobuf reads them, or as TensorFlow's own parsers do.
+"""Messages of `tf.train` one by one: as protobuf parses them, or as TensorFlow's own parsers do.
 
-`tf.io.parse_example` looks at the entries from the last to the first, `tf.io.parse_sequence_example` takes the last of each
-key; both look into the features that they are asked for alone, and end where a length says more than there is.
+`tf.io.parse_example` reads the entries from the last to the first, `tf.io.parse_sequence_example` takes the last of each
+key; both parse only the requested features, and stop at the end of the data if a length exceeds it.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _parsed(name: str, data: bytes, form: Literal["open", "closed"] = "open") ->
 
 
 def _parsed_for(name: str, data: bytes, is_whole: bool) -> tuple[Any, bool]:
-    """A message, and whether its entries are closed: of one that is broken where values may not be asked for."""
+    """Return a message, and whether its entries are closed: True for a broken message if only some keys are read."""
     try:
         return _parsed(name, data), False
     except Malformed:
@@ -108,12 +108,12 @@ def _parsed_for(name: str, data: bytes, is_whole: bool) -> tuple[Any, bool]:
 
 
 def _entries(entries: Any, keys: Collection[bytes] | None, closed: str | None) -> Iterator[tuple[bytes, Any]]:
-    """The keys and values of the entries that are wanted; protobuf sets one with unknown fields apart.
+    """Yield the requested keys and their values; protobuf stores an entry with unknown fields elsewhere.
 
     Args:
-        entries: all of a map.
-        keys: those that are wanted; None for all.
-        closed: of which message values are, if they are closed.
+        entries: all entries of a map.
+        keys: the requested keys; None for all.
+        closed: the message type of the values, if they are closed.
     """
     unknown_fields = _rest_of_protobuf()[1]
     for entry in entries:
@@ -143,10 +143,10 @@ def _feature(feature: Any) -> RawFeature:
 
 
 def protobuf_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatures:
-    """The features of an Example.
+    """Return the features of an Example.
 
     Raises:
-        Malformed: the bytes are no Example.
+        Malformed: the bytes are not an Example.
     """
     message, is_closed = _parsed_for("Example", data, keys is None)
     entries = _entries(message.features.entry, keys, "Feature" if is_closed else None)
@@ -156,10 +156,10 @@ def protobuf_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatures
 def protobuf_sequence_example(
     data: bytes, keys: Collection[bytes] | None, list_keys: Collection[bytes] | None
 ) -> tuple[RawFeatures, RawLists]:
-    """The context and the feature lists of a SequenceExample.
+    """Return the context and the feature lists of a SequenceExample.
 
     Raises:
-        Malformed: the bytes are no SequenceExample.
+        Malformed: the bytes are not a SequenceExample.
     """
     message, is_closed = _parsed_for("SequenceExample", data, keys is None and list_keys is None)
     context = _entries(message.features.entry, keys, "Feature" if is_closed else None)
@@ -205,14 +205,14 @@ _LONGEST = (1 << 31) - 1
 
 
 def _limit(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """Where a length at `at` lets its value begin, and end: a length beyond what is there means all that is there."""
+    """Return the bounds of the value after the length at `at`; a length beyond `end` means all up to `end`."""
     size, at = read_varint(data, at, end)
     size &= 0xFFFFFFFF
     return at, (at + size if size <= _LONGEST and at + size < end else end)
 
 
 def _piece(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """Where a length at `at` lets its bytes begin, and end."""
+    """Return the bounds of the bytes after the length at `at`."""
     size, at = read_varint(data, at, end)
     size &= 0xFFFFFFFF
     if at + size > end:
@@ -221,7 +221,7 @@ def _piece(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def _expected(data: bytes, at: int, end: int, tag: int) -> int:
-    """Where what follows a tag begins."""
+    """Return the position after a tag."""
     if at >= end or data[at] != tag:
         raise Malformed(f"there is no tag {tag} at byte {at:,}")
     return at + 1
@@ -254,7 +254,7 @@ def tensorflow_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatur
 
 
 def _behind_unknown(data: bytes, at: int, end: int) -> int:
-    """Where a field that TensorFlow does not know ends."""
+    """Return the end of a field that TensorFlow does not know."""
     begin = at
     tag, at = read_varint(data, at, end)
     wire = tag & 7
@@ -413,7 +413,7 @@ class Feature:
 
     Attributes:
         kind: `"bytes"`, `"float"` or `"int64"`; None where the message names the feature and gives it no list.
-        values: they, in order; floats are those that a float32 holds.
+        values: the values, in order; floats are rounded to float32.
 
     >>> Feature("int64", [3])
     Feature(kind='int64', values=[3])
@@ -424,15 +424,15 @@ class Feature:
 
 
 def decode_example(data: bytes, *, rules: Rules = "protobuf") -> dict[str, Feature]:
-    """Reads a serialized `tf.train.Example`.
+    """Parse a serialized `tf.train.Example`.
 
     Args:
         data: the bytes of one message, such as a record of a TFRecord file.
-        rules: how odd messages are read: `"protobuf"` as `tf.train.Example.FromString` does it, `"tensorflow"` as
+        rules: how unusual messages are read: `"protobuf"` as `tf.train.Example.FromString` does, `"tensorflow"` as
             `tf.io.parse_single_example` does.
 
     Raises:
-        ExampleError: the bytes are no such message.
+        ExampleError: the bytes are not such a message.
 
     >>> decode_example(bytes.fromhex("0a0e0a0c0a0361676512051a030a012a"))
     {'age': Feature(kind='int64', values=[42])}
@@ -441,14 +441,14 @@ def decode_example(data: bytes, *, rules: Rules = "protobuf") -> dict[str, Featu
 
 
 def decode_sequence_example(data: bytes, *, rules: Rules = "protobuf") -> tuple[dict[str, Feature], dict[str, list[Feature]]]:
-    """Reads a serialized `tf.train.SequenceExample`: its context, and the steps of each of its feature lists.
+    """Parse a serialized `tf.train.SequenceExample`: return its context, and the steps of each of its feature lists.
 
     Args:
         data: the bytes of one message.
-        rules: as `decode_example` takes them.
+        rules: see `decode_example`.
 
     Raises:
-        ExampleError: the bytes are no such message.
+        ExampleError: the bytes are not such a message.
 
     >>> decode_sequence_example(b"")
     ({}, {})
@@ -468,17 +468,17 @@ def raw_example(
     name: str = "Example",
     record: int | None = None,
 ) -> RawFeatures:
-    """The features of a serialized `tf.train.Example` by their keys as they stand there, in order of first sight.
+    """Return the unconverted features of a serialized `tf.train.Example` by key, in order of first occurrence.
 
     Args:
         data: the bytes of one message.
-        rules: how odd messages are read.
-        keys: those that are wanted, all others are not looked into; None for all.
-        name: the file that messages of errors name.
-        record: the number of the record there.
+        rules: how unusual messages are read.
+        keys: the keys to read, others are not parsed; None for all.
+        name: the name of the file, for error messages.
+        record: the number of the record in the file.
 
     Raises:
-        ExampleError: the bytes are no such message.
+        ExampleError: the bytes are not such a message.
     """
     try:
         read = protobuf_example if checked_rules(rules) == "protobuf" else tensorflow_example
@@ -496,15 +496,15 @@ def raw_sequence_example(
     name: str = "SequenceExample",
     record: int | None = None,
 ) -> tuple[RawFeatures, RawLists]:
-    """The context of a serialized `tf.train.SequenceExample`, and its feature lists: a feature for each step.
+    """Return the context of a serialized `tf.train.SequenceExample`, and its feature lists: a feature for each step.
 
     Args:
-        data, rules, name, record: as `raw_example` takes them.
-        keys: the keys of the context that are wanted; None for all.
-        list_keys: the keys of the feature lists that are wanted; None for all.
+        data, rules, name, record: see `raw_example`.
+        keys: the keys of the context to read; None for all.
+        list_keys: the keys of the feature lists to read; None for all.
 
     Raises:
-        ExampleError: the bytes are no such message.
+        ExampleError: the bytes are not such a message.
     """
     try:
         read = protobuf_sequence_example if checked_rules(rules) == "protobuf" else tensorflow_sequence_example

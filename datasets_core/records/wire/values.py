@@ -22,14 +22,14 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RecordBlock:
-    """Consecutive records of one file, none of which is copied.
+    """Consecutive records of one file, without copies of their bytes.
 
     Attributes:
-        data: bytes that hold them, and what stands between them.
-        starts, stops: where the payload of each begins and ends in `data`; int64, ascending.
-        first: the number of the first of them in its file, from 0.
-        name: the file, as messages name it.
-        offset: the byte of the file, once it is decompressed, at which `data` begins.
+        data: bytes that contain the records.
+        starts, stops: the bounds of the payload of each in `data`; int64, ascending.
+        first: the number of the first record in its file, from 0.
+        name: the name of the file, for error messages.
+        offset: the position of `data` in the decompressed file.
 
     >>> block = RecordBlock.of([b"one", b"three"], name="a.tfrecord")
     >>> block, list(block), block[1:].first
@@ -165,13 +165,13 @@ def _words(bits: npt.NDArray[np.uint64], widths: Ints, size: np.dtype[Any]) -> n
 Kind: TypeAlias = Literal["bytes", "float", "int64"]
 Values: TypeAlias = list[bytes] | list[float] | list[int]
 
-# A tag is the number of a field, and how its value stands on the wire.
+# A tag is the number of a field, and the wire type of its value.
 FIRST, SECOND, FIRST_VARINT, FIRST_FIXED = 0x0A, 0x12, 0x08, 0x0D
 KINDS: dict[int, Kind] = {0x0A: "bytes", 0x12: "float", 0x1A: "int64"}
 
 
 class Malformed(ValueError):
-    """Bytes that are no such message."""
+    """Bytes that are not a valid message."""
 
 
 RawFeature: TypeAlias = tuple[Kind | None, Any]
@@ -236,7 +236,7 @@ class WireColumn:
 
     Attributes:
         values: all values of all records, one after the other: binary, large_binary, float32 or int64.
-        offsets: where those of each record begin, and where the last ones end; int64, n + 1 of them.
+        offsets: the boundaries of the values of the records; int64, n + 1 of them.
         present: the records that name the feature with a list of this kind, be it an empty one.
 
     >>> column = WireColumn(pa.array([1, 2, 3]), np.array([0, 2, 2, 3]), np.array([True, False, True]))
@@ -256,15 +256,15 @@ class WireColumn:
 
 @dataclass(frozen=True, slots=True)
 class SequenceColumn:
-    """One feature list, of one kind, in n records.
+    """One feature list, of one type, in n records.
 
     Attributes:
-        values: all values of all steps of all records, one after the other.
-        value_offsets: where those of each step begin, and where the last ones end; steps + 1 of them.
-        step_offsets: where the steps of each record begin, and where the last ones end; n + 1 of them.
-        present: the records that name the feature list.
-        without_kind: the steps that have no list of this kind: an empty feature, or (in a record that stands under several
-            kinds) one of another kind. They have no values here.
+        values: all values of all steps of all records, in order.
+        value_offsets: the boundaries of the values of the steps; steps + 1 of them.
+        step_offsets: the boundaries of the steps of the records; n + 1 of them.
+        present: the records that have the feature list.
+        without_kind: the steps that have no list of this type: an empty feature, or (in a record with several types)
+            one of another type. They have no values here.
 
     >>> at = [np.array(places, np.int64) for places in ([0, 2, 3], [0, 2])]
     >>> which = np.array([True]), np.array([False, False])
@@ -294,12 +294,12 @@ def _lists(offsets: Ints, values: pa.Array, present: Bools | None) -> pa.LargeLi
 
 
 def every(chosen: Bools) -> bool:
-    """Whether all are chosen; for many that is faster than `chosen.all()`, and for few too."""
+    """Return True if all are chosen; faster than `chosen.all()` for arrays of any size."""
     return int(np.count_nonzero(chosen)) == len(chosen)
 
 
 def offsets_of(counts: npt.ArrayLike) -> Ints:
-    """Where pieces of these lengths begin, and where the last one ends."""
+    """Return the boundaries of consecutive pieces of these lengths."""
     lengths = np.asarray(counts, np.int64)
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -307,7 +307,7 @@ def offsets_of(counts: npt.ArrayLike) -> Ints:
 
 
 def arrow_numbers(values: npt.NDArray[np.int64] | npt.NDArray[np.float32]) -> pa.Array:
-    """Numbers as an Arrow array of the same memory; `pa.array` would import pandas first, where it is installed."""
+    """Return numbers as an Arrow array of the same memory; `pa.array` would import pandas first, if it is installed."""
     kind = pa.float32() if values.dtype == np.float32 else pa.int64()
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
@@ -364,7 +364,7 @@ def scattered(counts: Ints, which: Ints, size: int) -> Ints:
 
 
 def told(which: Ints, size: int) -> Bools:
-    """Whether each of several things is among some."""
+    """Return a mask of `size` elements that is True at the positions `which`."""
     among = np.zeros(size, np.bool_)
     among[which] = True
     return among

@@ -32,7 +32,7 @@ class PrefetchedFiles:
     """Files that a script requested before it could read the user's files, by their URLs.
 
     Args:
-        script: for messages.
+        script: name of the script, for error messages.
         asked: URLs requested by the first run, in its order.
         fetch: returns the path of one of them.
         manager: the manager that fetched them; it fetches none of them again.
@@ -184,7 +184,7 @@ class Answers:
             return _told(DownloadError(self._granted.script, f"reading failed ({reason})"))
 
     def _check_form(self, question: Mapping[str, Any]) -> None:
-        """Refuse requests that code of ours beside the script cannot have sent."""
+        """Refuse requests that the library's own code in the sandbox cannot have sent."""
         asked, names = question.get("ask"), question.get("names")
         is_good = asked in ("recorded", "read", "seek", "close", *_NAMED)
         if asked in _NAMED:

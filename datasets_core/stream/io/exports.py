@@ -68,7 +68,7 @@ class StreamExports(StreamPushing):
             parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`.
 
         Raises:
-            CastError: Parquet has no such type, or a value is of another type than those of the first rows.
+            CastError: a type that Parquet does not have, or a value of another type than those of the first rows.
             ConfigurationError: the stream is endless, or the target has numbered files of another write.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
@@ -163,7 +163,7 @@ class StreamExports(StreamPushing):
                 `max_shard_bytes` of the settings.
 
         Raises:
-            CastError: TFRecord files have no form of a column or a value; names column and row.
+            CastError: a column or a value that TFRecord files cannot store; names column and row.
             ConfigurationError: as for `to_parquet`.
             MediaError: a file that a medium names cannot be read.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.

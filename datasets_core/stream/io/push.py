@@ -42,12 +42,12 @@ class StreamPushing(Transforming, Pushable):
     def _pushed(
         splits: Mapping[str, Transforming], limits: Mapping[str, ShardLimits], *, embeds: bool
     ) -> tuple[Features, Shards, bool]:
-        """The features that splits share, their shards, and that nobody knows how many these are.
+        """Return the common features of the splits, their shards, and True (the number of shards is unknown).
 
         Args:
             splits: the rows by split.
             limits: of the shards of each split.
-            embeds: whether files that media name go into the rows.
+            embeds: True if files of media are stored in the rows.
         """
         known = next((found for stream in splits.values() if (found := stream._plan.features) is not None), None)
         rows = {

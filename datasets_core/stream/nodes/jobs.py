@@ -102,16 +102,16 @@ class RowJob(ABC):
         Args:
             skip: rows to leave out.
             in_order: all jobs are read, in their order: one may give what belongs to those behind it, which then give nothing.
-            mark: `[row, mark]` of `Marked` rows that it gave: the number of the first of them, which is no more than `skip`,
-                and what the job said; None: it gave none.
+            mark: `[row, mark]` of a `Marked` row that it yielded: the number of its first row, at most `skip`,
+                and the mark of the job; None: no mark.
         """
 
     def num_rows(self) -> int | None:
-        """Number of rows; None where that would have to be found out by making them."""
+        """Return the number of rows; None if only generating them would tell."""
         return None
 
     def least_rows(self) -> int:
-        """How many rows it makes at least, as far as that is known."""
+        """Return a lower bound of the number of rows."""
         return 0
 
     @property

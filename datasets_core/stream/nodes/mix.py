@@ -24,7 +24,7 @@ from datasets_core.stream.nodes.shard import Lookahead, shard_of
 from datasets_core.stream.order.layers import ENDLESS, Ints
 from datasets_core.stream.order.mixture import MixtureSchedule, Stopping, Weighted, num_of_rows
 
-# `Combination`: base of nodes made of several nodes, each with a state of its own.
+# `Combination`: base of nodes made from several nodes, each with its own state.
 
 
 class Combination(Node):

@@ -58,7 +58,7 @@ class Delivery:
 class Node(ABC):
     """Rows in order, from any state on that the node returned.
 
-    Methods that return None: only reading the rows would tell.
+    Methods return None if only reading the rows would tell.
     """
 
     __slots__ = ()

@@ -147,7 +147,7 @@ class Ordered(Node):
 
     @property
     def is_endless(self) -> bool:
-        """True if the rows of the source have no end, so that those far behind cost more than those in front."""
+        """True if the rows of the source have no end, so that distant rows cost more than near ones."""
         return self.reach(_MOST_COUNTED + 1) > _MOST_COUNTED and self.source.num_rows >= ENDLESS
 
     @property

@@ -156,7 +156,7 @@ class Source(ABC):
 
     Attributes:
         is_fetched: True if rows by place come from elsewhere, by code of the library alone, so that it helps to `expect` them.
-        projects: True if `projected` may give something: else nobody is asked for features to find out.
+        projects: True if `projected` may return a source: else its features are not read to find out.
     """
 
     __slots__ = ()
@@ -198,15 +198,15 @@ class Source(ABC):
         return self
 
     def root(self, epoch: int) -> Node | None:
-        """What gives the rows of an epoch; None: whoever reads them by place."""
+        """Return the node of an epoch; None if the rows are read by position."""
         return None
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """The same rows of which only these columns are read, in the order of `features`; None: that would be no cheaper."""
+        """Return the source with only these columns, in the order of `features`; None if that would not be cheaper."""
         return None
 
     def as_jobs(self) -> Source | None:
-        """The rows as `RowsOfJobs`, a job for each file, where files are read from their beginning; None: they stay."""
+        """Return the rows as `RowsOfJobs`, with a job for each file, if files are read from their beginning; else None."""
         return None
 
     def resharded(self) -> tuple[Source, int] | None:

@@ -162,7 +162,7 @@ class Count(Protocol):
 
 
 Size: TypeAlias = "int | Count"
-"""The number of rows if known; else a function that counts as far as asked."""
+"""The number of rows if known; else a function that counts up to a limit."""
 
 
 def reached(size: Size, count: int) -> int:
@@ -177,7 +177,7 @@ def reached(size: Size, count: int) -> int:
 class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
     """A step above rows known by position: an order of them (`OrderLayer`), or a change of each (`nodes.node.RowChange`).
 
-    What neither defines is the same above as below: each row is made of the one at its place.
+    The defaults change nothing: each row is the one at its position below.
 
     Attributes:
         makes_lists: True if each row is a list of several rows below.
@@ -216,7 +216,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
         return places
 
     def span_below(self, places: Ints, start: int, stop: int) -> tuple[int, int]:
-        """The run of rows below that the rows from `start` to `stop` are made of, counted in those of all these places."""
+        """Return the run of rows below that the rows from `start` to `stop` need, counted among those of all these places."""
         return start, stop
 
     def row_above(self, places: Ints, row: int) -> int:
@@ -224,7 +224,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
         return row
 
     def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
-        """The rows with these numbers, made of those below; `origins` returns the origins of the rows of the source."""
+        """Return the rows with these numbers, made from those below; `origins` returns the origins of the source rows."""
         return block
 
 

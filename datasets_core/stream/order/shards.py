@@ -13,7 +13,7 @@ from datasets_core.stream.order.layers import ENDLESS, Ints, OrderLayer, even_ru
 LANES = 48
 """Default number of logical shards (lanes) of a stream; many numbers of ranks divide it."""
 ENDS = ("keep", "drop", "pad")
-"""Handling of lanes that are longer than others."""
+"""Handling of logical shards that are longer than others."""
 
 
 @dataclass(frozen=True)
