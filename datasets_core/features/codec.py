@@ -128,7 +128,9 @@ def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column
     for name, values in zip(names, columns, strict=True):
         if not isinstance(name, str):
             index = next(index for index, row in enumerate(rows) if name in row)
-            raise CellCastError(str(name), "the name of this column is no string", row=index, advice="Name columns by strings")
+            raise CellCastError(
+                str(name), "the name of this column is not a string", row=index, advice="Name columns by strings"
+            )
         arrays.append(_array(name, values, infer(name)))
     if not arrays:
         return _empty_rows(len(rows), pa.schema([]))

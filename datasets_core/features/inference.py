@@ -123,7 +123,7 @@ def _decimal_type(values: list[Any]) -> pa.DataType:
             continue
         _, digits, exponent = decimal.Decimal(value).as_tuple()
         if isinstance(exponent, str):
-            raise Misfit(index, f"{shown(value)} is no decimal that Arrow can store")
+            raise Misfit(index, f"{shown(value)} is not a decimal that Arrow can store")
         whole, scale = max(whole, len(digits) + exponent), max(scale, -exponent)
         if whole + scale > 76:
             raise Misfit(index, f"{shown(value)} needs a decimal of more than 76 digits")
@@ -162,7 +162,7 @@ def _infer_dicts(values: list[Any], depth: int) -> pa.Array:
     for name in names:
         if not isinstance(name, str):
             index = next(index for index, value in enumerate(values) if value is not None and name in value)
-            raise Misfit(index, f"the key {shown(name)} ({type(name).__name__}) is no string")
+            raise Misfit(index, f"the key {shown(name)} ({type(name).__name__}) is not a string")
         try:
             child = infer_column([None if value is None else value.get(name) for value in values], depth + 1)
         except Misfit as misfit:

@@ -52,7 +52,7 @@ class Features(dict[str, FeatureType]):
 
     def __setitem__(self, name: str, feature: Any) -> None:
         if not isinstance(name, str):
-            raise ConfigurationError(f"{name!r} is no column name. Names of columns and of fields are strings.")
+            raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
         super().__setitem__(name, as_feature(feature))
 
     def update(self, *args: Any, **kwargs: Any) -> None:

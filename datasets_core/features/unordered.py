@@ -262,7 +262,7 @@ class OrderFreeEncoder:
         for name in names:
             if not isinstance(name, str):
                 index = next(index for index, value in enumerate(values) if value is not None and name in value)
-                raise Misfit(index, f"the key {name!r} ({type(name).__name__}) is no string")
+                raise Misfit(index, f"the key {name!r} ({type(name).__name__}) is not a string")
         self._note_order(place, present)
         children, fields = [], []
         for name in names:

@@ -26,7 +26,7 @@ class DownloadMode(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> DownloadMode:
         known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"{value!r} is no download mode. Modes: {known}.")
+        raise ConfigurationError(f"Unknown download mode {value!r}. Available modes: {known}.")
 
 
 @dataclass
@@ -112,7 +112,7 @@ def leaves(nested: Any) -> Iterator[str]:
                 yield from leaves(value)
     else:
         raise ConfigurationError(
-            f"{nested!r} ({type(nested).__name__}) is no path or URL, nor a list, tuple or dict of them. "
+            f"{nested!r} ({type(nested).__name__}) is not a path or URL, nor a list, tuple or dict of them. "
             "Give one of these (a generator as list(...))."
         )
 

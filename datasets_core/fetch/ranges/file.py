@@ -152,7 +152,7 @@ class LocalRanges:
     def _checked(self, data: BinaryIO) -> FileVersion:
         found = os.fstat(data.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise DownloadError(self._name, "is no file of which parts can be read", advice="Give the path of a plain file")
+            raise DownloadError(self._name, "does not support reading parts of it", advice="Give the path of a plain file")
         self._held = check_same(self._name, self._held, FileVersion(found.st_size, str(found.st_mtime_ns)))
         return self._held
 
