@@ -611,7 +611,7 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
     except (pa.ArrowException, OSError, ValueError) as error:
         if not head.startswith(_FILE_MAGIC):
             refuse_foreign(source, head, "an Arrow file")
-        raise source.fault(f"is no readable Arrow file ({error})", advice=_ADVICE) from error
+        raise source.fault(f"is not a readable Arrow file ({error})", advice=_ADVICE) from error
     row = 0
     while True:
         try:

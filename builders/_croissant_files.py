@@ -209,7 +209,7 @@ class ResourceFiles:
         """
         node = self._document.files.get(node_id)
         if node is None:
-            raise self._fault(node_id, "is no file and no file set of the description")
+            raise self._fault(node_id, "is neither a file nor a file set of the description")
         if node_id in self._looking:
             raise self._fault(node_id, "is contained in itself")
         if node_id not in self._found:
@@ -230,7 +230,7 @@ class ResourceFiles:
         addresses = [self._address(node) for node in nodes]
         for node, address in zip(nodes, addresses, strict=True):
             if not is_url(address) and not os.path.isfile(address):
-                raise self._fault(node.id, f"names {node.url!r}, which is no file beside the description")
+                raise self._fault(node.id, f"names {node.url!r}, which is not a file beside the description")
         paths = [os.fspath(path) for path in self._dl_manager.download(addresses)]
         for node, path, address in zip(nodes, paths, addresses, strict=True):
             self._compare(node, path, redact(address))
@@ -247,7 +247,7 @@ class ResourceFiles:
         if not url:
             raise self._fault(node.id, "has no contentUrl")
         if "::" in url:
-            raise self._fault(node.id, f"has the contentUrl {url!r}, which is no plain URL")
+            raise self._fault(node.id, f"has the contentUrl {url!r}, which is not a plain URL")
         if is_url(url) or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", url):
             if url.partition(":")[0].lower() not in _SCHEMES or not is_url(url):
                 raise self._fault(
@@ -301,7 +301,7 @@ class ResourceFiles:
             raise self._fault(node.id, "is contained in several nodes")
         path = node.url
         if not path or path.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", path) or is_url(path):
-            raise self._fault(node.id, f"has the contentUrl {path!r}, which is no path in {node.containers[0].node!r}")
+            raise self._fault(node.id, f"has the contentUrl {path!r}, which is not a path in {node.containers[0].node!r}")
         wanted = posixpath.normpath(path)
         members = list(self._members(node))
         for found in members:

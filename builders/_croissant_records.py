@@ -282,7 +282,7 @@ class Records:
             if found in self._above:
                 raise self.fault(owner, f"comes from {source.node!r}, which comes from {self.record_set.id!r} in turn")
             return found
-        raise self.fault(owner, f"has the source {source.node!r}, which is no file, file set or field of the description")
+        raise self.fault(owner, f"has the source {source.node!r}, which is not a file, file set or field of the description")
 
     def _joins(self) -> list[tuple[FieldNode, str, FieldNode]]:
         """A field here, what is joined by it, and the field there."""
@@ -293,7 +293,7 @@ class Records:
             left = self._base_of_source(leaf.id, leaf.source)
             target = self._document.fields.get(leaf.references.node)
             if target is None and leaf.references.node not in self._document.files:
-                raise self.fault(leaf.id, f"refers to {leaf.references.node!r}, which is no field of the description")
+                raise self.fault(leaf.id, f"refers to {leaf.references.node!r}, which is not a field of the description")
             if target is None:  # the column of a file
                 there = FieldNode(f"{leaf.id}\0key", "key", source=leaf.references)
                 right = leaf.references.node

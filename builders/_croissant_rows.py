@@ -53,7 +53,7 @@ def json_document(file: FoundFile) -> Any:
             parts.append(part)
         return json.loads(b"".join(parts))
     except (ValueError, RecursionError) as error:
-        raise file.source.fault(f"is no JSON ({error})") from error
+        raise file.source.fault(f"is not valid JSON ({error})") from error
     finally:
         handle.close()
 

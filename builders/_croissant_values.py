@@ -185,7 +185,7 @@ def only_values(column: pa.Array) -> pa.Array:
     lengths, _, _ = list_parts(column)
     if (lengths > 1).any():
         row = int((lengths > 1).argmax())
-        raise ValueFault(f"has a JSON path that leads to {lengths[row]} values, and the field is no array", row)
+        raise ValueFault(f"has a JSON path that leads to {lengths[row]} values, and the field is not an array", row)
     return _element(column, 0)
 
 
@@ -197,7 +197,7 @@ def _parsed(column: pa.Array, steps: Sequence[Step]) -> pa.Array:
         try:
             found = [] if text is None else found_at(json.loads(text), steps)
         except (ValueError, RecursionError) as error:
-            raise ValueFault(f"has a JSON path, and the text {str(text)[:40]!r} is no JSON", row) from error
+            raise ValueFault(f"has a JSON path, and the text {str(text)[:40]!r} is not valid JSON", row) from error
         values.append(found if None in steps else found[0] if found else None)
     return array_of(values)
 
@@ -273,7 +273,7 @@ def _as_text(values: pa.Array, what: str) -> pa.Array:
         try:
             return values.cast(pa.string())
         except pa.ArrowInvalid as error:
-            raise ValueFault(f"has {what}, and its values are no UTF-8") from error
+            raise ValueFault(f"has {what}, and its values are not valid UTF-8") from error
     raise ValueFault(f"has {what}, and its values are {values.type}, not text")
 
 

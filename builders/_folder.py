@@ -92,7 +92,7 @@ class FolderConfig(BuilderConfig):
         super().__post_init__()
         if isinstance(self.filters, (str, bytes, dict)):
             raise ConfigurationError(
-                f"filters={self.filters!r} is no filter. Pass [(column, operator, value)], a list of such, or an expression."
+                f"filters={self.filters!r} is not valid. Pass [(column, operator, value)], a list of these, or an expression."
             )
 
 

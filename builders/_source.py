@@ -489,7 +489,7 @@ def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, boo
     except LookupError:
         is_text = False
     if not is_text:
-        raise source.fault(f"the encoding {encoding!r} is no text encoding", advice="Pass one that Python knows, as 'utf-8'")
+        raise source.fault(f"the encoding {encoding!r} is not a text encoding", advice="Pass one that Python knows, as 'utf-8'")
     offset, line, has_begun = 0, 1, False
 
     def recode(data: bytes, final: bool) -> bytes:

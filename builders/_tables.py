@@ -148,7 +148,7 @@ class FileBuilder(ArrowBasedBuilder):
         inner = name.lower().endswith((".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tar.lz4"))
         if kind not in _ARCHIVES and not (kind in COMPRESSIONS and (self.seeks or inner)):
             if not kind and not is_url(name) and (said := os.path.splitext(name)[1][1:].lower()) in _ARCHIVES:
-                raise Source(path, name).fault(f"is no {said} archive: it is cut, or something else", advice=_FETCH_AGAIN)
+                raise Source(path, name).fault(f"is not a {said} archive: it is cut, or something else", advice=_FETCH_AGAIN)
             yield path, ""
             return
         folder = os.fspath(dl_manager.extract(path))

@@ -334,7 +334,9 @@ def described_in(data_files: Any) -> str:
 
 def _read(path: str, label: str) -> CroissantDocument:
     if os.path.getsize(path) > _MOST_BYTES:
-        raise FileFormatError(label, "is larger than 256 MB: it is no description", advice="Give the description of a dataset")
+        raise FileFormatError(
+            label, "is larger than 256 MB: it is not a description", advice="Give the description of a dataset"
+        )
     with open(path, "rb") as handle:
         return parse_croissant(handle.read(), path=label)
 

@@ -45,7 +45,7 @@ class SequenceConfig(BuilderConfig):
         super().__post_init__()
         for name, value in (("batch_size", self.batch_size), ("max_batch_bytes", self.max_batch_bytes)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigurationError(f"{name}={value!r} is no count. Pass a whole number of 1 or more.")
+                raise ConfigurationError(f"{name}={value!r} is not a valid count. Pass a whole number of 1 or more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class SequenceBuilder(FileBuilder):
         unknown = [name for name in chosen if name not in self.all_columns]
         if isinstance(chosen, str) or unknown or not chosen or len(set(chosen)) < len(chosen):
             raise ConfigurationError(
-                f"columns={chosen!r} is no choice. Pass a list of {', '.join(self.all_columns)}, each once."
+                f"columns={chosen!r} is not a choice. Pass a list of {', '.join(self.all_columns)}, each once."
             )
         return tuple(chosen)
 
@@ -164,7 +164,7 @@ def _column(source: Source, records: list[Record], name: str) -> pa.Array:
         values: list[bytes | None] = [record.sequence if name == "sequence" else record.quality for record in records]
         for record, value in zip(records, values, strict=True):
             if value is not None and (not value.isascii() or b"\0" in value):
-                raise damaged(source, f"the {name} of a record holds bytes that are no letters", record.offset)
+                raise damaged(source, f"the {name} of a record holds bytes that are not letters", record.offset)
         return binary_array(values).cast(pa.string()).cast(pa.large_string())
     texts = []
     for record in records:

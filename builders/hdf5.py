@@ -166,7 +166,7 @@ class Hdf5Config(BuilderConfig):
         super().__post_init__()
         size = self.batch_size
         if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
-            raise ConfigurationError(f"batch_size={size!r} is no count. Pass a whole number of 1 or more, or None.")
+            raise ConfigurationError(f"batch_size={size!r} is not a valid count. Pass a whole number of 1 or more, or None.")
 
 
 class Hdf5(FileBuilder):

@@ -68,7 +68,7 @@ def read_frame(source: Source) -> Iterator[pa.RecordBatch]:
             advice="If you trust it: Dataset.from_pandas(pandas.read_pickle(…)), or write it by DataFrame.to_parquet",
         )
     refuse_foreign(source, head, "a frame")
-    raise source.fault("is no frame in Parquet or Feather", advice="Write it by DataFrame.to_parquet")
+    raise source.fault("is not a frame in Parquet or Feather", advice="Write it by DataFrame.to_parquet")
 
 
 def _feather_1(source: Source) -> Iterator[pa.RecordBatch]:

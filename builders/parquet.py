@@ -68,7 +68,7 @@ class ParquetConfig(BuilderConfig):
             raise ConfigurationError(f"columns= names {twice!r} twice. Name each column once.")
         if isinstance(self.filters, (str, bytes, dict)):
             raise ConfigurationError(
-                f"filters={self.filters!r} is no filter. Pass [(column, operator, value)], a list of such, or an expression."
+                f"filters={self.filters!r} is not valid. Pass [(column, operator, value)], a list of these, or an expression."
             )
         if (
             self.columns is not None

@@ -61,7 +61,9 @@ class SqlConfig(BuilderConfig):
         if self.sql is None or self.con is None:
             raise ConfigurationError("sql= and con= say what to read and from where. Pass both.")
         if self.chunksize is not None and (not isinstance(self.chunksize, int) or self.chunksize < 1):
-            raise ConfigurationError(f"chunksize={self.chunksize!r} is no count. Pass a whole number of 1 or more, or None.")
+            raise ConfigurationError(
+                f"chunksize={self.chunksize!r} is not a valid count. Pass a whole number of 1 or more, or None."
+            )
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
         """See `BuilderConfig.create_config_id`: a file of SQLite counts by size and time, any other database is read anew."""
@@ -237,7 +239,7 @@ def _opened(con: Any) -> Iterator[Any]:
     elif hasattr(con, "cursor") or hasattr(con, "exec_driver_sql"):
         yield con
     else:
-        raise ConfigurationError(f"con={type(con).__name__} is no connection. Pass a URI, a DB-API connection or an engine.")
+        raise ConfigurationError(f"con={type(con).__name__} is not a connection. Pass a URI, a DB-API connection or an engine.")
 
 
 def _engine(uri: str) -> Any:

@@ -73,7 +73,9 @@ class TfRecordConfig(BuilderConfig):
             self._check_specs()
         if self.message not in _MESSAGES:
             known = ", ".join(map(repr, _MESSAGES[1:]))
-            raise ConfigurationError(f"message={self.message!r} is no kind of record. Give {known}, or None: the records tell.")
+            raise ConfigurationError(
+                f"message={self.message!r} is not a kind of record. Give {known}, or None: the records tell."
+            )
         if self.compression is None:
             self.compression = self.compression_type
         if self.compression is not None:

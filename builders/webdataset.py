@@ -161,7 +161,7 @@ def _value(source: Source, member: Member, field: str, opener: Callable[[], Bina
         return decode(data)
     except (ValueError, RecursionError) as error:
         raise source.fault(
-            f"holds {member.path!r}, which is no {_KINDS[kind]} ({error})",
+            f"holds {member.path!r}, which cannot be read as {_KINDS[kind]} ({error})",
             advice="Mend the member, or give it another extension",
         ) from error
 
@@ -190,13 +190,13 @@ def _text(data: bytes) -> str:
 
 _KINDS = {
     **dict.fromkeys(("json", "jsn"), "JSON"),
-    **dict.fromkeys(("cls", "cls2", "class", "count", "index", "inx", "id"), "whole number"),
+    **dict.fromkeys(("cls", "cls2", "class", "count", "index", "inx", "id"), "integer"),
     **dict.fromkeys(("txt", "text", "transcript"), "UTF-8 text"),
     "npy": "numpy array",
 }
 _BY_KIND: dict[str, Callable[[bytes], Any]] = {
     "JSON": json.loads,
-    "whole number": int,
+    "integer": int,
     "UTF-8 text": _text,
     "numpy array": _array,
 }

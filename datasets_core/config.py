@@ -239,7 +239,7 @@ def _number(environ: Mapping[str, str], name: str, default: int) -> int:
     try:
         return max(0, int(float(text)))
     except (ValueError, OverflowError):
-        message = f"The environment variable {name} is {text!r}, which is no number. Unset it or give bytes."
+        message = f"The environment variable {name} is {text!r}, which is not a number. Unset it or give bytes."
         raise ConfigurationError(message) from None
 
 
@@ -274,7 +274,7 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
     fields = {field.name for field in dataclasses.fields(Config)}
     unknown = sorted(set(changes) - fields)
     if unknown:
-        raise ConfigurationError(f"{unknown[0]!r} is no setting. Settings: {', '.join(sorted(fields))}.")
+        raise ConfigurationError(f"Unknown setting {unknown[0]!r}. Available settings: {', '.join(sorted(fields))}.")
     for name in (*_FOLDERS, "hub_cache_dir", "stream_cache_dir"):
         if isinstance(changes.get(name), os.PathLike):
             changes[name] = os.fspath(changes[name])

@@ -67,7 +67,7 @@ def split_dataset_by_node(
         raise ConfigurationError(f"ends={ends!r} is unknown. Choose one of {', '.join(map(repr, ENDS))}.")
     rank, world_size = whole_number("rank", rank), at_least_one("world_size", world_size)
     if not 0 <= rank < world_size:
-        raise ConfigurationError(f"rank={rank} is no node of {world_size}. Give 0 to {world_size - 1}.")
+        raise ConfigurationError(f"rank={rank} is out of range for {world_size} nodes. Give 0 to {world_size - 1}.")
     if isinstance(dataset, Dataset):
         if strategy != "auto" or ends != "keep":
             given = f"strategy={strategy!r}" if strategy != "auto" else f"ends={ends!r}"

@@ -530,7 +530,7 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
         try:
             _make_folder(os.path.dirname(path) or ".")
         except FileExistsError as error:
-            raise DatasetDiskError(path, f"{error.filename} is no folder") from error
+            raise DatasetDiskError(path, f"{error.filename} is not a folder") from error
         except FileNotFoundError as error:  # as below /proc, where folders cannot be created
             raise DatasetDiskError(path, f"no folder {error.filename} can be made there") from error
         lock: filelock.BaseFileLock = filelock.FileLock(path, fallback_to_soft=False)

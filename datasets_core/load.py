@@ -393,7 +393,7 @@ def _download_mode(mode: DownloadMode | str | None) -> DownloadMode:
         return DownloadMode(DownloadMode.REUSE_DATASET_IF_EXISTS if mode is None else mode)
     except ValueError:
         known = ", ".join(repr(each.value) for each in DownloadMode)
-        raise ConfigurationError(f"download_mode is {mode!r}. Modes: {known}.") from None
+        raise ConfigurationError(f"Unknown download_mode {mode!r}. Available modes: {known}.") from None
 
 
 def _verification(mode: VerificationMode | str | None, ignore: bool, save_infos: bool) -> VerificationMode:
@@ -405,7 +405,7 @@ def _verification(mode: VerificationMode | str | None, ignore: bool, save_infos:
         return VerificationMode(mode)
     except ValueError:
         known = ", ".join(repr(each.value) for each in VerificationMode)
-        raise ConfigurationError(f"verification_mode is {mode!r}. Modes: {known}.") from None
+        raise ConfigurationError(f"Unknown verification_mode {mode!r}. Available modes: {known}.") from None
 
 
 def _check_splits(wanted: Any, known: Collection[str], dataset: str) -> None:

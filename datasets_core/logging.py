@@ -49,7 +49,7 @@ def set_verbosity(verbosity: int | str) -> None:
     """
     level = _LEVELS.get(verbosity.lower()) if isinstance(verbosity, str) else verbosity
     if level is None:
-        raise ConfigurationError(f"{verbosity!r} is no level. Levels: {', '.join(_LEVELS)}.")
+        raise ConfigurationError(f"Unknown level {verbosity!r}. Available levels: {', '.join(_LEVELS)}.")
     get_logger().setLevel(level)
 
 
@@ -88,7 +88,9 @@ def _take_from_environment() -> None:
     if wanted.lower() in _LEVELS:
         set_verbosity(wanted)
     elif wanted:
-        warnings.warn(f"DATASETS_VERBOSITY is {wanted!r}, which is no level. Levels: {', '.join(_LEVELS)}.", stacklevel=2)
+        warnings.warn(
+            f"DATASETS_VERBOSITY is {wanted!r}, which is not a level. Available levels: {', '.join(_LEVELS)}.", stacklevel=2
+        )
 
 
 _take_from_environment()

@@ -86,7 +86,7 @@ def test_a_new_cache_folder_takes_the_downloads_along() -> None:
 
 
 def test_an_unknown_setting_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="'chunk_size' is no setting"), config.using(chunk_size=1):
+    with pytest.raises(ConfigurationError, match="Unknown setting 'chunk_size'"), config.using(chunk_size=1):
         pass
 
 

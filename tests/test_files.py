@@ -279,7 +279,7 @@ def test_a_lock_on_a_broken_disk_is_a_disk_error(tmp_path: Path, monkeypatch: py
 
 def test_a_lock_below_a_file_is_a_disk_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DatasetDiskError, match="file is no folder"), files.locked(str(tmp_path / "file" / "lock")):
+    with pytest.raises(DatasetDiskError, match="file is not a folder"), files.locked(str(tmp_path / "file" / "lock")):
         pass
 
 

@@ -220,15 +220,23 @@ def test_rows_that_are_kept_in_memory_outlive_their_files(csv: Path, load: Calla
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"split": "tran"}, UnknownSplitError, r"'tran' is no split of .*Splits: 'train', 'test'\."),
+        ({"split": "tran"}, UnknownSplitError, r"Unknown split 'tran' in .*Available splits: 'train', 'test'\."),
         ({"split": ["train", "dev[:1]"]}, UnknownSplitError, "'dev'"),
         ({"split": {"x": "train+dev"}}, UnknownSplitError, "'dev'"),
         ({"split": "train[:"}, SplitSyntaxError, r"train\[:"),
         ({"split": 3}, ConfigurationError, "3"),
         ({"num_proc": 0}, ConfigurationError, "num_proc is 0"),
         ({"num_proc": "two"}, ConfigurationError, "num_proc is 'two'"),
-        ({"download_mode": "again"}, ConfigurationError, r"download_mode is 'again'\. Modes: 'reuse_dataset_if_exists'"),
-        ({"verification_mode": "some"}, ConfigurationError, r"verification_mode is 'some'\. Modes: 'all_checks'"),
+        (
+            {"download_mode": "again"},
+            ConfigurationError,
+            r"Unknown download_mode 'again'\. Available modes: 'reuse_dataset_if_exists'",
+        ),
+        (
+            {"verification_mode": "some"},
+            ConfigurationError,
+            r"Unknown verification_mode 'some'\. Available modes: 'all_checks'",
+        ),
         ({"streaming": True, "num_proc": 2}, ConfigurationError, "num_proc=2 is for datasets that are built"),
         ({"streaming": True, "lock": True}, ConfigurationError, "lock=True is for datasets that are built"),
         ({"data_dir": 5}, ConfigurationError, "data_dir is 5"),
@@ -237,15 +245,19 @@ def test_rows_that_are_kept_in_memory_outlive_their_files(csv: Path, load: Calla
         ({"data_files": "[z-a].csv"}, ConfigurationError, r"pattern '\[z-a\]\.csv' means nothing"),
         ({"download_config": {}}, TypeError, "download_config is {}"),
         ({"storage_options": 5}, TypeError, "storage_options is 5"),
-        ({"config_id": "../../x"}, ConfigurationError, "'config_id' is no option of a config"),
+        ({"config_id": "../../x"}, ConfigurationError, "Unknown config option 'config_id'"),
         ({"trust_remote_code": "yes"}, ConfigurationError, "trust_remote_code is 'yes'"),
         ({"trust_remote_code": 1}, ConfigurationError, "trust_remote_code is 1"),
         ({"features": "int32"}, ConfigurationError, "features is 'int32'"),
-        ({"splt": "train"}, UnknownOptionError, r"'splt' is no option of .*\. Did you mean 'split'\? Options: 'name'"),
-        ({"delimeter": ";"}, UnknownOptionError, r"Did you mean 'delimiter'\? Options: 'delimiter', "),
-        ({"split": 5}, ConfigurationError, r"split=5 \(int\) is no split expression"),
-        ({"seperator": ";"}, UnknownOptionError, r"'seperator' is no option of .*sep"),
-        ({"name": "other"}, ConfigurationError, r"'other' is no config of"),
+        (
+            {"splt": "train"},
+            UnknownOptionError,
+            r"Unknown option 'splt' for .*\. Did you mean 'split'\? Available options: 'name'",
+        ),
+        ({"delimeter": ";"}, UnknownOptionError, r"Did you mean 'delimiter'\? Available options: 'delimiter', "),
+        ({"split": 5}, ConfigurationError, r"split=5 \(int\) is not a valid split expression"),
+        ({"seperator": ";"}, UnknownOptionError, r"Unknown option 'seperator' for .*sep"),
+        ({"name": "other"}, ConfigurationError, r"Unknown config 'other' in"),
         ({"data_files": "none*.csv"}, DataFilesNotFoundError, r"'none\*\.csv' matches no file in .*train\.csv"),
     ],
 )
@@ -275,7 +287,7 @@ def test_a_relative_cache_stays_where_it_was(csv: Path, tmp_path: Path, monkeypa
 
 def test_an_unknown_split_of_a_script_names_the_dataset(script: Path, load: Callable[..., Any]) -> None:
     path = str(script / "counted.py")
-    with pytest.raises(UnknownSplitError, match=rf"'tran' is no split of '{path}'\. Splits: 'train'"):
+    with pytest.raises(UnknownSplitError, match=rf"Unknown split 'tran' in '{path}'\. Available splits: 'train'"):
         load(path, split="tran")
 
 
@@ -387,7 +399,7 @@ def test_a_colon_may_be_part_of_a_path_that_exists(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("word", ["latest", "1", "1.0", "experimental_latest"])
 def test_a_word_after_a_colon_that_is_no_version_is_told(word: str) -> None:
-    with pytest.raises(ValueError, match=rf"What follows the colon, '{word}', is no version: write 'reviews:1.0.0'"):
+    with pytest.raises(ValueError, match=rf"What follows the colon, '{word}', is not a valid version: write 'reviews:1.0.0'"):
         load_dataset(f"reviews:{word}")
 
 
@@ -408,7 +420,7 @@ def test_the_version_of_a_card_is_the_only_one(tmp_path: Path) -> None:
         assert load_dataset(reference, split="train", cache_dir=tmp_path / "c").info.full_name == "birds/en/1.2.0"
     with pytest.raises(UnknownVersionError, match=r"has no version '2.0.0'. Versions: '1.2.0'"):
         load_dataset(str(folder), version="2.0.0", cache_dir=tmp_path / "c")
-    with pytest.raises(UnknownConfigError, match="'de' is no config"):
+    with pytest.raises(UnknownConfigError, match="Unknown config 'de'"):
         load_dataset(f"{folder}/de:1.2.0", cache_dir=tmp_path / "c")
 
 

@@ -34,7 +34,7 @@ def test_each_level_has_its_function(name: str) -> None:
 
 
 def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="'loud' is no level"):
+    with pytest.raises(ConfigurationError, match="Unknown level 'loud'"):
         logging.set_verbosity("loud")
 
 
@@ -53,4 +53,4 @@ def test_the_environment_sets_the_level_and_a_wrong_one_is_told(value: str, prin
         [sys.executable, "-c", code], env={"DATASETS_VERBOSITY": value, "PATH": ""}, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == printed
-    assert ("'loud', which is no level" in done.stderr) is (value == "loud")
+    assert ("'loud', which is not a level" in done.stderr) is (value == "loud")

@@ -580,7 +580,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             if name not in known and name == self.DEFAULT_CONFIG_NAME:
                 names = ", ".join(map(repr, list(known)[:20]))
                 raise ConfigurationError(
-                    f"DEFAULT_CONFIG_NAME of {_named(type(self))} is {name!r}, which is no config. Name one of {names}."
+                    f"DEFAULT_CONFIG_NAME of {_named(type(self))} is {name!r}, which is not a config. Name one of {names}."
                 )
             if name not in known:
                 raise UnknownConfigError(name, dataset=self.dataset_name, known=known)

@@ -231,7 +231,7 @@ def _checked(config: Any) -> ReadConfig:
     if config is None:
         return ReadConfig()
     if not isinstance(config, ReadConfig):
-        raise ArgumentTypeError(f"read_config={config!r} is no ReadConfig. Give one.")
+        raise ArgumentTypeError(f"read_config={config!r} is not a ReadConfig. Give one.")
     return config
 
 

@@ -144,7 +144,7 @@ def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, obje
         for batch in rows.batches():
             batch.validate()
     except pa.ArrowException as error:
-        raise DamagedShardError(folder, f"a batch is no valid Arrow data ({error})", advice=_ADVICE) from error
+        raise DamagedShardError(folder, f"a batch is not valid Arrow data ({error})", advice=_ADVICE) from error
 
 
 def _all_rows(folder: str, manifest: Manifest, storage_options: dict[str, object] | None) -> RowTable:

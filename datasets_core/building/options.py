@@ -213,7 +213,7 @@ class BuildOptions(NamedTuple):
         said = {arguments[name]: value for name, value in given.items() if name in arguments and value is not None}
         if given.get("file_format", "arrow") not in EXTENSIONS:
             raise ConfigurationError(
-                f"{given['file_format']!r} is no file format to build. Formats: {', '.join(map(repr, EXTENSIONS))}."
+                f"Unknown file_format {given['file_format']!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}."
             )
         options = cls(**said)
         verification = VerificationMode.NO_CHECKS if is_unchecked else VerificationMode(options.verification)

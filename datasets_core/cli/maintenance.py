@@ -270,7 +270,7 @@ def remove(name: str, *, sure: bool) -> int:
     """Remove the finished datasets whose name is `name` or begins with `name/`."""
     found = _named(name)
     if not found:
-        raise DatasetNotFoundError(f"{name!r} is no dataset in {settings().cache_dir}. `datasets-core cache ls` lists them.")
+        raise DatasetNotFoundError(f"No dataset {name!r} in {settings().cache_dir}. `datasets-core cache ls` lists them.")
     for dataset in found:
         say(f"{_name(dataset.folder)}  {_facts(dataset)}")
     if not sure and not _agreed(f"{counted(len(found), 'dataset')} ({_bytes(sum(dataset.size for dataset in found))})"):
@@ -455,7 +455,7 @@ def write(name: str, parent: str) -> int:
         ConfigurationError: the name is not a snake_case name, or the folder exists.
     """
     if not name.isidentifier() or name != name.lower():
-        raise ConfigurationError(f"{name!r} is no name for a dataset. Use lower-case letters, digits and underscores.")
+        raise ConfigurationError(f"{name!r} is not a valid dataset name. Use lower-case letters, digits and underscores.")
     folder = os.path.join(parent, name)
     if os.path.exists(folder):
         raise ConfigurationError(f"{folder} exists already. Choose another name or --dir.")

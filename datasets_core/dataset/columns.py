@@ -53,7 +53,7 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
     from datasets_core.features.cast import cast_table
 
     if not isinstance(name, str):
-        raise ArgumentTypeError(f"{name!r} is no name for a column. Give a text.")
+        raise ArgumentTypeError(f"{name!r} is not a valid column name. Give a string.")
     if name in names:
         raise ConfigurationError(f"There is a column {name!r} already. Choose another name, or remove that column first.")
     features = None if feature is None else Features({name: feature}).copy()
@@ -221,7 +221,7 @@ class ColumnChanges(Rows):
         taken: set[str] = set()
         for name in renamed.values():
             if not isinstance(name, str) or not name:
-                raise ConfigurationError(f"{name!r} is no name for a column. Give a text that is not empty.")
+                raise ConfigurationError(f"{name!r} is not a valid column name. Give a string that is not empty.")
             if name in taken:
                 raise ConfigurationError(f"Two columns would be called {name!r}. Choose a name that no column has.")
             taken.add(name)

@@ -116,7 +116,7 @@ def _checked_shares(probabilities: Sequence[float], sizes: Ints, stopping: Stopp
     try:
         shares = np.array(list(probabilities), dtype=np.float64)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"probabilities={probabilities!r} are no numbers. Give one for each dataset.") from None
+        raise ArgumentTypeError(f"probabilities={probabilities!r} are not numbers. Give one for each dataset.") from None
     if shares.shape != sizes.shape:
         raise ConfigurationError(f"There are {shares.size} probabilities for {sizes.size} datasets. Give one for each dataset.")
     if not (shares >= 0).all():
@@ -196,7 +196,7 @@ def concatenate_datasets(
     """
     given = _checked(dsets, "concatenate")
     if axis not in (0, 1):
-        raise ConfigurationError(f"axis={axis!r} is no direction. Give 0 for rows or 1 for columns.")
+        raise ConfigurationError(f"axis={axis!r} is not a direction. Give 0 for rows or 1 for columns.")
     if not isinstance(given[0], Dataset):
         return cast("T", concatenated(given, info, split, axis))
     datasets: list[Dataset] = [dataset for dataset in given if dataset.num_rows] or given[:1]

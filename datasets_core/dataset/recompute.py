@@ -158,12 +158,12 @@ def cast_features(given: Any, features: Features) -> Features:
         CastError: columns are missing, or unknown.
     """
     if not isinstance(given, Mapping):
-        raise CastError(f"{given!r} are no features to cast to. Give a Features, or a dict of them by column.")
+        raise CastError(f"{given!r} are not features to cast to. Give a Features, or a dict of them by column.")
     wanted = Features(given).copy()
     odd = [name for name in (*wanted, *features) if (name in wanted) != (name in features)]
     if odd:
-        where = "no column of the dataset" if odd[0] in wanted else "a column without a feature to cast to"
-        raise CastError(f"{odd[0]!r} is {where}. Give features for exactly the columns {', '.join(map(repr, features))}.")
+        what = f"Unknown column {odd[0]!r}" if odd[0] in wanted else f"Column {odd[0]!r} has no feature to cast to"
+        raise CastError(f"{what}. Give features for exactly the columns {', '.join(map(repr, features))}.")
     return wanted
 
 
@@ -289,11 +289,13 @@ def aligned_classes(name: str, feature: FeatureType, label2id: Mapping[str, int]
     if not isinstance(feature, ClassLabel):
         raise ConfigurationError(f"Column {name!r} is {feature}, not a ClassLabel. Use class_encode_column({name!r}) first.")
     if not isinstance(label2id, Mapping):
-        raise ArgumentTypeError(f"label2id={label2id!r} is no dict from class names to integers. Give one.")
+        raise ArgumentTypeError(f"label2id={label2id!r} is not a dict from class names to integers. Give one.")
     try:
         ordered = sorted((int(code), str(label)) for label, code in label2id.items())
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"label2id={label2id!r} maps a class to what is no integer. Give integers.") from None
+        raise ArgumentTypeError(
+            f"label2id={label2id!r} maps a class to a value that is not an integer. Give integers."
+        ) from None
     if [code for code, _ in ordered] != list(range(len(ordered))):
         raise ConfigurationError(f"label2id={dict(label2id)!r} must number the classes 0 to {len(ordered) - 1}, each once.")
     codes = {label.lower(): code for code, label in ordered}

@@ -43,7 +43,7 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
     if generator is not None:
         if not isinstance(generator, random.Generator):
             raise ArgumentTypeError(
-                f"generator={generator!r} is no numpy.random.Generator. Give np.random.default_rng(seed), or a seed."
+                f"generator={generator!r} is not a numpy.random.Generator. Give np.random.default_rng(seed), or a seed."
             )
         return generator
     if seed is None:
@@ -51,7 +51,7 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
     try:
         return random.default_rng(seed)
     except TypeError:
-        raise ArgumentTypeError(f"seed={seed!r} is no number. Give an int, or a list of ints.") from None
+        raise ArgumentTypeError(f"seed={seed!r} is not a number. Give an int, or a list of ints.") from None
     except ValueError:
         raise ConfigurationError(f"seed={seed!r} makes no random order. Give ints that are not negative.") from None
 
@@ -132,7 +132,7 @@ class Selection(Rows):
         _check_files("shard", keep_in_memory, indices_cache_file_name)
         num_shards, index = as_int("num_shards", num_shards), as_int("index", index)
         if not 0 <= index < num_shards:
-            raise ConfigurationError(f"There is no part {index} of {num_shards}. Give an index from 0 to num_shards - 1.")
+            raise ConfigurationError(f"index={index} is out of range for {num_shards} parts. Give 0 to {num_shards - 1}.")
         if not contiguous:
             return self._selected(range(index, self.num_rows, num_shards))._mapped(indices_cache_file_name)
         rows, more = divmod(self.num_rows, num_shards)
@@ -218,7 +218,9 @@ class Selection(Rows):
                 f"sort() got {len(names)} columns and {len(descending)} values for reverse. Give one for each, or one for all."
             )
         if null_placement not in _NULLS_FIRST:
-            raise ConfigurationError(f"null_placement={null_placement!r} is no place for nulls. Give 'at_start' or 'at_end'.")
+            raise ConfigurationError(
+                f"null_placement={null_placement!r} is not a place for nulls. Give 'at_start' or 'at_end'."
+            )
         keys = SortKeys(tuple(names), tuple(map(bool, descending)), _NULLS_FIRST[null_placement])
         rows = sorted_rows(self._table, self._index, keys)
         ordered = self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
@@ -271,7 +273,7 @@ class Selection(Rows):
 
             if not isinstance(self._features[stratify_by_column], ClassLabel):
                 raise ConfigurationError(
-                    f"Column {stratify_by_column!r} is no ClassLabel, so that it cannot be stratified by. "
+                    f"Column {stratify_by_column!r} is not a ClassLabel feature, so that it cannot be stratified by. "
                     "Make it one by class_encode_column()."
                 )
         _check_files("train_test_split", keep_in_memory, train_indices_cache_file_name, test_indices_cache_file_name)
@@ -459,11 +461,11 @@ def _checked(argument: str, given: object, size: int) -> float | int | None:
         if 0 < count < size:
             return count
     else:
-        raise ArgumentTypeError(f"{argument}={given!r} is no size. Give a number of rows, or a share between 0 and 1.")
+        raise ArgumentTypeError(f"{argument}={given!r} is not a size. Give a number of rows, or a share between 0 and 1.")
     raise ConfigurationError(
-        f"{argument}={given} is no part of {size} rows. Give 1 to {size - 1} rows, or a share between 0 and 1."
+        f"{argument}={given} is not a valid part of {size} rows. Give 1 to {size - 1} rows, or a share between 0 and 1."
         if size > 1
-        else f"{argument}={given} is no part of {size} rows. Give a share between 0 and 1."
+        else f"{argument}={given} is not a valid part of {size} rows. Give a share between 0 and 1."
     )
 
 

@@ -103,7 +103,7 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
         engine = "serial" if num_proc is None or num_proc == 1 else "processes"
     if not isinstance(engine, str):
         if not isinstance(engine, Engine):
-            raise ConfigurationError(f"{engine!r} is no engine. Give a name, or an object with a method run(function, jobs).")
+            raise ConfigurationError(f"Unknown engine {engine!r}. Give a name, or an object with a method run(function, jobs).")
         return engine
     found: Any = _factory(engine)(num_proc)
     if not isinstance(found, Engine):
@@ -139,5 +139,5 @@ def _factory(name: str) -> Factory:
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name not in offered:
         known = ", ".join(map(repr, [*_ENGINES, *sorted(offered)]))
-        raise ConfigurationError(f"{name!r} is no engine. Engines: {known}.")
+        raise ConfigurationError(f"Unknown engine {name!r}. Available engines: {known}.")
     return offered[name].load()  # type: ignore[no-any-return]

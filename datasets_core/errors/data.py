@@ -112,7 +112,7 @@ class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
     def __init__(self, name: object, *, known: Iterable[str]) -> None:
         self.name = self.value = name
         self.known = tuple(known)
-        super().__init__(f"{str(name)!r} is no column of the dataset. Columns: {_names(self.known)}.")
+        super().__init__(f"Unknown column {str(name)!r}. Available columns: {_names(self.known)}.")
 
 
 class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
@@ -121,7 +121,7 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
     def __init__(self, item: object, *, known: Iterable[str]) -> None:
         self.item = self.value = item
         self.known = tuple(known)
-        super().__init__(f"{str(item)!r} is no item. Items: {_names(self.known)}.")
+        super().__init__(f"Unknown item {str(item)!r}. Available items: {_names(self.known)}.")
 
 
 class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
@@ -131,7 +131,7 @@ class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
         self.key, self.item, self.known = key, item, tuple(known)
         self.value = key
         super().__init__(
-            f"Item {item!r} is made of the key {str(key)!r}, of which no spec tells. Keys with specs: {_names(self.known)}."
+            f"Item {item!r} needs the key {str(key)!r}, which has no feature spec. Keys with specs: {_names(self.known)}."
         )
 
 

@@ -47,7 +47,7 @@ class FileInPlaceError(ConfigurationError, FileExistsError):
 
     def __init__(self, path: str) -> None:
         self.file = self.path = path
-        super().__init__(f"{path} is a file, and a folder is to stand there. Give a folder, or remove that file.")
+        super().__init__(f"{path} is a file, but must be a folder. Give a folder, or remove that file.")
 
 
 class UnknownConfigError(ConfigurationError):
@@ -58,8 +58,8 @@ class UnknownConfigError(ConfigurationError):
         if name is None:
             what = f"{dataset!r} has several configs and none is the default."
         else:
-            what = f"{name!r} is no config of {dataset!r}."
-        super().__init__(f"{what} Configs: {_names(self.known)}.")
+            what = f"Unknown config {name!r} in {dataset!r}."
+        super().__init__(f"{what} Available configs: {_names(self.known)}.")
 
 
 class UnknownOptionError(ConfigurationError, TypeError):
@@ -81,7 +81,7 @@ class UnknownOptionError(ConfigurationError, TypeError):
         close = begun or get_close_matches(option, others)
         meant = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
         options = [*(name for name in close if name in self.known), *(name for name in self.known if name not in close)]
-        super().__init__(f"{option!r} is no option of {builder!r}. {meant}Options: {_names(options)}.")
+        super().__init__(f"Unknown option {option!r} for {builder!r}. {meant}Available options: {_names(options)}.")
 
 
 class StreamStateError(ConfigurationError):
@@ -93,8 +93,8 @@ class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
 
     def __init__(self, name: str, *, known: Iterable[str], dataset: str | None = None) -> None:
         self.name, self.known, self.dataset, self.value = name, tuple(known), dataset, name
-        of = f" of {dataset!r}" if dataset else ""
-        super().__init__(f"{name!r} is no split{of}. Splits: {_names(self.known)}.")
+        of = f" in {dataset!r}" if dataset else ""
+        super().__init__(f"Unknown split {name!r}{of}. Available splits: {_names(self.known)}.")
 
 
 class NotPreparedError(UnknownSplitError):
@@ -111,7 +111,7 @@ class RankError(ConfigurationError, IndexError):
 
     def __init__(self, rank: object, *, world_size: int) -> None:
         self.rank, self.world_size, self.value = rank, world_size, rank
-        super().__init__(f"rank={rank!r} is no process of {world_size}. Give 0 to {world_size - 1}.")
+        super().__init__(f"rank={rank!r} is out of range for {world_size} processes. Give 0 to {world_size - 1}.")
 
 
 class SplitSyntaxError(DatasetsCoreError, ValueError):
@@ -120,7 +120,7 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
     def __init__(self, spec: str, reason: str) -> None:
         self.spec, self.reason, self.value = spec, reason, spec
         examples = "Write for example 'train', 'train[:10%]' or 'train[5:]+test'."
-        super().__init__(f"{spec!r} is no split expression: {reason}. {examples}")
+        super().__init__(f"{spec!r} is not a valid split expression: {reason}. {examples}")
 
 
 class EmptySplitError(DatasetsCoreError, ValueError):
@@ -164,7 +164,7 @@ class UnknownExperimentError(ConfigurationError, KeyError):
     def __init__(self, experiment: object) -> None:
         self.experiment = self.value = experiment
         super().__init__(
-            f"{experiment!r} is no experiment. Give a member of a subclass of Experiment, such as Packing.BY_LENGTH."
+            f"Unknown experiment {experiment!r}. Give a member of a subclass of Experiment, such as Packing.BY_LENGTH."
         )
 
 
@@ -225,7 +225,7 @@ class UnknownFormatError(ConfigurationError):
 
     def __init__(self, name: str, *, known: Iterable[str]) -> None:
         self.name, self.known, self.value = name, tuple(known), name
-        super().__init__(f"{name!r} is no data format. Formats: {_names(self.known)}.")
+        super().__init__(f"Unknown data format {name!r}. Available formats: {_names(self.known)}.")
 
 
 class PluginError(ConfigurationError, ImportError):

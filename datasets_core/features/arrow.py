@@ -406,7 +406,7 @@ def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array
     for name in dict.fromkeys(chain.from_iterable(value for value in values if value is not None)):
         if not isinstance(name, str):
             index = next(index for index, value in enumerate(values) if value is not None and name in value)
-            raise Misfit(index, f"the key {reprlib.repr(name)} ({type(name).__name__}) is no string")
+            raise Misfit(index, f"the key {reprlib.repr(name)} ({type(name).__name__}) is not a string")
         try:
             child = infer(name, [None if value is None else value.get(name) for value in values])
         except Misfit as misfit:

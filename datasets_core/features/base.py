@@ -81,7 +81,9 @@ def type_from_name(dtype: str) -> pa.DataType:
         ConfigurationError: `dtype` names no type.
     """
     if not isinstance(dtype, str):
-        raise ConfigurationError(f"{dtype!r} is no dtype. Write its name, for example 'int64', 'string' or 'timestamp[us]'.")
+        raise ConfigurationError(
+            f"{dtype!r} is not a valid dtype. Write its name, for example 'int64', 'string' or 'timestamp[us]'."
+        )
     plain = _PLAIN.get(_SAME.get(dtype, dtype))
     if plain is not None:
         return plain
@@ -97,8 +99,8 @@ def type_from_name(dtype: str) -> pa.DataType:
         try:
             return getattr(pa, match[1])(int(match[2]), int(match[3]))
         except ValueError as error:
-            raise ConfigurationError(f"{dtype!r} is no dtype: {error}. Choose another precision.") from error
-    raise ConfigurationError(f"{dtype!r} is no dtype. {_advice(dtype)}")
+            raise ConfigurationError(f"{dtype!r} is not a valid dtype: {error}. Choose another precision.") from error
+    raise ConfigurationError(f"{dtype!r} is not a valid dtype. {_advice(dtype)}")
 
 
 def _advice(dtype: str) -> str:
@@ -448,7 +450,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str):
-                raise ConfigurationError(f"{name!r} is no column name. Names of columns and of fields are strings.")
+                raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
         return {name: as_feature(inner, depth=depth + 1) for name, inner in given.items()}
     if isinstance(given, (list, tuple)):
         if len(given) == 1:
@@ -457,7 +459,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     if type(given).__module__.startswith("datasets.features") and dataclasses.is_dataclass(given):
         return _ours(given)
     raise ArgumentTypeError(
-        f"{given!r} is no feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
+        f"{given!r} is not a feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
     )
 
 

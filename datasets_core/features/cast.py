@@ -215,7 +215,7 @@ def _rows_from_lists(array: pa.Array, feature: List | LargeList, target: pa.Data
             raise _no_fit(array, feature)
         found, _, children[name] = list_parts(column)
         if lengths is not None and (wrong := found != lengths).any():
-            raise Misfit(int(np.argmax(wrong)), f"its lists are not equally long, so they are no {feature!r}")
+            raise Misfit(int(np.argmax(wrong)), f"its lists are not equally long, so they do not fit {feature!r}")
         lengths = found
     lengths = np.zeros(len(array), np.int64) if lengths is None else lengths
     total = int(lengths.sum())
@@ -258,7 +258,7 @@ def cast_leaf(array: pa.Array, target: pa.DataType) -> pa.Array:
     except ARROW_ERRORS as error:
         index = _first_failure(array, target, convert)
         value = array[index].as_py()
-        raise Misfit(index, f"{shown(value)} ({array.type}) is no {target} without loss") from error
+        raise Misfit(index, f"{shown(value)} ({array.type}) cannot be cast to {target} without loss") from error
 
 
 _Conversion = Callable[[pa.Array, pa.DataType], pa.Array]

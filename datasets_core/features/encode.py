@@ -143,7 +143,7 @@ def _array(stored: list[Any], values: list[Any], arrow_type: pa.DataType) -> pa.
                 pa.array([value], arrow_type)
             except ARROW_ERRORS as error:
                 kind = type(values[index]).__name__
-                raise Misfit(index, f"{shown(values[index])} ({kind}) is no {arrow_type}: {error}") from error
+                raise Misfit(index, f"{shown(values[index])} ({kind}) is not a valid {arrow_type}: {error}") from error
         raise
 
 
@@ -209,7 +209,7 @@ def _struct_column(feature: dict[str, FeatureType], *, is_loose: bool) -> Column
                 return lists_from_dicts(as_elements(value), feature)
         except CastError as error:
             raise Misfit(index, without_stop(error)) from error
-        raise Misfit(index, f"{shown(value)} ({type(value).__name__}) is no dict")
+        raise Misfit(index, f"{shown(value)} ({type(value).__name__}) is not a dict")
 
     return write
 

@@ -130,7 +130,7 @@ def _decimal_type(values: list[Any]) -> pa.DataType:
             continue
         _, digits, exponent = decimal.Decimal(value).as_tuple()
         if isinstance(exponent, str):
-            raise Misfit(index, f"{shown(value)} is no decimal that Arrow can store")
+            raise Misfit(index, f"{shown(value)} is not a decimal that Arrow can store")
         whole, scale = max(whole, len(digits) + exponent), max(scale, -exponent)
         if whole + scale > 76:
             raise Misfit(index, f"{shown(value)} needs a decimal of more than 76 digits")

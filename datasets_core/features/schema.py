@@ -59,7 +59,7 @@ class Features(dict[str, FeatureType]):
 
     def __setitem__(self, name: str, feature: Any) -> None:
         if not isinstance(name, str):
-            raise ConfigurationError(f"{name!r} is no column name. Names of columns and of fields are strings.")
+            raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
         super().__setitem__(name, as_feature(feature))
 
     def update(self, *args: Any, **kwargs: Any) -> None:
@@ -601,7 +601,9 @@ def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column
     for name, values in zip(names, columns, strict=True):
         if not isinstance(name, str):
             index = next(index for index, row in enumerate(rows) if name in row)
-            raise CellCastError(str(name), "the name of this column is no string", row=index, advice="Name columns by strings")
+            raise CellCastError(
+                str(name), "the name of this column is not a string", row=index, advice="Name columns by strings"
+            )
         arrays.append(_array(name, values, infer(name)))
     if not arrays:
         return _empty_rows(len(rows), pa.schema([]))

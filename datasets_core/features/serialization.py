@@ -99,7 +99,7 @@ def _make(name: str, form: Mapping[str, Any], path: str) -> FeatureType:
     except ConfigurationError as error:
         raise ConfigurationError(f"Feature {path!r}: {error}") from error
     except (TypeError, ValueError, OSError) as error:
-        raise ConfigurationError(f"Feature {path!r} is no {name}: {error}. Mend the metadata.") from error
+        raise ConfigurationError(f"Feature {path!r} is not a valid {name}: {error}. Mend the metadata.") from error
 
 
 def library_kind(name: str) -> Any:
@@ -121,7 +121,7 @@ def _offered() -> dict[str, Any]:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str):
-        raise ConfigurationError(f"{name!r} is no column name. Names of columns and of fields are strings.")
+        raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
     return name
 
 
@@ -186,7 +186,7 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
     features: dict[str, FeatureType] = {}
     for entry in form:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), (str, int, float)):
-            raise ConfigurationError(f"{entry!r} is no feature of a card: it has no name. Write '- name: …' and 'dtype: …'.")
+            raise ConfigurationError(f"{entry!r} is not a feature of a card: it has no name. Write '- name: …' and 'dtype: …'.")
         name = str(entry["name"])
         if name in features:
             raise ConfigurationError(f"The card lists the feature {name!r} twice. Remove one.")

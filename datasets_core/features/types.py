@@ -89,7 +89,7 @@ class Json(Feature):
             return _ENCODER.encode(_plain(value))
         except (TypeError, ValueError, RecursionError) as error:
             raise CastError(
-                f"A value of type {type(value).__name__} is no JSON value: {error or 'nested too deep'}. Convert it first."
+                f"A value of type {type(value).__name__} is not a JSON value: {error or 'nested too deep'}. Convert it first."
             ) from error
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
@@ -100,7 +100,7 @@ class Json(Feature):
             return json.loads(value)
         except (ValueError, RecursionError) as error:
             raise CastError(
-                f"A stored value is no JSON text: {error}. Show the text itself with Json(decode=False)."
+                f"A stored value is not valid JSON: {error}. Show the text itself with Json(decode=False)."
             ) from error
 
 
@@ -166,7 +166,7 @@ class FixedShape(Feature):
     def __post_init__(self) -> None:
         if not isinstance(self.shape, Iterable):
             raise ConfigurationError(
-                f"shape={self.shape!r} is no shape. Pass {self.ndim} sizes, for example {(2,) * self.ndim}."
+                f"shape={self.shape!r} is not a valid shape. Pass {self.ndim} sizes, for example {(2,) * self.ndim}."
             )
         shape = tuple(self.shape)
         name = type(self).__name__
@@ -497,7 +497,7 @@ class ClassLabel(Feature):
         if isinstance(values, str):
             return self._code(values)
         if not isinstance(values, Iterable):
-            raise CastError(f"{values!r} is no class name. Pass a string, or a list of them.")
+            raise CastError(f"{values!r} is not a valid class name. Pass a string, or a list of them.")
         return [self._code(value) for value in values]
 
     def int2str(self, values: Any) -> str | list[str]:
@@ -535,7 +535,7 @@ class ClassLabel(Feature):
         except (TypeError, ValueError, OverflowError):
             code = len(self.names)
         if not -1 <= code < len(self.names) or (isinstance(name, float) and name != code):
-            raise CastError(f"{name!r} is no class. {self._advice()}")
+            raise CastError(f"Unknown class {name!r}. {self._advice()}")
         return code
 
     def _name(self, code: Any) -> str:
@@ -620,7 +620,7 @@ class Translation(Feature):
     def encode_example(self, value: Any) -> Any:
         """The texts by language; a language that is not there stays null."""
         if not isinstance(value, Mapping):
-            raise CastError(f"A value of type {type(value).__name__} is no translation. Pass a dict of texts by language.")
+            raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
         unknown = value.keys() - set(self.languages)
         if unknown:
             raise CastError(f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature.")
@@ -671,7 +671,7 @@ class TranslationVariableLanguages(Feature):
     def encode_example(self, value: Any) -> Any:
         """The texts as two lists of equal length, sorted by language, then by text."""
         if not isinstance(value, Mapping):
-            raise CastError(f"A value of type {type(value).__name__} is no translation. Pass a dict of texts by language.")
+            raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
         if value.keys() == {"language", "translation"}:
             return value
         if self.languages:
@@ -685,7 +685,7 @@ class TranslationVariableLanguages(Feature):
             texts = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
             if not all(isinstance(one, str) for one in texts):
                 raise CastError(
-                    f"{text!r} is no text in {language!r}. Pass a string or a list of them, or no {language!r} at all."
+                    f"{text!r} is not text in {language!r}. Pass a string or a list of them, or no {language!r} at all."
                 )
             pairs += [(language, one) for one in texts]
         pairs.sort()
@@ -695,5 +695,5 @@ class TranslationVariableLanguages(Feature):
 def _languages(given: Any) -> list[str]:
     languages: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else [given]
     if isinstance(given, (str, bytes)) or not all(isinstance(language, str) for language in languages):
-        raise ConfigurationError(f"languages={given!r} is no list of languages. Write for example languages=['en', 'fr'].")
+        raise ConfigurationError(f"languages={given!r} is not a list of languages. Write for example languages=['en', 'fr'].")
     return languages

@@ -39,7 +39,7 @@ def shown(value: object) -> str:
 
 
 def _refuse(value: object, target: pa.DataType | str, why: str = "") -> CastError:
-    return CastError(f"{shown(value)} ({type(value).__name__}) is no {target}{f': {why}' if why else ''}.")
+    return CastError(f"{shown(value)} ({type(value).__name__}) is not a valid {target}{f': {why}' if why else ''}.")
 
 
 _MISSING = {"NAType", "NaTType", "MaskedConstant"}  # pandas.NA, pandas.NaT, numpy.ma.masked
@@ -508,7 +508,7 @@ def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
         try:
             plain = made(value)
         except (TypeError, ValueError, OverflowError) as error:
-            raise CastError(f"{shown(value)} ({type(value).__name__}) is no {arrow_type}.") from error
+            raise CastError(f"{shown(value)} ({type(value).__name__}) is not a valid {arrow_type}.") from error
         return plain if made is float else exact(plain)
 
     return coerce

@@ -40,7 +40,7 @@ class VerificationMode(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> VerificationMode:
         known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"{value!r} is no verification mode. Modes: {known}.")
+        raise ConfigurationError(f"Unknown verification mode {value!r}. Available modes: {known}.")
 
 
 class FileRecord(NamedTuple):
@@ -311,7 +311,7 @@ def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
         if checksum not in _UNKNOWN and re.fullmatch(_SHA256, checksum) is None:
             raise ManifestError(path, f"line {number}: {checksum[:80]!r} is not a sha256, which has 64 hexadecimal digits")
         if name not in _UNKNOWN and not is_file_name(name):
-            raise ManifestError(path, f"line {number}: {name[:80]!r} is no name of a file, which has no folder in it")
+            raise ManifestError(path, f"line {number}: {name[:80]!r} is not a file name without folders")
         record = {
             "num_bytes": None if size in _UNKNOWN else int(size),
             "checksum": None if checksum in _UNKNOWN else checksum.lower(),
@@ -377,7 +377,7 @@ class DownloadMode(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> DownloadMode:
         known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"{value!r} is no download mode. Modes: {known}.")
+        raise ConfigurationError(f"Unknown download mode {value!r}. Available modes: {known}.")
 
 
 @dataclass
@@ -463,7 +463,7 @@ def leaves(nested: Any) -> Iterator[str]:
                 yield from leaves(value)
     else:
         raise ConfigurationError(
-            f"{nested!r} ({type(nested).__name__}) is no path or URL, nor a list, tuple or dict of them. "
+            f"{nested!r} ({type(nested).__name__}) is not a path or URL, nor a list, tuple or dict of them. "
             "Give one of these (a generator as list(...))."
         )
 

@@ -168,7 +168,7 @@ class _Seen:
             above.append(member.path)
         before = self._taken.get(member.path)
         if any(path in self._taken for path in above) or (member.kind != "folder" and member.path in self._folders):
-            self._refuse(f"member {member.path!r} is both a folder and not, or lies in what is no folder")
+            self._refuse(f"member {member.path!r} is both a folder and a file, or lies in something that is not a folder")
         if before is not None and "file" in (before.kind, member.kind) and before.kind != member.kind:
             self._refuse(f"member {member.name!r} appears twice and differs")
         self._folders.update(path for path in above if path)

@@ -320,9 +320,9 @@ def origin_of(url: str) -> Origin:
         parts = urlsplit(url)
         scheme, host, port = parts.scheme.lower(), (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise DownloadError(redact(url), "is no valid URL", advice="Mend the address") from error
+        raise DownloadError(redact(url), "is not a valid URL", advice="Mend the address") from error
     if scheme not in _PORTS or not host:
-        raise DownloadError(redact(url), "is no http(s) URL", advice="Mend the address")
+        raise DownloadError(redact(url), "is not an http(s) URL", advice="Mend the address")
     return scheme, host, port or _PORTS[scheme]
 
 
@@ -561,7 +561,7 @@ class HttpClient:
                         if host == hosts[-1]:
                             raise
             except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
-                raise DownloadError(redact(url), f"is no valid URL ({_why(error)})", advice="Mend the address") from error
+                raise DownloadError(redact(url), f"is not a valid URL ({_why(error)})", advice="Mend the address") from error
         named = {name.lower(): value for name, value in response.headers.items()}
         return HttpResponse(redact(url), int(response.status_code), named, response, url)
 
@@ -668,7 +668,7 @@ def _next_hop(url: str, here: str, location: str | None, credentials: Credential
     try:
         origin = origin_of(following)
     except DownloadError as error:
-        reason = f"the server redirects to {redact(following)!r}, which is no http(s) URL"
+        reason = f"the server redirects to {redact(following)!r}, which is not an http(s) URL"
         raise DownloadError(redact(url), reason, advice="Check the address") from error
     if credentials is not None and credentials.headers and credentials.origin[0] == "https" and origin[0] == "http":
         reason = f"the server redirects from https to {redact(following)!r}, without encryption, and you sent credentials"

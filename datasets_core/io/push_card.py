@@ -341,7 +341,7 @@ class _Merge:
         """Warn that files outside the card's patterns are no longer a split: all splits of a config have one format."""
         warnings.warn(
             f"{existing.files[0]} of {self.target.repo_id} is {existing.format}, and was the split {split!r} by its name. "
-            f"It stays there, and is no split of {self.target.config_name!r} any more, which is Parquet from now on. "
+            f"It stays there, and is not a split of {self.target.config_name!r} any more, which is Parquet from now on. "
             "Push it too, or name it in a config of its own.",
             DataFilesWarning,
             stacklevel=2,

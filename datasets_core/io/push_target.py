@@ -158,7 +158,7 @@ def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushT
     for name in ("repo_id", "config_name", "data_dir", "revision", "commit_message", "commit_description"):
         value = told.get(name, "")
         if not isinstance(value, str) and (value is not None or name in ("repo_id", "config_name")):
-            raise ArgumentTypeError(f"{name}={value!r} is no text. Give one as {name}.")
+            raise ArgumentTypeError(f"{name}={value!r} is not a string. Give one as {name}.")
     for name in ("private", "create_pr", "set_default"):
         if not isinstance(told.get(name), bool | None):
             raise ArgumentTypeError(f"{name}={told[name]!r} says neither yes nor no. Give True, False or None as {name}.")
@@ -188,7 +188,7 @@ def _check_repository(repo_id: str, revision: str | None) -> None:
         raise ConfigurationError(f"{repo_id!r} is a bucket, to which datasets are not pushed. Give a repository: 'org/name'.")
     if not is_repo_id(repo_id):
         raise ConfigurationError(
-            f"{repo_id!r} is no name of a repository on the Hub. Write 'org/name', of letters, digits, '-', '_' and '.'."
+            f"{repo_id!r} is not a valid repository name on the Hub. Write 'org/name', of letters, digits, '-', '_' and '.'."
         )
     if revision and is_commit(revision):
         raise ConfigurationError(
@@ -219,7 +219,7 @@ def _folder_of(config_name: str, data_dir: str | None) -> str:
                 f"The config_name {config_name!r} cannot name the folder of its files. Choose another, or give data_dir= too."
             )
         raise ConfigurationError(
-            f"data_dir={data_dir!r} is no folder of a repository. Give a path such as 'data' or 'data/en'."
+            f"data_dir={data_dir!r} is not a folder of a repository. Give a path such as 'data' or 'data/en'."
         )
     return folder
 
@@ -321,5 +321,5 @@ def shards_by_split(num_shards: Any, splits: Iterable[str]) -> Mapping[str, int 
         raise ConfigurationError(f"num_shards is {num_shards!r}. Give a dict with the number of each split: {known}.")
     for name in num_shards:
         if name not in names:
-            raise ConfigurationError(f"num_shards names {name!r}, which is no split. Splits: {known}.")
+            raise ConfigurationError(f"num_shards names the unknown split {name!r}. Available splits: {known}.")
     return num_shards

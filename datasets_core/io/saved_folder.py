@@ -50,7 +50,7 @@ def folder_of(path: Any) -> str:
         ArgumentTypeError: not a path.
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentTypeError(f"{path!r} is no folder. Give the path or the URL of one.")
+        raise ArgumentTypeError(f"{path!r} is not a folder. Give the path or the URL of one.")
     return located(path)
 
 

@@ -164,7 +164,7 @@ def write_sql_parts(
     """
     needed("pandas", "to_sql()")
     if not isinstance(con, str) and not any(hasattr(con, able) for able in ("cursor", "execute", "connect")):
-        raise ArgumentTypeError(f"con={con!r} is no database. Give a connection of sqlite3 or SQLAlchemy, or a URI.")
+        raise ArgumentTypeError(f"con={con!r} is not a database. Give a connection of sqlite3 or SQLAlchemy, or a URI.")
     options = {"index": False, **options}
     written = 0
     with contextlib.ExitStack() as stack, progress("Writing SQL", total=num_rows) as bar:

@@ -88,7 +88,7 @@ def objects(table: pa.Table, *, between: str = "\n", is_ascii: bool = True) -> b
             columns.append(list(chain.from_iterable(map(write.texts, column.chunks))))
         except pa.ArrowInvalid as error:
             raise CastError(
-                f"Column {name!r} holds bytes that are no UTF-8 text, which JSON cannot hold ({error}). "
+                f"Column {name!r} holds bytes that are not valid UTF-8 text, which JSON cannot hold ({error}). "
                 "Cast it to a type that JSON can hold, leave it out, or use to_parquet."
             ) from error
     form = write.object_of(table.column_names)

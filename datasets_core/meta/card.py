@@ -243,7 +243,7 @@ class _CardReader:
 
     def _inside(self, path: Any, key: str, node: Any) -> None:
         if not isinstance(path, str) or not path:
-            self._fail(node, f"{key} names {path!r}, which is no path")
+            self._fail(node, f"{key} names {path!r}, which is not a path")
         reason = way_out(path)
         if reason:
             raise ConfigurationError(

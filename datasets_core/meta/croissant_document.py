@@ -109,9 +109,11 @@ def parse_croissant(text: str | bytes, *, path: str) -> CroissantDocument:
     try:
         form = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(path, f"is no JSON ({error})", advice="Give the description of a dataset in Croissant") from error
+        raise FileFormatError(
+            path, f"is not valid JSON ({error})", advice="Give the description of a dataset in Croissant"
+        ) from error
     if not isinstance(form, dict):
-        raise FileFormatError(path, "is no object of JSON-LD", advice="Give the description of a dataset in Croissant")
+        raise FileFormatError(path, "is not an object of JSON-LD", advice="Give the description of a dataset in Croissant")
     return _Parser(path, form).document()
 
 
@@ -203,10 +205,10 @@ class _Parser:
             try:
                 data = json.loads(data)
             except ValueError as error:
-                raise self._fault(found, f"has data that is no JSON ({error})") from error
+                raise self._fault(found, f"has data that is not valid JSON ({error})") from error
         rows = None if data is None else tuple(_listed(data))
         if rows is not None and not all(isinstance(row, dict) for row in rows):
-            raise self._fault(found, "has data that is no list of objects")
+            raise self._fault(found, "has data that is not a list of objects")
         fields = self._named_apart(self._field(each, (found, name), 0) for each in _listed(node.get("field")))
         types = tuple(self._terms.last(_reference_text(each)) for each in _listed(node.get("dataType")))
         if node.get("isEnumeration") is True:
@@ -265,7 +267,7 @@ class _Parser:
         try:
             shape = tuple(int(part) for part in text.split(",") if part.strip())
         except ValueError as error:
-            raise _Unsupported(f"has the arrayShape {text!r}, which is no list of lengths") from error
+            raise _Unsupported(f"has the arrayShape {text!r}, which is not a list of lengths") from error
         if any(length < -1 for length in shape) or len(shape) > _MAX_DEPTH:
             raise _Unsupported(f"has the arrayShape {text!r}, which no array has")
         return shape
@@ -280,7 +282,7 @@ class _Parser:
             raise _Unsupported(f"has a source that names {len([each for each in targets if each])} nodes, and not one")
         extract = node.get("extract") or {}
         if not isinstance(extract, dict):
-            raise _Unsupported(f"extracts by {extract!r}, which is no object")
+            raise _Unsupported(f"extracts by {extract!r}, which is not an object")
         known = {key: _text(extract[key]) for key in ("column", "jsonPath", "fileProperty") if extract.get(key) is not None}
         unknown = sorted(set(extract) - {"column", "jsonPath", "fileProperty", "@id", "@type"})
         if unknown or len(known) > 1:

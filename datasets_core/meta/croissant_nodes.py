@@ -366,7 +366,7 @@ def parse_json_path(text: str) -> tuple[Step, ...]:
     while at < len(rest):
         found = _STEP.match(rest, at)
         if found is None:
-            raise ValueError(f"{text!r} is no path of keys, positions and wildcards from {rest[at : at + 20]!r} on")
+            raise ValueError(f"{text!r} is not a path of keys, positions and wildcards from {rest[at : at + 20]!r} on")
         if found["key"] is not None:
             steps.append(found["key"].strip())
         elif found["quoted"] is not None:

@@ -164,7 +164,7 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
         if path.startswith("data/") and (shard := re.fullmatch(_SHARDED, path)) and not _ends_in_extension(shard[1]):
             if not is_split_name(shard[1]):
                 raise ConfigurationError(
-                    f"{path!r} is named like a shard of a split {shard[1]!r}, which is no name of a split. "
+                    f"{path!r} is named like a shard of a split {shard[1]!r}, which is not a valid split name. "
                     "Use letters, digits, '_' and '-' in it, or name the files with data_files=."
                 )
             found.setdefault(shard[1], []).append(path)
@@ -406,7 +406,7 @@ def _refuse_unreadable(found: Iterable[FileEntry]) -> None:
 def _why_unreadable(path: str) -> str:
     if os.path.islink(path) and not os.path.exists(path):
         return f"{path} is a link to {os.readlink(path)}, which is not there. Fetch the file it stands for, or delete the link."
-    return f"{path} is no regular file but a pipe, a device or a socket. Write its content to a file, and name that."
+    return f"{path} is not a regular file but a pipe, a device or a socket. Write its content to a file, and name that."
 
 
 def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str | None = None, *, warns: bool = False) -> None:

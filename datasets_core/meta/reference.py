@@ -52,9 +52,9 @@ class DatasetRef(NamedTuple):
         owner, name = (None, parts[0]) if len(parts) == 1 else parts[:2]
         for part in parts[:2]:
             if re.fullmatch(_NAME, part) is None or ".." in part or "--" in part:
-                raise _wrong(text, f"{part!r} is no name")
+                raise _wrong(text, f"{part!r} is not a valid name")
         if len(parts) == 3 and re.fullmatch(_CONFIG, parts[2]) is None:
-            raise _wrong(text, f"{parts[2]!r} is no config name")
+            raise _wrong(text, f"{parts[2]!r} is not a valid config name")
         return cls(name, owner, parts[2] if len(parts) == 3 else None, version if colon else None)
 
     @property

@@ -192,7 +192,7 @@ def parse_part(piece: str, spec: str) -> SplitPart:
     found = re.fullmatch(_PIECE, piece)
     if found is None:
         raise SplitSyntaxError(
-            spec, f"{piece!r} is no split name with an optional [from:to]" if piece else "a split name is missing"
+            spec, f"{piece!r} is not a valid split name with an optional [from:to]" if piece else "a split name is missing"
         )
     name, selector = found.group("name", "selector")
     rounding, cuts = _parse_suffixes(re.findall(_SUFFIX, found["suffixes"]), spec)
@@ -214,7 +214,7 @@ def _parse_suffixes(suffixes: list[str], spec: str) -> tuple[str | None, tuple[E
         elif position == 0:
             rounding = suffix
         else:
-            raise SplitSyntaxError(spec, f"({suffix}) is no even part such as (even3[0])")
+            raise SplitSyntaxError(spec, f"({suffix}) is not an even part such as (even3[0])")
     return rounding, tuple(cuts)
 
 
@@ -232,7 +232,7 @@ def _parse_selector(selector: str, spec: str) -> tuple[int | float | None, int |
         return bounds[0][0], bounds[1][0], unit
     index, unit = bounds[0]
     if index is None or unit != "shard":
-        raise SplitSyntaxError(spec, f"[{selector}] is no slice; a single number must count shards, as in [4shard]")
+        raise SplitSyntaxError(spec, f"[{selector}] is not a valid slice; a single number must count shards, as in [4shard]")
     return index, None if index == -1 else index + 1, unit
 
 
@@ -242,7 +242,7 @@ def _parse_bound(text: str, spec: str) -> tuple[int | float | None, str]:
     found = re.fullmatch(_BOUND, text)
     if found is None or len(text) > _MAX_DIGITS:
         raise SplitSyntaxError(
-            spec, f"{text[:_MAX_DIGITS]!r} is no bound, which is a whole number, a percentage like 12.5% or 3shard"
+            spec, f"{text[:_MAX_DIGITS]!r} is not a bound, which is a whole number, a percentage like 12.5% or 3shard"
         )
     number, unit = found.group("number", "unit")
     if unit == "%" and "." in number:
@@ -259,7 +259,9 @@ def checked_part(part: SplitPart, spec: str) -> SplitPart:
         SplitSyntaxError: a name, bound, unit or rounding that means nothing.
     """
     if not is_split_name(part.split):
-        raise SplitSyntaxError(spec, f"{part.split!r} is no split name, which is made of letters, digits, '_', '-' and '.'")
+        raise SplitSyntaxError(
+            spec, f"{part.split!r} is not a valid split name, which is made of letters, digits, '_', '-' and '.'"
+        )
     if part.unit not in _UNITS:
         raise SplitSyntaxError(spec, f"the unit is {part.unit!r}, and should be one of {', '.join(map(repr, _UNITS))}")
     rounding = part.rounding
@@ -589,8 +591,8 @@ def parse_split(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: parse_split(inner) for name, inner in value.items()}
     raise ConfigurationError(
-        f"split={value!r} ({type(value).__name__}) is no split expression. "
-        "Give a text such as 'train[:10%]', or a list or dict of them."
+        f"split={value!r} ({type(value).__name__}) is not a valid split expression. "
+        "Give a string such as 'train[:10%]', or a list or dict of them."
     )
 
 

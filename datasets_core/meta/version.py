@@ -204,7 +204,9 @@ def _operand(other: object) -> tuple[int, int, int]:
 def _numbers(text: object) -> tuple[int, int, int]:
     found = re.fullmatch(_VERSION, text) if isinstance(text, str) else None
     if found is None:
-        raise ReferenceSyntaxError(f"{text!r} is no version. Write three numbers without leading zeros, such as '1.0.0'.")
+        raise ReferenceSyntaxError(
+            f"{text!r} is not a valid version. Write three numbers without leading zeros, such as '1.0.0'."
+        )
     major, minor, patch = found.groups()
     return int(major), int(minor), int(patch)
 
@@ -217,7 +219,9 @@ def check_pattern(pattern: str | Version) -> str:
     """
     found = re.fullmatch(_PATTERN, str(pattern))
     if found is None:
-        raise ReferenceSyntaxError(f"{pattern!r} is no version. Write three numbers or stars, such as '1.0.0' or '1.*.*'.")
+        raise ReferenceSyntaxError(
+            f"{pattern!r} is not a valid version. Write three numbers or stars, such as '1.0.0' or '1.*.*'."
+        )
     return ".".join(part if part == "*" else str(int(part)) for part in found.groups() if part is not None)
 
 

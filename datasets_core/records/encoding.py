@@ -267,7 +267,7 @@ def _whole(data: bytes, name: str) -> bytes:
 
 def _items(given: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
     if not isinstance(given, Mapping):
-        raise ExampleError(name, f"{type(given).__name__} is no dict of features", advice="Give names and their values")
+        raise ExampleError(name, f"{type(given).__name__} is not a dict of features", advice="Give names and their values")
     return given.items()
 
 
@@ -282,7 +282,7 @@ def _entries(features: Mapping[str, Any], name: str) -> bytes:
 @lru_cache(maxsize=1024)
 def _key(key: Any, name: str) -> bytes:
     if not isinstance(key, str):
-        raise ExampleError(name, f"has the key {key!r}, which is no text", advice="Name features by text")
+        raise ExampleError(name, f"has the key {key!r}, which is not a string", advice="Name features by text")
     try:
         return delimited(FIRST, key.encode())
     except UnicodeEncodeError:
@@ -481,7 +481,7 @@ def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, Fea
     {'box': Feature(kind='float', values=[])}
     """
     if not isinstance(batch, pa.RecordBatch | pa.Table):
-        raise ArgumentTypeError(f"A {type(batch).__name__} is no batch of rows. Give a pyarrow RecordBatch or Table.")
+        raise ArgumentTypeError(f"A {type(batch).__name__} is not a batch of rows. Give a pyarrow RecordBatch or Table.")
     if features is None:
         features = Features.from_arrow_schema(batch.schema)
     else:

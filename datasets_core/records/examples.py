@@ -77,7 +77,7 @@ class ExampleReader:
     ) -> None:
         if message not in (None, *_MESSAGES):
             raise ConfigurationError(
-                f"message={message!r} is no kind of record. Give one of {', '.join(map(repr, _MESSAGES))}."
+                f"message={message!r} is not a kind of record. Give one of {', '.join(map(repr, _MESSAGES))}."
             )
         self.message = message
         self.columns = None if columns is None else list(columns)

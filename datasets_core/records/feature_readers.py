@@ -526,7 +526,7 @@ class ListNode:
         values = np.diff(column.offsets)
         if inner.size is None:
             if column.present.any():
-                reason = "holds lists of any size, and is no feature list, which alone tells where each ends"
+                reason = "holds lists of any size, and is not a feature list, which alone tells where each ends"
                 raise Misfit(int(column.present.argmax()), reason, key)
             return values
         if inner.size == 0:

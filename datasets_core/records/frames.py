@@ -608,7 +608,7 @@ class Inflated:
         kind = self._compression.lower()
         reason = f"the {kind} data are damaged ({error})"
         if not self._has_begun and not count:
-            reason = f"bytes that are no {kind} follow its end" if self._is_first_done else f"it does not begin as {kind} does"
+            reason = f"bytes that are not {kind} follow its end" if self._is_first_done else f"it does not begin as {kind} does"
         self._failure = self._fault(f"damaged {kind}", reason)
         return b"".join(parts)
 

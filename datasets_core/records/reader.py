@@ -102,7 +102,7 @@ def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
         return RemoteRecords(place) if isinstance(place, RemoteFile) else LocalRecords(place)
     if callable(getattr(path, "read", None)):
         return GivenRecords(path)
-    raise ArgumentTypeError(f"A {type(path).__name__} is no file of records. Give a path, a URL or an open file.")
+    raise ArgumentTypeError(f"A {type(path).__name__} is not a file of records. Give a path, a URL or an open file.")
 
 
 class LocalRecords(RecordFile):
@@ -133,7 +133,7 @@ class LocalRecords(RecordFile):
         """The file, if it is of the version that was seen first, and that version."""
         with self._opened() as data:
             if data.version is None:
-                raise DownloadError(self.name, "is no file of which parts can be read", advice="Give the path of a plain file")
+                raise DownloadError(self.name, "does not support reading parts of it", advice="Give the path of a plain file")
             self._version = check_same(self.name, self._version, data.version)
             yield data, self._version
 

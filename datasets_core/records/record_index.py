@@ -138,9 +138,11 @@ class RecordIndex:
         try:
             numbers = np.array(data.split(), dtype=np.int64)
         except (ValueError, OverflowError) as error:
-            raise FileFormatError(name, "it is no index: lines of two whole numbers are one", advice=INDEX_ADVICE) from error
+            raise FileFormatError(
+                name, "it is not an index: lines of two whole numbers are one", advice=INDEX_ADVICE
+            ) from error
         if len(numbers) != 2 * data.count(b"\n") + (2 if data and not data.endswith(b"\n") else 0):
-            raise FileFormatError(name, "it is no index: not every line has two numbers", advice=INDEX_ADVICE)
+            raise FileFormatError(name, "it is not an index: not every line has two numbers", advice=INDEX_ADVICE)
         offsets, lengths = np.ascontiguousarray(numbers[::2]), np.ascontiguousarray(numbers[1::2])
         ends = np.concatenate([np.zeros(1, np.int64), offsets + lengths])
         wrong = np.flatnonzero((offsets != ends[:-1]) | (lengths < FRAME_BYTES))
@@ -250,7 +252,7 @@ def writable(path: str | os.PathLike[str]) -> str:
     """
     text = str(path) if isinstance(path, RemoteFile) else files.local_path(path)
     if files.is_url(text):
-        raise ConfigurationError(f"{redact(text)} is no local path, where an index can be written. Give one.")
+        raise ConfigurationError(f"{redact(text)} is not a local path, where an index can be written. Give one.")
     return text
 
 

@@ -136,7 +136,7 @@ class TFRecordWriter:
         elif callable(getattr(path, "write", None)):
             self._name, self._out = str(getattr(path, "name", "the file")), path
         else:
-            raise ArgumentTypeError(f"A {type(path).__name__} is no place to write to. Give a path, a URL or an open file.")
+            raise ArgumentTypeError(f"A {type(path).__name__} is not a place to write to. Give a path, a URL or an open file.")
         self._is_closed = False
 
     def __len__(self) -> int:

@@ -234,7 +234,9 @@ def _load(name: str, home: str) -> type[DatasetBuilder]:
             "Update or remove the package that registers it."
         ) from error
     if not (isinstance(found, type) and issubclass(found, DatasetBuilder)):
-        raise PluginError(f"The format {name!r} is registered as {home!r}, which is no DatasetBuilder. Name a subclass of it.")
+        raise PluginError(
+            f"The format {name!r} is registered as {home!r}, which is not a DatasetBuilder. Name a subclass of it."
+        )
     return found
 
 

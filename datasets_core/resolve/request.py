@@ -264,9 +264,7 @@ class Request(NamedTuple):
         version = self.version if recorded is None else Versions.of(recorded).pick(self.version, dataset=self.path)
         clash = sorted(RESERVED_OPTIONS & options.keys())
         if clash:
-            raise ConfigurationError(
-                f"{clash[0]!r} is no option of a config: it follows from the other arguments. Leave it out."
-            )
+            raise ConfigurationError(f"Unknown config option {clash[0]!r}: it follows from the other arguments. Leave it out.")
         data_files = own.get("data_files")
         if isinstance(data_files, DataFilesDict) and not self.is_streamed and not data_files.is_local:
             own["data_files"] = versioned(data_files, self.downloads)

@@ -454,8 +454,8 @@ def _not_found(request: Request, local: str) -> DatasetNotFoundError:
     name, colon, version = request.path.rpartition(":")
     if colon and name and not os.path.dirname(version):
         return DatasetNotFoundError(
-            f"{there} What follows the colon, {version!r}, is no version: write {name + ':1.0.0'!r} or {name + ':1.*.*'!r}, "
-            "or version='experimental_latest'."
+            f"{there} What follows the colon, {version!r}, is not a valid version: "
+            f"write {name + ':1.0.0'!r} or {name + ':1.*.*'!r}, or version='experimental_latest'."
         )
     repo_id, at, revision = request.path.partition("@")
     if at and is_repo_id(repo_id):

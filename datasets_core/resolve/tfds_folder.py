@@ -142,7 +142,7 @@ def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit)
     elif homes != {inner}:
         listed = ", ".join(commit.url(home) for home in sorted(homes)[:_LISTED])
         raise ConfigurationError(
-            f"{place} is no folder of one dataset that TensorFlow Datasets prepared. "
+            f"{place} is not a folder of one dataset that TensorFlow Datasets prepared. "
             f"Load one of those in it: load_dataset(URL) with {listed}."
         )
     else:

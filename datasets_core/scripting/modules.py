@@ -257,7 +257,7 @@ def _read_module(path: str, name: str, *, is_certain: bool = True, within: str |
         text = small_bytes(path, most_bytes=most, within=within)
     except UnfitFileError as error:
         if not is_file:  # a pipe may never end
-            message = f"The script {path} is no file but a folder, a pipe or a device. Check the path."
+            message = f"The script {path} is not a file but a folder, a pipe or a device. Check the path."
             raise DatasetNotFoundError(message) from error
         raise ScriptError(path, f"it is {error}", advice="Check the path" if within is None else _TRUST) from error
     except OSError as error:
@@ -344,9 +344,9 @@ def scan(path: str, text: bytes) -> Imports:
         tree = ast.parse(text, path)
         _refuse_remote(tree, path, text)
     except SyntaxError as error:
-        raise ScriptError(path, f"it is no Python ({error.msg})", line=error.lineno or None) from error
+        raise ScriptError(path, f"it is not valid Python ({error.msg})", line=error.lineno or None) from error
     except (ValueError, tokenize.TokenError) as error:  # a null byte
-        raise ScriptError(path, f"it is no Python ({error})") from error
+        raise ScriptError(path, f"it is not valid Python ({error})") from error
     except (RecursionError, MemoryError) as error:
         raise ScriptError(path, "its expressions are nested too deep") from error
     relative: list[Relative] = []

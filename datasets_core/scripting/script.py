@@ -308,7 +308,7 @@ def _check_packages(script: Script) -> None:
 def _refuse(package: str, path: str, line: int, more: list[tuple[str, str]]) -> NoReturn:
     if os.path.exists(os.path.join(os.path.dirname(path), f"{package}.py")):
         advice = f"Import the file beside the script relatively: 'from .{package} import …'"
-        raise ScriptError(path, f"it imports {package!r}, which is no installed package", line=line, advice=advice)
+        raise ScriptError(path, f"it imports {package!r}, which is not installed", line=line, advice=advice)
     where = f"The script {path}, line {line},"
     raise MissingDependencyError(package, needed_for=where, install=distribution(package), more=more)
 

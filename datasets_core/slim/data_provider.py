@@ -291,7 +291,7 @@ class SampleStream:
 
     def _check(self, state: Any) -> None:
         if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):
-            raise StreamStateError("This is no state of a provider. Give what state_dict() returned.")
+            raise StreamStateError("This is not a state of a provider. Give what state_dict() returned.")
         if state["version"] != _VERSION:
             raise StreamStateError(
                 f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
@@ -309,7 +309,7 @@ class SampleStream:
             raise StreamStateError(f"The state has seed {seed!r}, and this provider {self._seed!r}. Make it with the same one.")
         for name in ("num_given", "turn", "next_unit", "drawn", "behind"):
             if not is_whole(state.get(name), 0):
-                raise StreamStateError(f"The state says {name} {state.get(name)!r}, which is no whole number. {_ADVICE}")
+                raise StreamStateError(f"The state says {name} {state.get(name)!r}, which is not an integer. {_ADVICE}")
         for name in ("lanes", "queue"):
             pairs = state[name]
             if not isinstance(pairs, list | tuple) or not all(
@@ -318,7 +318,7 @@ class SampleStream:
                 raise StreamStateError(f"The state says {name} of no known form. {_ADVICE}")
         counts = state.get("counts")
         if not isinstance(counts, list | tuple) or len(counts) != 2 or not all(is_whole(count, 0) for count in counts):
-            raise StreamStateError(f"The state says counts {counts!r}, which are no two whole numbers. {_ADVICE}")
+            raise StreamStateError(f"The state says counts {counts!r}, which are not two integers. {_ADVICE}")
         self._check_places(state)
 
     def _check_places(self, state: Mapping[str, Any]) -> None:

@@ -60,7 +60,7 @@ class BuilderReader(SampleReader):
 
     def __init__(self, format: str, **options: Any) -> None:
         if not isinstance(format, str) or not is_format(format):
-            raise ConfigurationError(f"{format!r} is no format of a builder. Formats: {', '.join(sorted(known_formats()))}.")
+            raise ConfigurationError(f"Unknown format {format!r}. Available formats: {', '.join(sorted(known_formats()))}.")
         self._format, self._options = format, options
 
     def samples(self, path: str) -> Iterator[tuple[Position, Any]]:

@@ -79,7 +79,7 @@ def _sparse(value: SparseValue) -> Any:
         return _torch().sparse_coo_tensor(_tensor(indices), _tensor(value.values), shape, check_invariants=True)
     except RuntimeError as error:
         raise ConfigurationError(
-            f"A sparse value of shape {shape} is no tensor: {error}. Mend its indices or its shape."
+            f"A sparse value of shape {shape} is not a tensor: {error}. Mend its indices or its shape."
         ) from error
 
 

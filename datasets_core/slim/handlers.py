@@ -33,7 +33,7 @@ class LookupTable:
 
     def __init__(self, vocabulary: Mapping[Any, Any] | Iterable[Any], default_value: Any = -1) -> None:
         if isinstance(vocabulary, str | bytes):
-            raise ArgumentTypeError(f"{vocabulary!r} is no vocabulary. Give a dict, or a list of values.")
+            raise ArgumentTypeError(f"{vocabulary!r} is not a vocabulary. Give a dict, or a list of values.")
         pairs = vocabulary.items() if isinstance(vocabulary, Mapping) else ((word, k) for k, word in enumerate(vocabulary))
         self._known = {_plain(word): _plain(number) for word, number in pairs}
         self._factory = getattr(vocabulary, "default_factory", None)
@@ -56,7 +56,7 @@ class LookupTable:
             return table
         if isinstance(table, Mapping):
             return cls(table, default_value=None)
-        raise ArgumentTypeError(f"table={table!r} is no table. Give slim.LookupTable({{…}}, default_value=-1), or a dict.")
+        raise ArgumentTypeError(f"table={table!r} is not a table. Give slim.LookupTable({{…}}, default_value=-1), or a dict.")
 
     @classmethod
     def _copied(cls, table: Any) -> Any:
@@ -131,9 +131,9 @@ def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
     try:
         sizes = tuple(operator.index(size) for size in shape)
     except TypeError:
-        raise ConfigurationError(f"{what} {shape!r} is no list of whole numbers. Give one, as [2, -1].") from None
+        raise ConfigurationError(f"{what} {shape!r} is not a list of integers. Give one, as [2, -1].") from None
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
-        raise ConfigurationError(f"{what} {list(sizes)} is no shape. Give sizes from 0 on, at most one of them -1.")
+        raise ConfigurationError(f"{what} {list(sizes)} is not a valid shape. Give sizes from 0 on, at most one of them -1.")
     return sizes
 
 
@@ -278,7 +278,7 @@ def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
         is_held = isinstance(fill, bool | int) or (isinstance(fill, float) and dtype.kind == "f")
     if not is_held:
         named = "strings" if dtype.hasobject else dtype.name
-        raise ItemError(f"default_value={default_value!r} is no value of an array of {named}", advice="Give one that is")
+        raise ItemError(f"default_value={default_value!r} is not a value of an array of {named}", advice="Give one that is")
     return fill
 
 
@@ -446,7 +446,7 @@ class BackupHandler(ItemHandler):
     def __init__(self, handler: ItemHandler, backup: ItemHandler) -> None:
         for name, given in (("handler", handler), ("backup", backup)):
             if not isinstance(given, ItemHandler):
-                raise ArgumentTypeError(f"{name}={given!r} is no ItemHandler. Give one, as slim.Tensor('key').")
+                raise ArgumentTypeError(f"{name}={given!r} is not an ItemHandler. Give one, as slim.Tensor('key').")
         self._handler, self._backup = handler, backup
         super().__init__([*handler.keys, *backup.keys])
 

@@ -413,9 +413,9 @@ class Image(ItemHandler):
         self._dtype = _dtype_of(dtype)
         self._repeated = repeated
         if self._channels not in CHANNELS:
-            raise ConfigurationError(f"channels={channels!r} is no number of channels. Give one of {CHANNELS}.")
+            raise ConfigurationError(f"channels={channels!r} is not a number of channels. Give one of {CHANNELS}.")
         if dct_method not in _METHODS:
-            raise ConfigurationError(f"dct_method={dct_method!r} is no method. Give one of {_METHODS}.")
+            raise ConfigurationError(f"dct_method={dct_method!r} is not a method. Give one of {_METHODS}.")
         super().__init__([self._image_key, self._format_key])
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -459,7 +459,7 @@ def _dtype_of(given: Any) -> np.dtype[Any]:
     except TypeError:
         dtype = np.dtype(object)
     if dtype.kind not in "biuf" or given is None:
-        raise ConfigurationError(f"dtype={given!r} is no type of pixels. Give one of numpy, such as 'uint8' or 'float32'.")
+        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Give one of numpy, such as 'uint8' or 'float32'.")
     return dtype.newbyteorder("=")
 
 

@@ -51,7 +51,7 @@ class MessageDecoder(DataDecoder):
 
     def __init__(self, items_to_handlers: Mapping[str, ItemHandler]) -> None:
         if not isinstance(items_to_handlers, Mapping):
-            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is no dict. Give one of items and handlers.")
+            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is not a dict. Give one of items and handlers.")
         for item, handler in items_to_handlers.items():
             if not isinstance(handler, ItemHandler):
                 raise ConfigurationError(

@@ -152,7 +152,7 @@ def _make_folder(path: str) -> None:
     try:
         os.makedirs(path, exist_ok=True)
     except FileExistsError as error:
-        raise DatasetDiskError(path, f"{error.filename} is no folder") from error
+        raise DatasetDiskError(path, f"{error.filename} is not a folder") from error
 
 
 def _is_here(folder: str) -> bool:
@@ -223,7 +223,7 @@ def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
     is_cache = schema is not None and (schema.names == ["indices"] or _has_fingerprint(known.get(b"huggingface")))
     if not is_cache or path in sources:
         raise ConfigurationError(
-            f"{path} is no cache file, so that a result must not replace it. Name another file, or remove this one first."
+            f"{path} is not a cache file, so that a result must not replace it. Name another file, or remove this one first."
         )
 
 

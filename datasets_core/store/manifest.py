@@ -451,7 +451,7 @@ def _known_format(name: str) -> str:
 def _shard(found: Mapping[str, Any]) -> ShardRecord:
     name, split, rows, size = str(found["name"]), str(found["split"]), int(found["rows"]), int(found["size"])
     if name in {"", ".", ".."} or not _NO_NAME.isdisjoint(name):
-        raise ValueError(f"{name!r} is no name of a shard")  # a manifest may name only files of its own folder
+        raise ValueError(f"{name!r} is not a valid shard name")  # a manifest may name only files of its own folder
     batches: list[tuple[int, int]] = []
     num_batches = batched = 0
     for batch_rows, count in found["batches"]:

@@ -374,7 +374,7 @@ class RowTable:
         known = self.schema.names
         for name in names:
             if known.count(name) != 1:
-                raise CastError(f"{name!r} is no column. Columns: {', '.join(map(repr, known))}.")
+                raise CastError(f"Unknown column {name!r}. Available columns: {', '.join(map(repr, known))}.")
         columns = [known.index(name) for name in names]
         return self._with_columns(columns, pa.schema([self.schema.field(column) for column in columns], self.schema.metadata))
 

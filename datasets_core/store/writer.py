@@ -306,7 +306,7 @@ class ShardWriter:
     ) -> None:
         if file_format not in EXTENSIONS:
             raise ConfigurationError(
-                f"{file_format!r} is no file format for shards. Formats: {', '.join(map(repr, EXTENSIONS))}."
+                f"Unknown shard format {file_format!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}."
             )
         defaults = settings()
         self.folder, self.stem, self.split, self.file_format = folder, stem, split, file_format

@@ -208,7 +208,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         """
         count = at_least_one("num_shards", num_shards)
         if at_least("index", index, 0) >= count:
-            raise ConfigurationError(f"index={index} is no part of {count}. Give 0 to {count - 1}.")
+            raise ConfigurationError(f"index={index} is out of range for {count} parts. Give 0 to {count - 1}.")
         return self._like(self._plan.sharded(count, index, is_contiguous=contiguous))
 
     def _every(self, count: int, index: int) -> Self:
@@ -535,6 +535,6 @@ def shards_of(num_shards: int, num_rows: int) -> int:
 def _seed(seed: Any, generator: Any) -> int:
     if generator is not None:
         if not isinstance(generator, np.random.Generator):
-            raise ArgumentTypeError(f"generator={generator!r} is no numpy.random.Generator. Give one, or a seed.")
+            raise ArgumentTypeError(f"generator={generator!r} is not a numpy.random.Generator. Give one, or a seed.")
         return int(copy.deepcopy(generator).integers(2**63)) if seed is None else at_least("seed", seed, 0)
     return int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)

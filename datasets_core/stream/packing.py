@@ -109,7 +109,7 @@ def filler(value: Any, name: str, kind: pa.DataType) -> pa.Array:
         found = None
     if found is None or (pa.types.is_integer(kind) and found[0].as_py() != value):
         raise ConfigurationError(
-            f"pad={value!r} is no value for the column {name!r}, whose lists hold {kind}. Give pad= such a value."
+            f"pad={value!r} is not a value for the column {name!r}, whose lists hold {kind}. Give pad= such a value."
         )
     return found
 

@@ -253,7 +253,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
         StreamStateError: a state of another stream, or not a state.
     """
     if not is_state(state):
-        raise StreamStateError("This is no state of a stream. Give what state_dict() returned.")
+        raise StreamStateError("This is not a state of a stream. Give what state_dict() returned.")
     if state["version"] != _VERSION:
         raise StreamStateError(
             f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
@@ -266,7 +266,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
         raise StreamStateError(f"The state has a seed for the order of the files, and this stream drew none. {_ADVICE}")
     for name in ("epoch", "seed"):
         if not is_whole(state.get(name)) and (name == "epoch" or has_seed):
-            raise StreamStateError(f"The state says {name} {state[name]!r}, which is no whole number. {_ADVICE}")
+            raise StreamStateError(f"The state says {name} {state[name]!r}, which is not an integer. {_ADVICE}")
     if state.get("lanes") != lanes or isinstance(state.get("lanes"), bool):
         told = "no lanes" if lanes is None else f"{lanes} lanes"
         raise StreamStateError(f"The state says {state.get('lanes')!r} lanes, and this stream has {told}. {_ADVICE}")
@@ -328,7 +328,7 @@ def _share(given: Any) -> Share | None:
     if given is None:
         return None
     if not isinstance(given, (list, tuple)) or len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1]:
-        raise StreamStateError(f"The state says share {given!r}, which is no number of a part and of parts. {_ADVICE}")
+        raise StreamStateError(f"The state says share {given!r}, which is not a number of a part and of parts. {_ADVICE}")
     return Share(*given)
 
 

@@ -239,7 +239,7 @@ class Transforming(Streamed):
 
         names = tuple(named(columns))
         if not names or not set(names) <= set(COLUMNS):
-            raise ConfigurationError(f"columns={columns!r} are no ids of rows. Give some of {', '.join(map(repr, COLUMNS))}.")
+            raise ConfigurationError(f"columns={columns!r} are not ids of rows. Give some of {', '.join(map(repr, COLUMNS))}.")
         check_steps(self._plan.steps)
         return self._then(RowIds.of(names, self._plan.source))
 
@@ -325,7 +325,7 @@ class Transforming(Streamed):
             CellCastError: while reading: a value that does not fit.
         """
         if not isinstance(features, Mapping):
-            raise ArgumentTypeError(f"{features!r} are no features to cast to. Give a Features, or a dict of them by column.")
+            raise ArgumentTypeError(f"{features!r} are not features to cast to. Give a Features, or a dict of them by column.")
         return self._then(ChangeColumns(Cast(Features(features).copy(), is_all=True), "cast(features)"))
 
     def cast_column(self, column: str, feature: FeatureType) -> Self:

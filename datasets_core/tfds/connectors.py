@@ -51,7 +51,7 @@ def dtype_name(dtype: Any) -> str:
     try:
         found = np.dtype(wanted)
     except TypeError as error:
-        raise ConfigurationError(f"{dtype!r} is no dtype. Write for example np.int64, 'float32' or str.") from error
+        raise ConfigurationError(f"{dtype!r} is not a valid dtype. Write for example np.int64, 'float32' or str.") from error
     if found.kind in "UO":
         return "string"
     return "binary" if found.kind == "S" else Value(found.name).dtype
@@ -84,13 +84,13 @@ def feature_of(given: Any) -> FeatureType:
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str):
-                raise ConfigurationError(f"{name!r} is no name of a feature. Names of features are strings.")
+                raise ConfigurationError(f"{name!r} is not a valid feature name. Names of features are strings.")
         return {name: feature_of(inner) for name, inner in given.items()}
     if isinstance(given, (list, tuple)) and len(given) == 1:
         return List(feature_of(given[0]))
     if is_dtype(given):
         return Value(dtype_name(given))
-    raise ConfigurationError(f"{given!r} is no feature. Write a feature of tfds.features, a dtype, or a dict of them.")
+    raise ConfigurationError(f"{given!r} is not a feature. Write a feature of tfds.features, a dtype, or a dict of them.")
 
 
 def tensor_of(shape: Any, dtype: Any) -> Feature:
@@ -110,7 +110,7 @@ def _sizes(shape: Any) -> tuple[int | None, ...]:
     try:
         sizes = tuple(None if size is None else int(size) for size in shape)
     except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"shape={shape!r} is no shape. Give a tuple, for example (None, 3).") from error
+        raise ConfigurationError(f"shape={shape!r} is not a valid shape. Give a tuple, for example (None, 3).") from error
     if any(size is not None and size < 0 for size in sizes):
         raise ConfigurationError(f"shape={shape!r} has a negative size. Give None for a size that varies.")
     return sizes

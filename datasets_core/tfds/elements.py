@@ -546,7 +546,7 @@ def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: b
             value = [missing if item is None else item for item in value]
         for kind in kinds if is_text else ():
             if issubclass(kind, _NUMBERS):
-                _refuse(f"it holds a {kind.__name__}, which is no text")
+                _refuse(f"it holds a {kind.__name__}, which is not a string")
         if each is None or kinds <= as_they_are:
             return value
         return [item if item is None else each(item) for item in value]
@@ -603,9 +603,9 @@ def _box(kind: str) -> Change:
         if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
             value = value.astype(np.float64)
         if not isinstance(value, (list, tuple, np.ndarray)) or len(value) != 4:
-            _refuse(f"{value!r} is no box", "Yield a BBox, or an array of four numbers")
+            _refuse(f"{value!r} is not a box", "Yield a BBox, or an array of four numbers")
         if form in ("REL_YXYX", "REL_XYXY") and not all(isinstance(edge, _REAL) and 0 <= edge <= 1 for edge in value):
-            _refuse(f"{value!r} has edges that are no parts of a picture", "Divide them by its height and width")
+            _refuse(f"{value!r} has edges that are not fractions of the picture", "Divide them by its height and width")
         if form in ("REL_YXYX", "YXYX") and (value[2] < value[0] or value[3] < value[1]):
             _refuse(f"{value!r} ends before it begins", "Yield ymin <= ymax and xmin <= xmax")
         return value
@@ -615,7 +615,7 @@ def _box(kind: str) -> Change:
 
 def _text(value: Any) -> Any:
     if type(value) is not str and isinstance(value, _NUMBERS):
-        _refuse(f"{value!r} ({type(value).__name__}) is no text", "Yield a str, or declare the feature by a dtype")
+        _refuse(f"{value!r} ({type(value).__name__}) is not a string", "Yield a str, or declare the feature by a dtype")
     return value
 
 
@@ -652,7 +652,7 @@ def _samples(value: Any) -> Any:
         with soundfile.SoundFile(os.fspath(value) if isinstance(value, os.PathLike) else value) as sound:
             return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
     except (OSError, RuntimeError) as error:
-        raise CastError(f"{value!r} is no sound that can be read: {error}. Give a path, an open file or samples.") from error
+        raise CastError(f"{value!r} is not readable audio: {error}. Give a path, an open file or samples.") from error
 
 
 def _pictures(value: Any) -> Any:

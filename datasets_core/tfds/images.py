@@ -143,7 +143,7 @@ class ImageArray(Image):
         sizes = (None, None, 3) if shape is None else tuple(shape)
         kind = np.dtype(np.uint8 if dtype is None else getattr(dtype, "as_numpy_dtype", dtype))
         if len(sizes) != 3 or not all(size is None or isinstance(size, int) for size in sizes):
-            raise ConfigurationError(f"shape={shape!r} is no shape of an image. Give (height, width, channels).")
+            raise ConfigurationError(f"shape={shape!r} is not a shape of an image. Give (height, width, channels).")
         if sizes[2] not in (None, *IMAGE_MODES):
             raise ConfigurationError(
                 f"An image has 1 to 4 channels, and shape={shape!r} has {sizes[2]}. Use Tensor for others."
@@ -151,7 +151,7 @@ class ImageArray(Image):
         if kind.name not in IMAGE_DTYPES:
             raise ConfigurationError(f"An image cannot be of {kind.name}. Types: {', '.join(IMAGE_DTYPES)}.")
         if encoding_format not in (None, "png", "jpeg"):
-            raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Formats: 'png', 'jpeg'.")
+            raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Available formats: 'png', 'jpeg'.")
         super().__init__(mode=image_mode(sizes, kind.name), id=image_id(sizes, kind.name))
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "np_dtype", kind)
@@ -229,7 +229,7 @@ class ImageArray(Image):
     def _check(self, array: np.ndarray[Any, Any]) -> None:
         fits = array.ndim == 3 and all(size in (None, found) for size, found in zip(self.shape, array.shape, strict=True))
         if not fits:
-            raise CastError(f"An array of shape {array.shape} is no image of shape {self.shape}. Reshape it.")
+            raise CastError(f"An array of shape {array.shape} is not an image of shape {self.shape}. Reshape it.")
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         if self.is_skipped:

@@ -145,7 +145,7 @@ def builder(
     root = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
     if is_at_hub(root):
         raise ConfigurationError(
-            f"data_dir is {root!r}, and the Hub is no folder of datasets. "
+            f"data_dir is {root!r}, and the Hub is not a folder of datasets. "
             f"Open the one version: tfds.builder_from_directory({files.join(root, asked.name, '<version>')!r})."
         )
     cls: Any = registered(asked.name)

@@ -133,7 +133,7 @@ class SplitReading(RecordReading):
         if library:
             raise UnknownOptionError(next(iter(library)), builder=self.label, known=("split", "batch_size", "read_config"))
         if read_config is not None and not isinstance(read_config, ReadConfig):
-            raise ArgumentTypeError(f"read_config={read_config!r} is no ReadConfig. Give one.")
+            raise ArgumentTypeError(f"read_config={read_config!r} is not a ReadConfig. Give one.")
         if batch_size is not None and (not isinstance(batch_size, int) or batch_size == 0 or batch_size < -1):
             raise ConfigurationError(f"batch_size={batch_size!r} has no meaning. Give 1 or more, or -1 for all rows at once.")
         read = super().as_dataset

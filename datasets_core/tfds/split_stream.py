@@ -381,7 +381,7 @@ class SplitStream(IterableDataset):
         """One element of every `num_shards`, from the element `index` on; or (`contiguous`) a run of them."""
         count = at_least_one("num_shards", num_shards)
         if at_least("index", index, 0) >= count:
-            raise ConfigurationError(f"index={index} is no part of {count}. Give 0 to {count - 1}.")
+            raise ConfigurationError(f"index={index} is out of range for {count} parts. Give 0 to {count - 1}.")
         return super().shard(count, index, contiguous=True) if contiguous else self._every(count, index)
 
     # -- functions -----------------------------------------------------------------------------------------------------

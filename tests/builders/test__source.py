@@ -39,7 +39,7 @@ def test_text_comes_as_utf_8_without_its_mark(tmp_path_factory, text, encoding, 
     ("options", "cause"),
     [
         ({"encoding": "utf-17"}, "'utf-17' is unknown"),
-        ({"encoding": "base64"}, "'base64' is no text encoding"),
+        ({"encoding": "base64"}, "'base64' is not a text encoding"),
         ({"encoding": "latin-1", "errors": "nonsense"}, "encoding_errors='nonsense' is unknown"),
         ({"encoding": "utf-16"}, "line 1: byte offset 4 is not utf-16"),
     ],

@@ -82,8 +82,8 @@ def test_members_of_another_format_are_left_out_with_a_warning(build):
     [
         ("x.zip", zipped({}), "is an archive without a file to read"),
         ("x.zip", zipped({".DS_Store": b"\0"}), "is an archive without a file to read"),
-        ("x.zip", b"PK", "is no zip archive"),
-        ("x.tar", b"a\n1\n", "is no tar archive"),
+        ("x.zip", b"PK", "is not a zip archive"),
+        ("x.tar", b"a\n1\n", "is not a tar archive"),
     ],
 )
 def test_an_archive_without_data_is_refused(build, name, content, cause):

@@ -62,7 +62,7 @@ UNION = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
     ("data", "cause"),
     [
         (b"", "is empty"),
-        (content(TABLE, "file")[:-20], "no readable Arrow file"),
+        (content(TABLE, "file")[:-20], "not a readable Arrow file"),
         (content(TABLE, "stream")[:-120], "is damaged"),
         (content(TABLE, "stream")[:-8], "stops without its end mark"),
         (_wild_offsets(), "is damaged"),
@@ -70,7 +70,7 @@ UNION = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
         (_misnamed("stream"), "can't decode byte 0xb4"),
         (content(pa.Table.from_arrays([pa.array([1])] * 2, ["x", "x"]), "file"), "two of its columns are named 'x'"),
         (content(pa.table({"x": pa.StructArray.from_arrays([UNION], ["y"])}), "file"), "'y' holds values of several types"),
-        (b"a,b\n1,2\n", "no readable Arrow file"),
+        (b"a,b\n1,2\n", "not a readable Arrow file"),
         (b"<html>", "web page"),
         (b"PAR1....", "a Parquet file"),
         (b"version https://git-lfs.github.com/spec/v1\n", "Git-LFS pointer"),

@@ -59,7 +59,7 @@ def test_all_columns(build):
     ("content", "message"),
     [
         (b"\n\nACGT\n>a\n", r"line 3: b'ACGT' stands before the first header"),
-        (b">a\nAC\n>b\nA\xc3\xa9C\n", r"line 3: the sequence of a record holds bytes that are no letters"),
+        (b">a\nAC\n>b\nA\xc3\xa9C\n", r"line 3: the sequence of a record holds bytes that are not letters"),
         (b">a \xff\nAC\n", r"line 1: the header of a record is not UTF-8"),
         (b"<!DOCTYPE html><html>", r"is a web page"),
     ],

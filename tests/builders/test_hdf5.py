@@ -130,5 +130,5 @@ def test_a_damaged_file_is_an_error(tmp_path):
 
 
 def test_a_batch_size_of_nothing_is_an_error(load):
-    with pytest.raises(ConfigurationError, match="batch_size=0 is no count"):
+    with pytest.raises(ConfigurationError, match="batch_size=0 is not a valid count"):
         load(lambda file: file.create_dataset("a", data=[1]), batch_size=0)

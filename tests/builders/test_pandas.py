@@ -32,5 +32,5 @@ def test_a_pickle_is_refused_and_not_loaded(build, protocol):
 
 
 def test_anything_else_is_an_error(build):
-    with pytest.raises(FileFormatError, match=r"is no frame in Parquet or Feather"):
+    with pytest.raises(FileFormatError, match=r"is not a frame in Parquet or Feather"):
         build("pandas", {"a.x": b"a,b\n"})

@@ -105,8 +105,8 @@ def test_what_the_database_refuses_is_an_error_and_nothing_is_written(load, data
         ("SELECT a, b AS a FROM t", {}, "two columns called 'a'"),
         ("t", {"index_col": "z"}, r"index_col= names 'z'"),
         ("t", {"con": "sqlite:///nowhere.db"}, "There is no database .*nowhere.db"),
-        ("t", {"con": 3}, "con=int is no connection"),
-        ("t", {"chunksize": 0}, "chunksize=0 is no count"),
+        ("t", {"con": 3}, "con=int is not a connection"),
+        ("t", {"chunksize": 0}, "chunksize=0 is not a valid count"),
         (None, {}, "Pass both"),
     ],
 )

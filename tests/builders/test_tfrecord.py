@@ -465,7 +465,7 @@ def test_specs_are_told_by_what_they_say(files: Any) -> None:
         ({"columns": ["id", "id"]}, "names 'id' twice"),
         ({"spec": {"id": FixedLenFeature([], "int32")}}, "'id' has dtype 'int32'"),
         ({"spec": {"id": 7}}, "'id'"),
-        ({"spec": ["id"]}, "is no mapping"),
+        ({"spec": ["id"]}, "is not a mapping"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(options: dict[str, Any], words: str, files: Any, load: Any) -> None:

@@ -89,10 +89,14 @@ def test_members_are_decoded_by_their_extension(load, field, content, feature, v
 @pytest.mark.parametrize(
     ("field", "content", "message"),
     [
-        ("cls", b"x", r"shard-0\.tar: holds 'a\.cls', which is no whole number"),
-        ("json", b"{", r"holds 'a\.json', which is no JSON"),
-        ("txt", b"\xff", r"holds 'a\.txt', which is no UTF-8 text"),
-        ("npy", npy(np.array([None]), allow_pickle=True), r"no numpy array \(it holds pickled objects, which are not loaded"),
+        ("cls", b"x", r"shard-0\.tar: holds 'a\.cls', which cannot be read as integer"),
+        ("json", b"{", r"holds 'a\.json', which cannot be read as JSON"),
+        ("txt", b"\xff", r"holds 'a\.txt', which cannot be read as UTF-8 text"),
+        (
+            "npy",
+            npy(np.array([None]), allow_pickle=True),
+            r"cannot be read as numpy array \(it holds pickled objects, which are not loaded",
+        ),
         ("npy", npy(np.arange(9))[:-8], r"64 bytes follow a header that tells of 72"),
     ],
 )

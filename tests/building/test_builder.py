@@ -61,7 +61,7 @@ def built(tmp_path):
 def test_several_configs_without_a_default_ask_for_a_name(tmp_path):
     with pytest.raises(UnknownConfigError, match="'english', 'french'"):
         Languages(cache_dir=str(tmp_path))
-    with pytest.raises(UnknownConfigError, match=r"'german' is no config of .*'english', 'french'"):
+    with pytest.raises(UnknownConfigError, match=r"Unknown config 'german' in .*'english', 'french'"):
         Languages(cache_dir=str(tmp_path), config_name="german")
 
 

@@ -173,7 +173,7 @@ def test_nests_of_splits_come_back_in_their_shape(small: Plain, asked: dict[str,
 
 
 def test_what_is_no_read_config_is_refused(small: Plain) -> None:
-    with pytest.raises(ArgumentTypeError, match="is no ReadConfig"):
+    with pytest.raises(ArgumentTypeError, match="is not a ReadConfig"):
         small.as_dataset("train", read_config={"shuffle_seed": 1})
 
 

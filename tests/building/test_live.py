@@ -259,7 +259,7 @@ def test_a_nest_of_splits_is_a_nest_of_streams(tmp_path):
     first, second = Rows(cache_dir=str(tmp_path)).as_streaming_dataset(["train[:2]", "test"])
 
     assert (ns(first), ns(second)) == ([0, 1], [900, 901, 902])
-    with pytest.raises(UnknownSplitError, match="'tran' is no split"):
+    with pytest.raises(UnknownSplitError, match="Unknown split 'tran'"):
         Rows(cache_dir=str(tmp_path)).as_streaming_dataset("tran")
 
 

@@ -100,7 +100,7 @@ def test_both_layouts_are_found(built: Path, tmp_path: Path) -> None:
         assert found.folder == str(tmp_path / "acme___reviews" / folder)
     with pytest.raises(UnknownConfigError, match="several configs and none is the default"):
         find_prepared(tmp_path, "acme/reviews")
-    with pytest.raises(UnknownConfigError, match="'fr' is no config"):
+    with pytest.raises(UnknownConfigError, match="Unknown config 'fr'"):
         find_prepared(tmp_path, "acme/reviews", "fr")
 
 

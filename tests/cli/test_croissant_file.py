@@ -39,7 +39,7 @@ def test_croissant_says_where_a_file_belongs_that_is_written_elsewhere(
 
 def test_croissant_of_a_split_that_is_not_there_is_an_error(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["croissant", table, "--cache-dir", cache, "--split", "dev"]) == 1
-    assert "'dev' is no split" in capsys.readouterr().err
+    assert "Unknown split 'dev'" in capsys.readouterr().err
 
 
 def test_croissant_takes_one_config(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -97,7 +97,7 @@ def test_nothing_is_removed_unasked(built: str, cache: str, capsys: pytest.Captu
 
 def test_removing_what_is_not_there_is_an_error(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cache", "rm", "nobody", "--yes", "--cache-dir", cache]) == 1
-    assert "'nobody' is no dataset" in capsys.readouterr().err
+    assert "No dataset 'nobody'" in capsys.readouterr().err
 
 
 def test_gc_removes_a_dead_build_and_spares_a_finished_one(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:

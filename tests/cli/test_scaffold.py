@@ -43,4 +43,4 @@ def test_what_exists_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize("name", ["My_birds", "my-birds", "1birds", "../birds", ""])
 def test_a_name_that_is_none_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", name, "--dir", str(tmp_path)]) == 1
-    assert "is no name for a dataset" in capsys.readouterr().err
+    assert "is not a valid dataset name" in capsys.readouterr().err

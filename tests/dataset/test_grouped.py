@@ -29,7 +29,7 @@ def test_properties_are_by_split(splits: DatasetDict) -> None:
 
 @pytest.mark.parametrize("key", ["tran", 0])
 def test_an_unknown_split_names_the_splits(splits: DatasetDict, key: str) -> None:
-    with pytest.raises(UnknownSplitError, match="Splits: 'train', 'test'") as caught:
+    with pytest.raises(UnknownSplitError, match="Available splits: 'train', 'test'") as caught:
         splits[key]
 
     assert isinstance(caught.value, KeyError)

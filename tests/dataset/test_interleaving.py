@@ -102,7 +102,7 @@ def test_arguments_without_meaning_are_named(
 
 
 def test_probabilities_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="are no numbers"):
+    with pytest.raises(ArgumentTypeError, match="are not numbers"):
         interleaved([1, 2], ["a", "b"], 1, "first_exhausted")  # type: ignore[list-item]
 
 

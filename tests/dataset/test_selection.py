@@ -179,12 +179,12 @@ def test_sorts_without_meaning_are_refused(small: Dataset) -> None:
     for act, message in (
         (lambda: small.sort([]), "no column to sort by"),
         (lambda: small.sort(["a", "b"], reverse=[True]), "2 columns and 1 values for reverse"),
-        (lambda: small.sort("a", null_placement="x"), "null_placement='x' is no place"),
+        (lambda: small.sort("a", null_placement="x"), "null_placement='x' is not a place"),
         (lambda: nested.sort("l"), "Column 'l' is list.*, whose values have no order"),
     ):
         with pytest.raises(ConfigurationError, match=message):
             act()
-    with pytest.raises(UnknownColumnError, match="'zz' is no column"):
+    with pytest.raises(UnknownColumnError, match="Unknown column 'zz'"):
         small.sort(["a", "zz"])
 
 
@@ -242,7 +242,7 @@ def test_no_rows_are_split_into_none() -> None:
 def test_splits_without_meaning_are_refused(small: Dataset) -> None:
     with pytest.raises(ConfigurationError, match="at random only"):
         small.train_test_split(stratify_by_column="a", shuffle=False)
-    with pytest.raises(ConfigurationError, match="Column 'a' is no ClassLabel"):
+    with pytest.raises(ConfigurationError, match="Column 'a' is not a ClassLabel feature"):
         small.train_test_split(stratify_by_column="a")
     with pytest.raises(UnknownColumnError, match="'zz'"):
         small.train_test_split(stratify_by_column="zz")

@@ -40,7 +40,7 @@ def test_sizes_that_do_not_add_up_are_errors(test: Any, train: Any) -> None:
 
 @pytest.mark.parametrize("size", ["3", True, [1]])
 def test_what_is_no_size_is_refused(size: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="is no size"):
+    with pytest.raises(ArgumentTypeError, match="is not a size"):
         part_sizes(10, size, None)
 
 

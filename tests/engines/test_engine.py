@@ -239,7 +239,7 @@ def test_an_engine_is_added_by_one_call(tmp_path: Path) -> None:
         assert built["a"] == [1, 2] and len(made) == 3
     finally:
         del engine_module._ENGINES["mine"]
-    with pytest.raises(ConfigurationError, match="'mine' is no engine"):
+    with pytest.raises(ConfigurationError, match="Unknown engine 'mine'"):
         get_engine("mine")
     with pytest.raises(ConfigurationError, match="engine of the library"):
         register_engine("threads", backwards)
@@ -261,10 +261,12 @@ def test_a_number_of_workers_below_one_is_refused(num_proc: object) -> None:
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigurationError, match=r"'spark' is no engine\. Engines: 'serial', 'threads', 'processes'"):
+    with pytest.raises(
+        ConfigurationError, match=r"Unknown engine 'spark'\. Available engines: 'serial', 'threads', 'processes'"
+    ):
         get_engine("spark")
 
 
 def test_an_object_without_run_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="is no engine"):
+    with pytest.raises(ConfigurationError, match="Unknown engine"):
         get_engine(3)  # type: ignore[arg-type]

@@ -81,7 +81,7 @@ FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
         {"file": "a.tfrecord", "row": 7, "advice": "Ask for 3"},
     ),
     (
-        errors.CellCastError("a", "it is no number", row=3),
+        errors.CellCastError("a", "it is not a number", row=3),
         {"row": 3, "advice": "Mend the value, or the feature of the column"},
     ),
     (errors.ItemError("it lacks a key"), {"advice": "Mend the record, or the handler of the item"}),

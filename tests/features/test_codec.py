@@ -64,7 +64,7 @@ def test_without_features_columns_and_types_come_from_the_rows() -> None:
 def test_without_features_what_does_not_fit_is_named_with_both_rows() -> None:
     with pytest.raises(CellCastError, match=r"Row 2, column 'a': 'x' \(str, string\) does not fit 1 \(int, int64\) of row 0"):
         RowEncoder(None).encode([{"a": 1}, {}, {"a": "x"}])
-    with pytest.raises(CellCastError, match="no string"):
+    with pytest.raises(CellCastError, match="not a string"):
         RowEncoder(None).encode([{"a": 1}, {7: 1}])
 
 

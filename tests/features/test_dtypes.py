@@ -61,7 +61,7 @@ def test_a_type_is_named_so_that_its_name_gives_it_back(arrow_type: pa.DataType)
     ],
 )
 def test_a_name_of_nothing_is_refused_with_what_to_write(name: str, advice: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no dtype") as caught:
+    with pytest.raises(ConfigurationError, match="is not a valid dtype") as caught:
         type_from_name(name)
     assert advice in str(caught.value)
 

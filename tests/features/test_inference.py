@@ -147,7 +147,7 @@ def test_zones_that_differ_become_utc() -> None:
         ([D(1), D("1E-80")], 1, ["76 digits"]),
         ([1 + 2j], 0, ["complex"]),
         ([object()], 0, ["object"]),
-        ([{1: 2}], 0, ["no string"]),
+        ([{1: 2}], 0, ["not a string"]),
         (["\ud800"], 0, ["surrogate"]),
         ([np.array([1j])], 0, ["no Arrow type"]),
         ([dt.datetime(2020, 1, 1, tzinfo=UTC), dt.datetime(2020, 1, 1)], 1, ["UTC", "row 0"]),

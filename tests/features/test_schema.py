@@ -215,7 +215,7 @@ def test_examples_and_batches_are_encoded_and_decoded() -> None:
 
 
 def test_a_value_that_does_not_fit_is_named_with_column_and_row() -> None:
-    with pytest.raises(CastError, match="'a', row 1: 'y'"):
+    with pytest.raises(CastError, match="'a', row 1: Unknown class 'y'"):
         Features({"a": ClassLabel(names=["x"])}).encode_batch({"a": ["x", "y"]})
     with pytest.raises(CastError, match="columns"):
         Features({"a": Value("int8")}).encode_batch({"b": []})

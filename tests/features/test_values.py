@@ -105,7 +105,7 @@ def test_a_value_is_stored_by_its_dtype(dtype: str, value: object, stored: objec
 def test_a_value_that_would_be_damaged_is_refused(dtype: str, value: object) -> None:
     with pytest.raises(CastError) as caught:
         coercer(type_from_name(dtype))(value)
-    assert len(str(caught.value)) < 250
+    assert len(str(caught.value)) < 260
 
 
 def test_an_integer_of_thousands_of_digits_is_refused() -> None:
@@ -132,7 +132,7 @@ def test_a_value_is_shown_short(value: object) -> None:
 
 @pytest.mark.parametrize("value", ["ab", b"ab", {"a": 1}, 5, None, iter([1])])
 def test_what_stands_for_no_list_has_no_elements(value: object) -> None:
-    with pytest.raises(CastError, match="no list"):
+    with pytest.raises(CastError, match="not a valid list"):
         as_elements(value)
 
 

@@ -34,12 +34,12 @@ def test_a_checksum_that_is_recorded_twice_alike_is_one() -> None:
         (f"https://x/a\t٣\t{SHA}\ta", "the size '٣'"),
         ("https://x/a\t3\tabc\ta", "'abc' is not a sha256"),
         (f"https://x/0\t4\t{SHA}\ta", "a second time"),
-        (f"https://x/a\t3\t{SHA}\t../a", "no name of a file"),
-        (f"https://x/a\t3\t{SHA}\t/etc/passwd", "no name of a file"),
-        (f"https://x/a\t3\t{SHA}\t..", "no name of a file"),
-        (f"https://x/a\t3\t{SHA}\tb\\a", "no name of a file"),
-        (f"https://x/a\t3\t{SHA}\ta\x07", "no name of a file"),
-        (f"https://x/a\t3\t{SHA}\t{'a' * 300}", "no name of a file"),
+        (f"https://x/a\t3\t{SHA}\t../a", "not a file name"),
+        (f"https://x/a\t3\t{SHA}\t/etc/passwd", "not a file name"),
+        (f"https://x/a\t3\t{SHA}\t..", "not a file name"),
+        (f"https://x/a\t3\t{SHA}\tb\\a", "not a file name"),
+        (f"https://x/a\t3\t{SHA}\ta\x07", "not a file name"),
+        (f"https://x/a\t3\t{SHA}\t{'a' * 300}", "not a file name"),
     ],
 )
 def test_a_malformed_checksum_is_named_by_file_and_line(line: str, reason: str) -> None:

@@ -115,7 +115,7 @@ def test_token_true_asks_for_the_token_that_the_user_logged_in_with(site, manage
 
 @pytest.mark.parametrize("url", ["http://", "https://[::1", "http://host:port/a", "http:///a"])
 def test_a_broken_url_is_told(manager, url):
-    with pytest.raises(DownloadError, match=r"no valid URL|no http"):
+    with pytest.raises(DownloadError, match=r"not a valid URL|not an http"):
         manager.download(url)
 
 

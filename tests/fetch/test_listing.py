@@ -226,8 +226,8 @@ UNSAFE = {
     "other bytes": ([("x", b"2")], "appears twice and differs"),
     "other bytes, other spelling": ([("./x", b"2")], "appears twice and differs"),
     "file and link": ([("x", (SOFT, "y")), ("y", b"")], "appears twice and differs"),
-    "file in a file": ([("x/y", b"2")], "both a folder and not"),
-    "file in a link": ([("q/x", b"2"), ("d", (SOFT, "q")), ("d/e", b"3")], "both a folder and not"),
+    "file in a file": ([("x/y", b"2")], "both a folder and a file"),
+    "file in a link": ([("q/x", b"2"), ("d", (SOFT, "q")), ("d/e", b"3")], "both a folder and a file"),
     "out": ([("../e", b"2")], "leads out"),
 }
 

@@ -17,7 +17,7 @@ NESTINGS = st.recursive(
 @pytest.mark.parametrize("wrong", [(x for x in "a"), None, 3, {"a"}, [b"bytes"], ["a", None]])
 def test_what_is_no_path_is_refused_by_name(manager, wrong, tmp_path):
     (tmp_path / "a").write_text("a")
-    with pytest.raises(ConfigurationError, match="no path or URL"):
+    with pytest.raises(ConfigurationError, match="not a path or URL"):
         manager.download(wrong)
 
 

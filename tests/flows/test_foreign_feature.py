@@ -58,7 +58,7 @@ class Place(Feature):
         if isinstance(value, str):
             value = Point(*map(float, value.split(",")))
         if not isinstance(value, Point):
-            raise CastError(f"{value!r} is no place. Give a Point.")
+            raise CastError(f"{value!r} is not a place. Give a Point.")
         return {"x": round(value.x, self.digits), "y": round(value.y, self.digits)}
 
     def decode_example(self, value, token_per_repo_id=None):

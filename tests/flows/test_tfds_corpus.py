@@ -296,7 +296,7 @@ def _served(folder: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     ("value", "what"),
-    [("'x'", r"column 'n'.*'x' \(str\) is no int64"), ("None", "feature 'n': it is None"), ("2**70", "column 'n'")],
+    [("'x'", r"column 'n'.*'x' \(str\) is not a valid int64"), ("None", "feature 'n': it is None"), ("2**70", "column 'n'")],
 )
 def test_rows_that_do_not_fit_are_told_by_their_line(value: str, what: str, tmp_path: Path) -> None:
     script = tmp_path / "twice.py"

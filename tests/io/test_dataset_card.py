@@ -124,7 +124,7 @@ def test_a_config_of_another_format_stays_behind_what_is_pushed() -> None:
 
 @pytest.mark.parametrize(("path", "kind"), [("train.csv", "csv"), ("train/a.jsonl.gz", "json")])
 def test_files_of_another_format_that_no_card_names_are_told_and_let_be(path: str, kind: str) -> None:
-    with pytest.warns(DataFilesWarning, match=rf"{path} of org/name is {kind}, .* no split of 'default' any more"):
+    with pytest.warns(DataFilesWarning, match=rf"{path} of org/name is {kind}, .* not a split of 'default' any more"):
         (entry,) = read_card(card(None, TEST, paths=[path]), path="README.md").configs
     assert entry.data_files == {"test": ["data/test-*"]}
 

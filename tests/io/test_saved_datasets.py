@@ -80,7 +80,7 @@ def test_a_folder_that_was_not_saved_is_an_error(tmp_path: Path) -> None:
 
 def test_what_is_no_path_is_named() -> None:
     for load in (lambda: load_one(Dataset, 5), lambda: load_group(Dataset, 5), lambda: holds_group(5)):  # type: ignore[arg-type]
-        with pytest.raises(ArgumentTypeError, match="5 is no folder"):
+        with pytest.raises(ArgumentTypeError, match="5 is not a folder"):
             load()
-    with pytest.raises(ArgumentTypeError, match="5 is no folder"):
+    with pytest.raises(ArgumentTypeError, match="5 is not a folder"):
         Dataset.from_dict({"a": [1]}).save_to_disk(5)  # type: ignore[arg-type]

@@ -314,9 +314,9 @@ def test_a_link_to_nothing_is_refused_where_it_would_be_read(tmp_path: Path) -> 
 def test_a_pipe_is_no_data_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     for ask in (lambda: _inferred(tmp_path), lambda: resolve_data_files(str(tmp_path / "*.csv"))):
-        with pytest.raises(DataFilesNotFoundError, match=r"pipe\.csv is no regular file"):
+        with pytest.raises(DataFilesNotFoundError, match=r"pipe\.csv is not a regular file"):
             ask()
-    with pytest.raises(DataFilesNotFoundError, match=r"pipe\.csv is no regular file"):
+    with pytest.raises(DataFilesNotFoundError, match=r"pipe\.csv is not a regular file"):
         resolve_data_files(str(tmp_path / "pipe.csv"))
 
 

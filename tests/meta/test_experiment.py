@@ -37,5 +37,5 @@ def test_members_are_those_of_the_author() -> None:
 
 @pytest.mark.parametrize("value", ["unknown", None, 1, [], Packing])
 def test_what_is_no_member_is_refused(value: object) -> None:
-    with pytest.raises(UnknownExperimentError, match="is no experiment"):
+    with pytest.raises(UnknownExperimentError, match="Unknown experiment"):
         check_experiment(value)

@@ -170,7 +170,7 @@ BROKEN = {
     b'{"splits": {"train": {"name": "train", "num_examples": "x"}}}': "num_examples of split 'train'",
     b'{"download_size": "12"}': "download_size is '12'",
     b'{"description": 3}': "description is 3",
-    b'{"version": "1"}': "'1' is no version",
+    b'{"version": "1"}': "'1' is not a valid version",
     b'{"version": {}}': "KeyError",
     b'{"version": 3}': "version is 3",
     b'{"supervised_keys": 3}': "supervised_keys is 3",

@@ -33,7 +33,7 @@ def test_a_path_is_read_step_by_step(text: str, steps: tuple[Any, ...]) -> None:
 
 @pytest.mark.parametrize("text", ["$..a", "$.a[?(@.b)]", "$.a[1:2]", "$[a]", "$.a['b", "$.a["])
 def test_what_is_more_than_that_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no path of keys"):
+    with pytest.raises(ValueError, match="is not a path of keys"):
         parse_json_path(text)
 
 

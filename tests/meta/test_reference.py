@@ -118,5 +118,5 @@ def test_other_paths_stay_whole(path: str) -> None:
 
 
 def test_a_version_with_leading_zeros_is_refused() -> None:
-    with pytest.raises(ReferenceSyntaxError, match=r"'01.0.0' is no version"):
+    with pytest.raises(ReferenceSyntaxError, match=r"'01.0.0' is not a valid version"):
         split_version("mnist:01.0.0")

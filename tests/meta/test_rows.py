@@ -85,7 +85,7 @@ def test_a_slice_only_touches_its_own_shards() -> None:
 
 
 def test_an_unknown_split_is_told_the_known_ones() -> None:
-    with pytest.raises(UnknownSplitError, match=r"'tran' is no split\. Splits: 'train'\."):
+    with pytest.raises(UnknownSplitError, match=r"Unknown split 'tran'\. Available splits: 'train'\."):
         row_ranges("tran", {"train": [1]})
 
 

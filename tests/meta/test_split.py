@@ -229,19 +229,19 @@ def test_an_expression_has_one_shortest_text(spec: str, equal: str) -> None:
         ("train[4%]", "single number must count shards"),
         ("train[::2]", "no step"),
         ("train[:5.5]", "not a whole number"),
-        ("train[:1e1]", "no bound"),
-        ("train[٣:]", "no bound"),
-        ("train\n", "no split name"),
-        (" train", "no split name"),
-        ("train[:5%] (closest)", "no split name"),
+        ("train[:1e1]", "not a bound"),
+        ("train[٣:]", "not a bound"),
+        ("train\n", "not a valid split name"),
+        (" train", "not a valid split name"),
+        ("train[:5%] (closest)", "not a valid split name"),
         ("train(even3[3])", "none of the 3 even parts"),
         ("train(even0[0])", "none of the 0 even parts"),
-        ("train(even3[0])(closest)", "no even part"),
+        ("train(even3[0])(closest)", "not an even part"),
         ("train(even3)", "'even3'"),
         ("train+", "missing"),
-        ("train[:" + "9" * 5000 + "]", "no bound"),
-        (".train", "no split name"),
-        ("../train", "no split name"),
+        ("train[:" + "9" * 5000 + "]", "not a bound"),
+        (".train", "not a valid split name"),
+        ("../train", "not a valid split name"),
     ],
 )
 def test_a_refusal_names_the_expression_and_the_reason(spec: str, reason: str) -> None:
@@ -270,7 +270,7 @@ def test_arguments_that_mean_nothing_are_refused(arguments: dict[str, Any]) -> N
 
 
 def test_an_unknown_split_is_told_the_known_ones() -> None:
-    with pytest.raises(UnknownSplitError, match=r"'tran' is no split\. Splits: 'train', 'test'\."):
+    with pytest.raises(UnknownSplitError, match=r"Unknown split 'tran'\. Available splits: 'train', 'test'\."):
         ReadInstruction.from_spec("train+tran[:5]").to_absolute({"train": 3, "test": 2})
 
 
@@ -412,7 +412,7 @@ def test_a_named_tuple_of_splits_is_a_tuple() -> None:
 
 @pytest.mark.parametrize("value", [None, 3, {"train"}, [["train"], 1.0]])
 def test_what_is_no_split_is_refused_by_name(value: Any) -> None:
-    with pytest.raises(ConfigurationError, match="Give a text such as"):
+    with pytest.raises(ConfigurationError, match="Give a string such as"):
         parse_split(value)
 
 

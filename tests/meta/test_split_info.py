@@ -69,7 +69,7 @@ def test_an_instruction_is_a_key_too(splits: SplitDict) -> None:
 
 
 def test_an_unknown_split_is_told_the_known_ones(splits: SplitDict) -> None:
-    with pytest.raises(UnknownSplitError, match=r"'tran' is no split of 'ds'\. Splits: 'train', 'test'\."):
+    with pytest.raises(UnknownSplitError, match=r"Unknown split 'tran' in 'ds'\. Available splits: 'train', 'test'\."):
         splits["tran"]
 
 

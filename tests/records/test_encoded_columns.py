@@ -154,7 +154,7 @@ def test_tables_of_several_batches() -> None:
     assert encode_examples(table.slice(0, 0)).to_pylist() == []
     with pytest.raises(CellCastError, match="Row 2, column 'b'"):
         encode_examples(pa.Table.from_batches([batch.slice(0, 1), batch]))
-    with pytest.raises(ArgumentTypeError, match="dict is no batch"):
+    with pytest.raises(ArgumentTypeError, match="dict is not a batch"):
         encode_examples({"a": [1]})
 
 

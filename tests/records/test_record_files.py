@@ -87,9 +87,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         record_file(tmp_path / "none.bin").at(0, 1)
     with pytest.raises(FileFormatError, match="is a folder"):
         read(record_file(tmp_path))
-    with pytest.raises(ArgumentTypeError, match="A int is no file"):
+    with pytest.raises(ArgumentTypeError, match="A int is not a file"):
         record_file(3)  # type: ignore[arg-type]
-    with pytest.raises(DownloadError, match="no file of which parts"):
+    with pytest.raises(DownloadError, match="does not support reading parts"):
         record_file("/dev/null").at(0, 1)
 
 

@@ -140,7 +140,7 @@ def test_where_none_can_be_saved(tmp_path: Path, range_server: Any) -> None:
         records.index(packed, save=True)
     url = range_server.put("a.tfrecord", DATA)
     for save in (True, f"{url}.idx"):
-        with pytest.raises(ConfigurationError, match="no local path"):
+        with pytest.raises(ConfigurationError, match="not a local path"):
             records.index(url, save=save)
     assert range_server.requests == []
     records.index(url, save=tmp_path / "b.idx")

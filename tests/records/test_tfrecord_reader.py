@@ -133,7 +133,7 @@ def test_a_missing_file_and_other_mistakes(tmp_path: Path) -> None:
         TFRecordReader(tmp_path / "none", block_bytes=0)
     with pytest.raises(ArgumentTypeError, match="index=3"):
         TFRecordReader(tmp_path / "none", index=3)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentTypeError, match="A list is no file"):
+    with pytest.raises(ArgumentTypeError, match="A list is not a file"):
         TFRecordReader([b"record"])  # type: ignore[arg-type]
 
 

@@ -157,7 +157,7 @@ def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises((DatasetDiskError, ConfigurationError)):
         TFRecordWriter(tmp_path / "file" / "a.tfrecord")
-    with pytest.raises(ArgumentTypeError, match="no place to write"):
+    with pytest.raises(ArgumentTypeError, match="not a place to write"):
         TFRecordWriter(3)  # type: ignore[arg-type]
     for kind, level in (("LZ4", -1), ("GZIP", 10)):
         with pytest.raises(ConfigurationError, match="compression"):

@@ -161,7 +161,7 @@ def test_files_of_the_users_own_in_a_named_config_keep_its_options(carded: Path)
 
 
 def test_an_unknown_config_lists_the_known_ones(carded: Path) -> None:
-    with pytest.raises(UnknownConfigError, match=r"'fr' is no config of .*Configs: 'en', 'json'\."):
+    with pytest.raises(UnknownConfigError, match=r"Unknown config 'fr' in .*Available configs: 'en', 'json'\."):
         _source(carded, name="fr").builder()
 
 
@@ -169,7 +169,7 @@ def test_several_configs_without_a_default_ask_for_a_name(write: Callable[..., P
     folder = write(README_dot_md="---\nconfigs:\n- config_name: a\n- config_name: b\n---\n", train_dot_csv="a\n1\n")
     source = _source(folder)
     assert source.default_config_name is None
-    with pytest.raises(UnknownConfigError, match=r"several configs and none is the default\. Configs: 'a', 'b'\."):
+    with pytest.raises(UnknownConfigError, match=r"several configs and none is the default\. Available configs: 'a', 'b'\."):
         source.builder()
 
 
@@ -253,7 +253,7 @@ def test_a_card_does_not_reach_out_of_its_folder(write: Callable[..., Path], pat
 def test_a_card_does_not_choose_the_folder_of_the_build(write: Callable[..., Path], option: str) -> None:
     card = f"---\nconfigs:\n- config_name: default\n  data_files: a.csv\n  {option}\n---\n"
     folder = write(README_dot_md=card, a_dot_csv="a\n1\n")
-    with pytest.raises(ConfigurationError, match=f"{option.partition(':')[0]!r} is no option of a config"):
+    with pytest.raises(ConfigurationError, match=f"Unknown config option {option.partition(':')[0]!r}"):
         _source(folder).builder()
 
 

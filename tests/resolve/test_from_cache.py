@@ -169,7 +169,7 @@ def test_what_does_not_stand_there_is_refused(place: Place) -> None:
         place.load("reviews/en:1.10.0")
     with pytest.raises(DatasetNotFoundError, match=r"choose another version: 1\.2\.0\.$"):  # of this config alone
         place.load("reviews/de:2.0.0")
-    with pytest.raises(UnknownConfigError, match=r"'fr' is no config of 'reviews'. Configs: 'de', 'en'"):
+    with pytest.raises(UnknownConfigError, match=r"Unknown config 'fr' in 'reviews'. Available configs: 'de', 'en'"):
         place.load("reviews/fr:1.0.0")
     with pytest.raises(UnknownConfigError, match="several configs and none is the default"):
         place.load("reviews")

@@ -27,7 +27,8 @@ def test_every_format_of_the_library_has_its_builder(name: str) -> None:
 
 def test_an_unknown_format_is_an_error_that_names_the_known_ones() -> None:
     with pytest.raises(
-        UnknownFormatError, match=r"'xls' is no data format\. Formats: 'parquet', 'arrow', 'json', 'csv', 'imagefolder', "
+        UnknownFormatError,
+        match=r"Unknown data format 'xls'\. Available formats: 'parquet', 'arrow', 'json', 'csv', 'imagefolder', ",
     ):
         registry.builder_class("xls")
 
@@ -84,7 +85,7 @@ def test_a_format_of_the_library_is_not_replaced(install: Callable[..., None]) -
     [
         ("gone", "gone_module_x:Fake", "", "'gone' is registered as 'gone_module_x:Fake', which cannot be imported"),
         ("lost", "lost_plugin:Missing", "", "AttributeError"),
-        ("wrong", "wrong_plugin:value", "value = 3", "which is no DatasetBuilder"),
+        ("wrong", "wrong_plugin:value", "value = 3", "which is not a DatasetBuilder"),
         ("broken", "broken_plugin:Fake", "1 / 0", "ZeroDivisionError"),
     ],
 )

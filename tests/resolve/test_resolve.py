@@ -108,7 +108,7 @@ def test_an_empty_folder(tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_refused_is_not_even_compiled(scripted: Path) -> None:
-    (scripted / "found.py").write_text(SCRIPT + "\nthis is no Python\n")
+    (scripted / "found.py").write_text(SCRIPT + "\nthis is not valid Python\n")
     with pytest.raises(UntrustedScriptError, match=r"found\.py is a dataset script.*trust_remote_code=True"):
         resolve(Request(str(scripted), trust_remote_code=False))
     assert not (scripted / "found.py.ran").exists()

@@ -63,12 +63,12 @@ def test_the_default_config_is_built_when_none_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_config_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UnknownConfigError, match=r"Configs: 'en', 'fr'"):
+    with pytest.raises(UnknownConfigError, match=r"Available configs: 'en', 'fr'"):
         _source(tmp_path, ("en", "fr"), name="de").builder()
 
 
 def test_several_configs_without_a_default_ask_for_a_name(tmp_path: Path) -> None:
-    with pytest.raises(UnknownConfigError, match=r"none is the default.*Configs: 'en', 'fr'"):
+    with pytest.raises(UnknownConfigError, match=r"none is the default.*Available configs: 'en', 'fr'"):
         _source(tmp_path, ("en", "fr")).builder()
 
 

@@ -64,9 +64,9 @@ def test_a_relative_import_does_not_leave_the_folder(tmp_path: Path, line: str) 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x = 1\nclass :\n", r"main\.py, line 2: it is no Python"),
+        ("x = 1\nclass :\n", r"main\.py, line 2: it is not valid Python"),
         ("x = " + "-" * 100_000 + "1", "nested too deep"),
-        ("x = '\0'\n", r"main\.py.*it is no Python"),
+        ("x = '\0'\n", r"main\.py.*it is not valid Python"),
     ],
 )
 def test_a_syntax_error_is_told_with_file_and_line(tmp_path: Path, text: str, words: str) -> None:
@@ -154,7 +154,7 @@ def test_a_pipe_and_a_file_of_gigabytes_are_no_scripts(tmp_path: Path) -> None:
     with (tmp_path / "large.py").open("wb") as file:
         file.truncate(1 << 30)
 
-    with pytest.raises(DatasetNotFoundError, match="no file but a folder, a pipe"):
+    with pytest.raises(DatasetNotFoundError, match="not a file but a folder, a pipe"):
         read_script(tmp_path / "pipe.py")
     with pytest.raises(ScriptError, match="1,073,741,824 bytes"):
         read_script(tmp_path / "large.py")

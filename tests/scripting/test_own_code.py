@@ -32,7 +32,7 @@ class _Strange(BaseException):
         ("\nraise SystemExit(3)\n", "failed with SystemExit: 3"),
         ("\nraise GeneratorExit\n", "failed with GeneratorExit"),
         ("\nraise Strange('x')\n", "failed with _Strange: x"),
-        ("\nraise Column('x', known=['a'])\n", "'x' is no column"),
+        ("\nraise Column('x', known=['a'])\n", "Unknown column 'x'"),
         (
             "\nraise ExceptionGroup('two', [KeyError('a'), ValueError('b')])\n",
             "two .2 sub-exceptions.: KeyError: 'a'; ValueError: b",

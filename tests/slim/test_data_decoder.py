@@ -63,6 +63,6 @@ def test_one_name_is_no_list() -> None:
 
 
 def test_an_unknown_item_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(UnknownItemError, match=r"'c' is no item. Items: 'a', 'b'.") as caught:
+    with pytest.raises(UnknownItemError, match=r"Unknown item 'c'. Available items: 'a', 'b'.") as caught:
         chosen_items(["c"], ["a", "b"])
     assert isinstance(caught.value, ValueError) and isinstance(caught.value, KeyError)

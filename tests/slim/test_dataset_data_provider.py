@@ -543,6 +543,6 @@ def test_a_decoder_that_fits_no_sample_is_told_as_the_decoder(tmp_path: Path) ->
         writer.write(records.encode_example({"a": 1}))
     decoder = slim.TFExampleDecoder({"a": records.FixedLenFeature([], "int64")}, {"b": slim.Tensor("b")})
     dataset = slim.Dataset(str(tmp_path / "a.tfrecord"), slim.TFRecordReader, decoder, 1, {})
-    missing = pytest.raises(UnknownFeatureError, match=r"the key 'b', of which no spec tells")
+    missing = pytest.raises(UnknownFeatureError, match=r"the key 'b', which has no feature spec")
     with slim.DatasetDataProvider(dataset, shuffle=False) as provider, missing:
         provider.get(["b"])

@@ -66,7 +66,7 @@ def test_tensors_take_their_shape(handler: slim.Tensor, wanted: Any) -> None:
 
 
 def test_a_shape_of_the_record_that_is_none_names_its_keys() -> None:
-    with pytest.raises(ConfigurationError, match=r"the shape in 'size' \[-1, -1\] is no shape"):
+    with pytest.raises(ConfigurationError, match=r"the shape in 'size' \[-1, -1\] is not a valid shape"):
         slim.Tensor("flat", shape_keys="size").tensors_to_item({"flat": np.arange(6), "size": np.array([-1, -1])})
 
 

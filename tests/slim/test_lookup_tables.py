@@ -101,12 +101,12 @@ def test_whatever_looks_up_is_a_table() -> None:
 
 @pytest.mark.parametrize("table", ["abc", 3, None])
 def test_what_is_no_table_is_refused(table: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="is no table"):
+    with pytest.raises(ArgumentTypeError, match="is not a table"):
         LookupTable.of(table)
 
 
 def test_a_text_is_no_vocabulary() -> None:
-    with pytest.raises(ArgumentTypeError, match="'abc' is no vocabulary"):
+    with pytest.raises(ArgumentTypeError, match="'abc' is not a vocabulary"):
         LookupTable("abc")
 
 

@@ -22,7 +22,7 @@ def test_a_key_without_a_spec_is_told_when_its_item_is_asked_for() -> None:
     made = decoder(n=slim.Tensor("n"), other=slim.Tensor("other"))
     assert made.decode(next(iter(BLOCK)), ["n"]) == [0]
     with pytest.raises(
-        UnknownFeatureError, match=r"Item 'other' is made of the key 'other', of which no spec tells. Keys .* 'n', 'size'"
+        UnknownFeatureError, match=r"Item 'other' needs the key 'other', which has no feature spec. Keys .* 'n', 'size'"
     ):
         made.decode(b"")
     with pytest.raises(KeyError):
@@ -36,7 +36,7 @@ def test_what_is_no_handler_is_refused(handlers: Any) -> None:
 
 
 def test_handlers_stand_in_a_dict() -> None:
-    with pytest.raises(ArgumentTypeError, match="is no dict"):
+    with pytest.raises(ArgumentTypeError, match="is not a dict"):
         slim.TFExampleDecoder(SPECS, [slim.Tensor("n")])  # type: ignore[arg-type]
 
 

@@ -56,7 +56,7 @@ def test_a_list_of_columns_gives_items_of_the_same_names() -> None:
 
 
 def test_a_column_that_the_row_lacks_is_named() -> None:
-    with pytest.raises(UnknownColumnError, match=r"'b' is no column of the dataset. Columns: 'a'."):
+    with pytest.raises(UnknownColumnError, match=r"Unknown column 'b'. Available columns: 'a'."):
         slim.RowDecoder(["b"]).decode({"a": 1})
 
 

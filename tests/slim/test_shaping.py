@@ -109,5 +109,5 @@ def test_a_default_fills_what_can_hold_it(default: Any, dtype: Any, wanted: Any)
 
 @pytest.mark.parametrize(("default", "dtype"), [(1.5, "int64"), ("-", "float32"), (7, object), ([], "int64")])
 def test_a_default_that_does_not_fit_is_refused(default: Any, dtype: Any) -> None:
-    with pytest.raises(ItemError, match="is no value of an array of"):
+    with pytest.raises(ItemError, match="is not a value of an array of"):
         fill_of(default, np.dtype(dtype))

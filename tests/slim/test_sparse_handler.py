@@ -61,7 +61,7 @@ def test_of_a_sequence_the_last_dimension_is_replaced() -> None:
         ({"shape": [2, 2]}, r"a place has 1 dimensions, and the shape \[2, 2\] has 2"),
         ({"shape_key": "none"}, r"a place has 1 dimensions, and the shape \[\] has 0"),
         ({"densify": True}, r"a value stands at \[3\], outside"),
-        ({"shape": [4], "densify": True, "default_value": "-"}, "default_value='-' is no value"),
+        ({"shape": [4], "densify": True, "default_value": "-"}, "default_value='-' is not a value"),
     ],
     ids=str,
 )

@@ -174,7 +174,7 @@ def test_all_items_and_their_order() -> None:
     assert decoder.list_items() == SHARED["list_items"]
     assert all(map(fits, decoder.decode(record), SHARED["decode_all_when_items_none"]))
     assert [item.dtype.name for item in decoder.decode(record, ["label", "image"])] == SHARED["decode_order_follows_request"]
-    with pytest.raises(KeyError, match=r"'nope' is no item. Items: 'image', 'label'\."):
+    with pytest.raises(KeyError, match=r"Unknown item 'nope'. Available items: 'image', 'label'\."):
         decoder.decode(record, ["nope"])
 
 

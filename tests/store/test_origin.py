@@ -36,7 +36,7 @@ def is_opened(dataset: Dataset, row: int) -> bool:
         return False
     except (MediaError, ImportError):
         return True
-    raise AssertionError("the file is no document")
+    raise AssertionError("the file is not a document")
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def test_metadata_can_be_replaced() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     rows = _pieces([2])
-    with pytest.raises(CastError, match=r"'x' is no column. Columns: 'n', 's'"):
+    with pytest.raises(CastError, match=r"Unknown column 'x'. Available columns: 'n', 's'"):
         rows.select(["x"])
     with pytest.raises(CastError, match="1 names for 2 columns"):
         rows.rename(["x"])

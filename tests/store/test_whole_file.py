@@ -93,7 +93,7 @@ def test_only_cache_files_are_replaced(tmp_path: Path) -> None:
     check_replaceable(path)
     for content in (b"a,b\n1,2\n", b"ARROW1 cut"):
         Path(path).write_bytes(content)
-        with pytest.raises(ConfigurationError, match=r"mine\.csv is no cache file"):
+        with pytest.raises(ConfigurationError, match=r"mine\.csv is not a cache file"):
             check_replaceable(path)
 
 
@@ -116,5 +116,5 @@ def test_a_cache_file_is_known_by_its_schema(
     if is_cache:
         check_replaceable(path)
     else:
-        with pytest.raises(ConfigurationError, match="no cache file"):
+        with pytest.raises(ConfigurationError, match="not a cache file"):
             check_replaceable(path)

@@ -29,7 +29,7 @@ def test_it_is_a_dict_of_streams(splits):
 
 
 def test_a_split_that_does_not_exist_is_told(splits):
-    with pytest.raises(UnknownSplitError, match=r"'tran' is no split.*'train', 'test'"):
+    with pytest.raises(UnknownSplitError, match=r"Unknown split 'tran'.*'train', 'test'"):
         splits["tran"]
     with pytest.raises(KeyError):
         splits[["train"]]

@@ -167,7 +167,7 @@ def test_steps_that_put_rows_together_come_behind_ids() -> None:
 
 @pytest.mark.parametrize("columns", [(), "id", ["__id__", "x"]])
 def test_other_columns_are_refused(columns: Any) -> None:
-    with pytest.raises(ConfigurationError, match="no ids of rows"):
+    with pytest.raises(ConfigurationError, match="not ids of rows"):
         IterableDataset.from_dict({"a": [1]}).with_row_ids(columns)
     with pytest.raises(ConfigurationError, match="already"):
         IterableDataset.from_dict({"__row__": [1]}).with_row_ids()

@@ -129,11 +129,11 @@ def test_a_drawn_seed_goes_with_the_state() -> None:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        ({"epoch": "x"}, "says epoch 'x', which is no whole number"),
+        ({"epoch": "x"}, "says epoch 'x', which is not an integer"),
         ({"epoch": None}, "says epoch None"),
         ({"epoch": 1.5}, "says epoch 1.5"),
         ({"epoch": True}, "says epoch True"),
-        ({"share": "x"}, "says share 'x', which is no number of a part"),
+        ({"share": "x"}, "says share 'x', which is not a number of a part"),
         ({"share": [1]}, r"says share \[1\]"),
         ({"share": [2, 2]}, r"says share \[2, 2\]"),
         ({"share": [-1, 2]}, r"says share \[-1, 2\]"),

@@ -67,7 +67,7 @@ def test_a_stream_is_what_its_class_says() -> None:
 
 
 def test_an_epoch_is_a_whole_number() -> None:
-    with pytest.raises(ArgumentTypeError, match=r"epoch='x' is no whole number"):
+    with pytest.raises(ArgumentTypeError, match=r"epoch='x' is not an integer"):
         STREAM.set_epoch("x")  # type: ignore[arg-type]
 
 

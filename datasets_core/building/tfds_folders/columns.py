@@ -127,7 +127,7 @@ def _numbers(values: npt.NDArray[Any], dtype: str, counts: Ints) -> pa.Array:
         limits = np.iinfo(wanted)
         wrong = np.flatnonzero((values < limits.min) | (values > limits.max))
         if len(wrong):
-            raise Unfit(_item_of(int(wrong[0]), counts), f"holds {values[wrong[0]]}, which is no {dtype}")
+            raise Unfit(_item_of(int(wrong[0]), counts), f"holds {values[wrong[0]]}, which is not a valid {dtype}")
     with np.errstate(over="ignore"):
         return pa.array(values.astype(wanted, copy=False))
 
@@ -144,7 +144,7 @@ def _texts(values: pa.Array, counts: Ints) -> pa.Array:
             try:
                 data.decode()
             except UnicodeDecodeError as error:
-                raise Unfit(_item_of(number, counts), f"holds {data[:40]!r}, which is no text in UTF-8") from error
+                raise Unfit(_item_of(number, counts), f"holds {data[:40]!r}, which is not valid UTF-8 text") from error
         raise
 
 

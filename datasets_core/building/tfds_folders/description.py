@@ -269,7 +269,7 @@ def _count(value: Any, what: str, *, most: int = _MOST_BYTES) -> int:
         found = int(value)
     except ValueError as error:
         raise ValueError(
-            f"{what} is {value[:40]!r}, which is no number" if isinstance(value, str) else f"{what} is no number"
+            f"{what} is {value[:40]!r}, which is not a number" if isinstance(value, str) else f"{what} is not a number"
         ) from error
     if not 0 <= found < most:
         raise ValueError(f"{what} is {found}")
@@ -278,7 +278,7 @@ def _count(value: Any, what: str, *, most: int = _MOST_BYTES) -> int:
 
 def _plain_name(name: Any) -> str:
     if not isinstance(name, str) or not name or set(name) & set("/\\\0:") or name in (".", ".."):
-        raise ValueError(f"{name!r} is no name of a dataset or of a config")
+        raise ValueError(f"{name!r} is not a valid dataset or config name")
     return name
 
 

@@ -422,8 +422,8 @@ def _shape(content: Mapping[str, Any]) -> Shape:
     given = content.get("shape") or ()
     sizes = given.get("dimensions") or () if isinstance(given, Mapping) else given
     if isinstance(sizes, str) or len(sizes) > _MOST_DIMENSIONS:
-        raise ValueError(f"{str(sizes)[:40]!r} is no shape")
+        raise ValueError(f"{str(sizes)[:40]!r} is not a valid shape")
     made = tuple(None if size is None or int(size) == -1 else int(size) for size in sizes)
     if any(size is not None and not 0 <= size < 1 << 40 for size in made):
-        raise ValueError(f"{made} is no shape")
+        raise ValueError(f"{made} is not a valid shape")
     return made

@@ -52,7 +52,7 @@ def key_bytes(key: Any) -> bytes:
         return str(key).encode()
     if isinstance(key, np.ndarray) and key.size == 1:
         return key_bytes(key.item())
-    raise TypeError(f"{key!r} ({type(key).__name__}) is no key to order rows by. Give an int, a str or bytes.")
+    raise TypeError(f"{key!r} ({type(key).__name__}) is not a key to order rows by. Give an int, a str or bytes.")
 
 
 def key_hash(key: Any, salt: str | bytes) -> bytes:

@@ -202,7 +202,7 @@ class VectorIndex:
         """Return scores and row numbers of the `k` nearest vectors; -1 if there are fewer."""
         vector = np.asarray(query)
         if vector.ndim != 1 and not (vector.ndim == 2 and vector.shape[0] == 1):
-            raise ConfigurationError(f"A query of shape {vector.shape} is no vector. Give one, or use search_batch.")
+            raise ConfigurationError(f"A query of shape {vector.shape} is not a vector. Give one, or use search_batch.")
         scores, rows = self.search_batch(vector.reshape(1, -1), k, **kwargs)
         return scores[0], rows[0]
 
@@ -210,7 +210,7 @@ class VectorIndex:
         """The same for each row of a matrix."""
         matrix = np.asarray(queries)
         if matrix.ndim != 2:
-            raise ConfigurationError(f"Queries of shape {matrix.shape} are no matrix. Give one vector in each row.")
+            raise ConfigurationError(f"Queries of shape {matrix.shape} are not a matrix. Give one vector in each row.")
         index = self.faiss_index
         if index is None:
             raise ConfigurationError("The index holds no vectors. Add it to a dataset that has rows.")
@@ -300,7 +300,7 @@ def _on_device(faiss: Any, index: Any, device: Device) -> Any:
     if device is None:
         return index
     if not isinstance(device, int) and not (isinstance(device, (list, tuple)) and all(isinstance(one, int) for one in device)):
-        raise ArgumentTypeError(f"device={device!r} is no GPU. Give its number, a list of numbers, or -1 for all.")
+        raise ArgumentTypeError(f"device={device!r} is not a GPU. Give its number, a list of numbers, or -1 for all.")
     if not hasattr(faiss, "StandardGpuResources"):
         raise ConfigurationError(f"device={device!r} needs a faiss that was built for GPUs. Install it, or leave out device=.")
     if not isinstance(device, int):
@@ -312,7 +312,7 @@ def _on_device(faiss: Any, index: Any, device: Device) -> Any:
 
 def _matrix(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     if vectors.ndim != 2:
-        raise CastError(f"Vectors of shape {vectors.shape} are no matrix. Give one vector in each row.")
+        raise CastError(f"Vectors of shape {vectors.shape} are not a matrix. Give one vector in each row.")
     return np.ascontiguousarray(vectors, dtype=np.float32)
 
 

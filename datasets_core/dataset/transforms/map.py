@@ -521,7 +521,7 @@ class Transforms(Rows):
         if not callable(function):
             raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
         if fn_kwargs is not None and not isinstance(fn_kwargs, Mapping):
-            raise ArgumentTypeError(f"fn_kwargs={fn_kwargs!r} are no arguments by name. Give a dict.")
+            raise ArgumentTypeError(f"fn_kwargs={fn_kwargs!r} are not arguments by name. Give a dict.")
         return Calls(function, dict(fn_kwargs or {}), with_indices, with_rank, verb, self._split)
 
     def _seen(self) -> tuple[Any, ...]:

@@ -457,7 +457,7 @@ class Mapper:
 
     def _encoded(self, block: Block, name: str, values: Any, numbers: range) -> Encoded:
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"{name!r} is no name for a column. Return a dict with texts as keys.")
+            raise ArgumentTypeError(f"{name!r} is not a valid column name. Return a dict with strings as keys.")
         encoder = self._encoders.get(name)
         if encoder is None:
             encoder = self._encoders[name] = self._encoder(name)

@@ -167,7 +167,7 @@ def tabular(name: str | None) -> TabularFormat:
     """
     found = TABULAR.get(str(format_name(name)))
     if found is None:
-        raise ConfigurationError(f"{name!r} is no tabular format. Formats: {', '.join(map(repr, TABULAR))}.")
+        raise ConfigurationError(f"Unknown tabular format {name!r}. Available formats: {', '.join(map(repr, TABULAR))}.")
     return found
 
 
@@ -200,7 +200,7 @@ def format_name(type_: str | None) -> str | None:
     if not isinstance(type_, str | None) or type_ not in _NAMES:
         names = sorted(name for name in set(_NAMES.values()) if name is not None)
         raise ConfigurationError(
-            f"{type_!r} is no known format of rows. Formats: None (plain Python), {', '.join(map(repr, names))}."
+            f"Unknown row format {type_!r}. Available formats: None (plain Python), {', '.join(map(repr, names))}."
         )
     return _NAMES[type_]
 
@@ -371,7 +371,7 @@ class NumpyKit:
             try:
                 name = np.dtype(dtype).str
             except TypeError as error:
-                raise ConfigurationError(f"dtype={dtype!r} is no dtype of numpy. Give one, such as 'float32'.") from error
+                raise ConfigurationError(f"dtype={dtype!r} is not a numpy dtype. Give one, such as 'float32'.") from error
             self.casting = self.cell_casting = Casting(name, name, name)
 
     def batch(self, values: Array) -> Any:
@@ -452,7 +452,7 @@ class TorchKit(_TensorKit):
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype.removeprefix("torch."), dtype)
         if dtype is not None and not isinstance(dtype, torch.dtype):
-            raise ConfigurationError(f"dtype={dtype!r} is no dtype of torch. Give one, such as torch.float32.")
+            raise ConfigurationError(f"dtype={dtype!r} is not a torch dtype. Give one, such as torch.float32.")
         self._torch, self._dtype, self._device = torch, dtype, device
         self._is_shared, self._has_grad, self._is_pinned = copy is False, requires_grad, pin_memory
         self._is_plain = dtype is None and device is None and not requires_grad and not pin_memory
@@ -501,7 +501,7 @@ class JaxKit(_TensorKit):
         if isinstance(device, str):
             known = {str(found): found for found in jax.devices()}
             if device not in known:
-                raise ConfigurationError(f"device={device!r} is no device of jax. Devices: {', '.join(known)}.")
+                raise ConfigurationError(f"device={device!r} is not a jax device. Available devices: {', '.join(known)}.")
             device = known[device]
         self._jnp, self._device, self._dtype = jnp, device, dtype
         self._integers = np.dtype("int64" if jax.config.jax_enable_x64 else "int32")
@@ -532,7 +532,7 @@ class TensorflowKit(_TensorKit):
         try:
             self._dtype = None if dtype is None else tf.as_dtype(dtype)
         except TypeError as error:
-            raise ConfigurationError(f"dtype={dtype!r} is no dtype of tensorflow. Give one, such as tf.float32.") from error
+            raise ConfigurationError(f"dtype={dtype!r} is not a tensorflow dtype. Give one, such as tf.float32.") from error
         self._tf, self._device = tf, device
         self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
         self.cell_casting = self.casting

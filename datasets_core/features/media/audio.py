@@ -339,7 +339,7 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
     subtype = _SUBTYPES.get(samples.dtype.name)
     if subtype is None or samples.ndim not in (1, 2) or (samples.ndim == 2 and samples.shape[0] > 64):
         raise CastError(
-            f"An array of {samples.dtype} and shape {samples.shape} is no sound. Give floats between -1 and 1, or int16, "
+            f"An array of {samples.dtype} and shape {samples.shape} is not audio. Give floats between -1 and 1, or int16, "
             "of the shape (samples,) or (channels, samples)."
         )
     if isinstance(sampling_rate, bool) or not isinstance(sampling_rate, (int, np.integer)) or sampling_rate < 1:

@@ -282,7 +282,7 @@ def narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     try:
         return array.cast(wanted)
     except pa.ArrowException as error:
-        raise Misfit(0, f"{array.type} is no {wanted}: {error}") from error
+        raise Misfit(0, f"{array.type} is not a valid {wanted}: {error}") from error
 
 
 def is_text(t: pa.DataType) -> bool:
@@ -387,7 +387,8 @@ class Media(Feature):
         if isinstance(value, Mapping):
             return self._encode_dict(value)
         raise CastError(
-            f"A value of type {type(value).__name__} is no {self.noun}. Give a path, bytes, or a dict of 'bytes' and 'path'."
+            f"A value of type {type(value).__name__} is not a valid {self.noun}. "
+            "Give a path, bytes, or a dict of 'bytes' and 'path'."
         )
 
     def _encode_dict(self, value: Stored) -> dict[str, Any]:

@@ -135,11 +135,13 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
     wanted = _pixel_type(array)
     pixels = array.astype(wanted)
     if wanted.kind in "ui" and not np.array_equal(pixels, array):
-        raise CastError(f"An array of {array.dtype} has values that {wanted} cannot hold, so it is no image. Scale it first.")
+        raise CastError(
+            f"An array of {array.dtype} has values that {wanted} cannot hold, so it is not an image. Scale it first."
+        )
     try:
         return _image_bytes(pillow.fromarray(pixels))
     except (TypeError, ValueError, KeyError, OSError) as error:
-        raise CastError(f"An array of shape {array.shape} and {array.dtype} is no image: {error}.") from error
+        raise CastError(f"An array of shape {array.shape} and {array.dtype} is not an image: {error}.") from error
 
 
 def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
@@ -148,10 +150,10 @@ def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
     if array.ndim > 2:
         if dtype.kind in "ui":
             return np.dtype("u1")
-        raise CastError(f"An array of {dtype} with several channels is no image. Convert it to uint8.")
+        raise CastError(f"An array of {dtype} with several channels is not an image. Convert it to uint8.")
     size = next((size for size in _DEPTHS.get(dtype.kind, ()) if size <= dtype.itemsize), None)
     if size is None:
-        raise CastError(f"An array of {dtype} is no image. Convert it to uint8.")
+        raise CastError(f"An array of {dtype} is not an image. Convert it to uint8.")
     return dtype if size == dtype.itemsize else np.dtype(f"{dtype.byteorder}{dtype.kind}{size}")
 
 
@@ -313,7 +315,7 @@ class BioStructure(Media):
 
     def __post_init__(self) -> None:
         if self.format not in _STRUCTURES:
-            raise ConfigurationError(f"{self.format!r} is no format of structures. Formats: {', '.join(_STRUCTURES)}.")
+            raise ConfigurationError(f"Unknown structure format {self.format!r}. Available formats: {', '.join(_STRUCTURES)}.")
 
     def __repr__(self) -> str:
         return f"BioStructure(format={self.format!r}, decode={self.decode!r})"

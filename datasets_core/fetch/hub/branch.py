@@ -356,7 +356,9 @@ class HubBranch:
         try:
             return found.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise PushError(self.repo_id, f"has a {path} that is no UTF-8 text", "Mend it there and push again") from error
+            raise PushError(
+                self.repo_id, f"has a {path} that is not valid UTF-8 text", "Mend it there and push again"
+            ) from error
 
     # -- making what is not there
 

@@ -230,7 +230,7 @@ class HubCache:
             HubError: the path is outside the snapshot.
         """
         if not is_inner_path(path):
-            raise HubError(repo_id, f"has no file {path!a}, which is no path inside a repository", "Mend the path")
+            raise HubError(repo_id, f"has no file {path!a}, which is not a path inside a repository", "Mend the path")
         return os.path.join(self.snapshot_folder(repo_id, sha), *path.split("/"))
 
     def held(self, repo_id: str, sha: str, path: str) -> str | None:

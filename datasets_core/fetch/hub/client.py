@@ -357,7 +357,7 @@ def check_endpoint(endpoint: str) -> None:
         origin_of(endpoint)
     except DownloadError as error:
         raise ConfigurationError(
-            f"The address of the Hub is {redact(endpoint)!r}, which is no http(s) URL. Mend HF_ENDPOINT or hub_endpoint."
+            f"The address of the Hub is {redact(endpoint)!r}, which is not an http(s) URL. Mend HF_ENDPOINT or hub_endpoint."
         ) from error
 
 
@@ -659,8 +659,10 @@ def client_package() -> Any:
 
 def _check_names(repo_id: str, revision: str) -> None:
     if not isinstance(repo_id, str) or not is_repo_id(repo_id):
-        raise ConfigurationError(f"{repo_id!r} is no name of a dataset on the Hub. Write it as org/name.")
+        raise ConfigurationError(f"{repo_id!r} is not a valid dataset name on the Hub. Write it as org/name.")
     if not isinstance(revision, str):
-        raise ConfigurationError(f"{revision!r} is no revision of {repo_id!r}. Give a branch, a tag or a commit as a text.")
+        raise ConfigurationError(
+            f"{revision!r} is not a valid revision of {repo_id!r}. Give a branch, a tag or a commit as a text."
+        )
     if not is_inner_path(revision) or any(letter.isspace() or not letter.isprintable() for letter in revision):
         raise RevisionNotFoundError(repo_id, revision)  # no ref of git has such a name, and it would be a path

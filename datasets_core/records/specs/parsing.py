@@ -187,7 +187,7 @@ def record_bytes(serialized: Any) -> bytes:
     if isinstance(serialized, np.ndarray) and serialized.ndim == 0:
         serialized = serialized.item()
     if not isinstance(serialized, bytes):
-        raise ArgumentTypeError(f"A {type(serialized).__name__} is no record. Pass the bytes of one serialized message.")
+        raise ArgumentTypeError(f"A {type(serialized).__name__} is not a record. Pass the bytes of one serialized message.")
     return serialized
 
 
@@ -208,7 +208,9 @@ def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
     if isinstance(serialized, np.ndarray) and serialized.dtype.kind == "S":
         raise ArgumentTypeError("A numpy array of bytes drops zeros at their ends. Pass a list, or an array of dtype object.")
     if isinstance(serialized, (str, bytes, Mapping)) or not isinstance(serialized, Iterable):
-        raise ArgumentTypeError(f"A {type(serialized).__name__} is no list of records. Pass a list of bytes, or a RecordBlock.")
+        raise ArgumentTypeError(
+            f"A {type(serialized).__name__} is not a list of records. Pass a list of bytes, or a RecordBlock."
+        )
     return RecordBlock.of([record_bytes(record) for record in serialized], name=name)
 
 

@@ -156,7 +156,7 @@ def check_ragged(spec: RaggedFeature, key: str) -> None:
     """
     for partition in spec.partitions:
         if type(partition).__name__ not in _PARTITIONS:
-            raise ConfigurationError(f"{partition!r} of feature {key!r} is no partition. Take {', '.join(_PARTITIONS)}.")
+            raise ConfigurationError(f"{partition!r} of feature {key!r} is not a partition. Take {', '.join(_PARTITIONS)}.")
         if isinstance(partition, UniformRowLength) and (not isinstance(partition.length, int) or partition.length < 1):
             raise ConfigurationError(f"Feature {key!r} has rows of length {partition.length!r}. Give a number above 0.")
     if spec.row_splits_dtype not in ("int32", "int64"):
@@ -322,7 +322,7 @@ def as_spec(given: Any, key: str = "") -> Spec:
     kind = _SPECS.get(type(given).__name__)
     known = [] if kind is None else fields(kind)
     if kind is None or not all(hasattr(given, field.name) for field in known if field.default is MISSING):
-        raise ArgumentTypeError(f"{given!r} is no spec of feature {key!r}. Write for example FixedLenFeature([], 'int64').")
+        raise ArgumentTypeError(f"{given!r} is not a spec of feature {key!r}. Write for example FixedLenFeature([], 'int64').")
     made: Spec = kind(**{field.name: getattr(given, field.name) for field in known if hasattr(given, field.name)})
     return made
 
@@ -339,11 +339,11 @@ def as_specs(given: Any, *, of: str = "features") -> dict[str, Spec]:
         ConfigurationError: the argument is not a mapping, or a spec is invalid.
     """
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"{of}={given!r} is no mapping. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
+        raise ArgumentTypeError(f"{of}={given!r} is not a mapping. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
     specs: dict[str, Spec] = {}
     for name, spec in given.items():
         if not isinstance(name, (str, bytes)):
-            raise ArgumentTypeError(f"{name!r} in {of} is no key. Keys are strings.")
+            raise ArgumentTypeError(f"{name!r} in {of} is not a key. Keys are strings.")
         key = name.decode() if isinstance(name, bytes) else name
         specs[key] = checked_spec(as_spec(spec, key), key, of=of)
     _check_together(specs)
@@ -475,7 +475,9 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
         with np.errstate(over="ignore"):
             made = np.array(leaves if fits else [], NUMPY_TYPES[dtype])
     if not fits:
-        raise ConfigurationError(f"default_value={given!r} of feature {key!r} is no {dtype}. Give values of that type.")
+        raise ConfigurationError(
+            f"default_value={given!r} of feature {key!r} is not a valid {dtype}. Give values of that type."
+        )
     return made
 
 

@@ -121,7 +121,7 @@ def _entries(entries: Any, keys: Collection[bytes] | None, closed: str | None) -
         try:
             key.decode()
         except UnicodeDecodeError:
-            raise Malformed(f"the key {key[:60]!r} is no UTF-8") from None
+            raise Malformed(f"the key {key[:60]!r} is not valid UTF-8") from None
         if keys is None or key in keys:
             value = entry.value if closed is None else _parsed(closed, b"".join(entry.value))
             if not len(unknown_fields(entry)):
@@ -247,7 +247,7 @@ def tensorflow_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatur
     for key, start, stop in reversed(entries):
         if key in found and start < stop:
             if data[start] not in KINDS:
-                raise Malformed(f"the feature at byte {start:,} begins with {data[start]}, which is no list")
+                raise Malformed(f"the feature at byte {start:,} begins with {data[start]}, which is not a list")
             if found[key] is NOTHING:
                 found[key] = _read_values(data, start, stop)[0]
     return found
@@ -355,7 +355,7 @@ def _read_values(data: bytes, at: int, end: int, *, is_step: bool = False) -> tu
     """
     kind = KINDS.get(data[at]) if at < end else None
     if kind is None:
-        raise Malformed(f"the feature at byte {at:,} begins with what is no list")
+        raise Malformed(f"the feature at byte {at:,} begins with something that is not a list")
     values: Any = bytearray() if kind == "float" else []
     size = read_varint(data, at + 1, end)[0] & 0xFFFFFFFF
     at, stop = _limit(data, at + 1, end)

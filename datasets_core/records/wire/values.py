@@ -74,7 +74,7 @@ class RecordBlock:
             ArgumentTypeError: no slice.
         """
         if not isinstance(rows, slice):
-            raise ArgumentTypeError(f"records[{rows!r}] is no slice. Take records[start:stop], or list(records).")
+            raise ArgumentTypeError(f"records[{rows!r}] is not a slice. Take records[start:stop], or list(records).")
         start, stop, step = rows.indices(len(self))
         if step != 1:
             raise ConfigurationError(f"records[{rows}] takes steps of {step}. Leave the step out.")

@@ -104,7 +104,9 @@ def filename_prefix_for_split(name: str, split: str) -> str:
     'my_data-train'
     """
     if os.path.basename(name) != name or not re.fullmatch(r"\w+(\.\w+)*", split):
-        raise ConfigurationError(f"{name!r} and {split!r} are no names of a dataset and a split. Pass names without slashes.")
+        raise ConfigurationError(
+            f"{name!r} and {split!r} are not valid names of a dataset and a split. Pass names without slashes."
+        )
     return f"{camelcase_to_snakecase(name)}-{split}"
 
 
@@ -486,7 +488,7 @@ class AutomaticSpeechRecognition(TaskTemplate):
         """
         if not isinstance(features.get(self.audio_column), Audio):
             raise ConfigurationError(
-                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is no Audio. "
+                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature. "
                 "Name a column of sounds, or leave the task out."
             )
         aligned = copy.copy(self)

@@ -160,7 +160,7 @@ def as_dtype(given: Any) -> DType:
     found = np.dtype(given)
     name = _TEXT if found.kind in "USO" else found.name
     if name not in TYPES:
-        raise TypeError(f"{given!r} is no type of TensorFlow. Write for example tf.int64 or tf.string.")
+        raise TypeError(f"{given!r} is not a TensorFlow type. Write for example tf.int64 or tf.string.")
     return TYPES[name]
 
 

@@ -197,7 +197,7 @@ class Answers:
             is_good = is_good and all(type(number) is int and abs(number) < _FARTHEST for number in numbers)
             is_good = is_good and question.get("whence", 0) in (0, 1, 2)
         if not is_good:
-            raise DatasetGenerationError(f"{self._granted.script} asks what is no question. Do not trust it.")
+            raise DatasetGenerationError(f"{self._granted.script} sent an invalid request. Do not trust it.")
 
     def _answered(self, asked: str, question: Mapping[str, Any]) -> dict[str, Any]:
         if asked in ("read", "seek", "close"):

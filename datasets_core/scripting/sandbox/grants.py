@@ -114,7 +114,7 @@ class Granted:
         for url in urls:
             parts = urlsplit(url)
             if parts.scheme.lower() not in ("http", "https") or "::" in url or not parts.hostname:
-                raise DeniedAccessError(f"fetch {redact(url)!r}, which is no http(s) URL", path=self.script)
+                raise DeniedAccessError(f"fetch {redact(url)!r}, which is not an http(s) URL", path=self.script)
             if len(url) > _LONGEST_URL:
                 raise DeniedAccessError(f"fetch a URL of {len(url):,} characters", path=self.script)
             if "@" in parts.netloc:
@@ -248,7 +248,7 @@ class OwnFiles:
         for name, path in paths.items():
             if path not in self._commit.files:
                 raise DataFilesNotFoundError(
-                    f"{redact(name)} is no file of {self._commit.repo_id} at commit {self._commit.sha}. "
+                    f"{redact(name)} is not a file of {self._commit.repo_id} at commit {self._commit.sha}. "
                     "Check its name in the script; relative paths start from the root of the repository."
                 )
         here = self._fresh if force else {path for path in paths.values() if self._is_here(path)}

@@ -285,7 +285,7 @@ def _identifier(value: Any) -> str:
 def _folder_name(value: Any) -> str:
     check_name(_text(value))
     if len(os.fsencode(value)) > _LONGEST_NAME or not value.isprintable() or ".incomplete-" in value:
-        raise ConfigurationError(f"{value[:100]!r} is no name for a folder. Mend the names in the script.")
+        raise ConfigurationError(f"{value[:100]!r} is not a valid folder name. Mend the names in the script.")
     return str(value)
 
 
@@ -312,7 +312,7 @@ def _config_of(form: Mapping[str, Any]) -> BuilderConfig:
             raise ValueError(f"a field called {name[:100]!r}")
         setattr(config, name, decoded(value, _remote_value_of))
     if not isinstance(config.description, str | None) or not isinstance(config.data_dir, str | None):
-        raise TypeError("a description, or a data_dir, that is no text")
+        raise TypeError("a description, or a data_dir, that is not a string")
     return config
 
 
@@ -399,9 +399,9 @@ def _head(text: bytes | bytearray) -> dict[str, Any]:
     try:
         head = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise PipeError(f"a head that is no JSON ({error})") from error
+        raise PipeError(f"a head that is not valid JSON ({error})") from error
     if not isinstance(head, dict):
-        raise PipeError("a head that is no JSON object")
+        raise PipeError("a head that is not a JSON object")
     level: list[Any] = [head]
     for _ in range(MAX_DEPTH):
         level = [

@@ -80,7 +80,7 @@ class RemoteDownloads(DownloadManager):
 
     def __getstate__(self) -> NoReturn:
         raise ConfigurationError(
-            "The download manager of a confined script is no value to keep. Give its paths to _generate_examples instead."
+            "The download manager of a confined script cannot be kept as a value. Give its paths to _generate_examples instead."
         )
 
     @property

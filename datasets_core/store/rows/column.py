@@ -144,7 +144,7 @@ class Column(Sequence[Any]):
         values = self[:]
         if copy is False and not (isinstance(values, np.ndarray) and dtype in (None, values.dtype)):
             advice = "Leave copy=False out, or use with_format('numpy')"
-            raise ConfigurationError(f"Column {self.column_name!r} is no array of that type without a copy. {advice}.")
+            raise ConfigurationError(f"Column {self.column_name!r} is not an array of that type without a copy. {advice}.")
         return np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
 
     def __eq__(self, other: object) -> bool:

@@ -160,7 +160,7 @@ def named_arguments(gen_kwargs: object) -> dict[str, Any]:
     if gen_kwargs is None:
         return {}
     if not isinstance(gen_kwargs, Mapping):
-        raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is no dict. Give the arguments of the generator by name.")
+        raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is not a dict. Give the arguments of the generator by name.")
     return dict(gen_kwargs)
 
 

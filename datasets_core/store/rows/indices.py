@@ -41,7 +41,7 @@ def as_features(given: Any) -> Features | None:
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"features={given!r} are no features. Give a Features, or a dict of them by column.")
+        raise ArgumentTypeError(f"features={given!r} are not features. Give a Features, or a dict of them by column.")
     return given.copy() if isinstance(given, Features) else Features(given).copy()
 
 
@@ -57,7 +57,7 @@ def as_int(argument: str, given: Any) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise ArgumentTypeError(f"{argument}={given!r} is no whole number. Give an int.") from None
+        raise ArgumentTypeError(f"{argument}={given!r} is not an integer. Give an int.") from None
 
 
 def row_count(verb: str, n: int) -> int:
@@ -127,7 +127,7 @@ def whole_number(argument: str, given: Any) -> int:
     try:
         return int(given.__index__())
     except AttributeError:
-        raise ArgumentTypeError(f"{argument}={given!r} is no whole number. Give an int.") from None
+        raise ArgumentTypeError(f"{argument}={given!r} is not an integer. Give an int.") from None
 
 
 def at_least(argument: str, given: Any, least: int) -> int:
@@ -247,7 +247,7 @@ def _sliced(keys: slice, size: int) -> range:
     try:
         return range(*keys.indices(size))
     except TypeError:
-        raise ArgumentTypeError(f"{keys!r} holds bounds that are no ints. {_ADVICE}.") from None
+        raise ArgumentTypeError(f"{keys!r} holds bounds that are not integers. {_ADVICE}.") from None
     except ValueError:
         raise ArgumentTypeError(f"{keys!r} has a step of 0. Give a step that is not 0.") from None
 

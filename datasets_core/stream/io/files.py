@@ -231,7 +231,7 @@ def write_json(stream: Streamed, request: WriteRequest) -> int:
     form = json_form(batches.sample, options)
     if form.is_whole:
         raise ConfigurationError(
-            "A JSON text of all rows at once, as lines=False with these options asks for, is no text of a stream. "
+            "A JSON text of all rows at once, as lines=False with these options asks for, is not possible for a stream. "
             "Leave lines=False or the other options out, or load the rows without streaming."
         )
     return _write(stream, batches, _text_form("JSON", form, batches, packer, request), request, place)

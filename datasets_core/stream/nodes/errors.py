@@ -79,7 +79,9 @@ class Quarantine:
         if is_url(self.path):
             raise ConfigurationError(f"quarantine={redact(self.path)!r} is not on this machine. Give the path of a local file.")
         if not self.path.endswith((".jsonl", ".json", ".ndjson", ".parquet")):
-            raise ConfigurationError(f"quarantine={self.path!r} is no file of a known kind. Give a .jsonl or a .parquet file.")
+            raise ConfigurationError(
+                f"quarantine={self.path!r} is not a file of a known kind. Give a .jsonl or a .parquet file."
+            )
 
     def write(self, delivery: Delivery, failed: Mapping[int, Exception], step: str) -> None:
         """Write rows that failed, except those in the file already.
@@ -154,7 +156,7 @@ class Quarantine:
             try:
                 names, count = (about := parquet.read_metadata(self.path)).schema.names, about.num_rows
             except pa.ArrowInvalid:
-                raise self._foreign("it is no Parquet file") from None
+                raise self._foreign("it is not a Parquet file") from None
             if names != _SCHEMA.names:
                 raise self._foreign(f"it has the columns {', '.join(map(repr, names[:9]))}")
             if (status.st_mtime_ns, status.st_ino) != self._stamp:

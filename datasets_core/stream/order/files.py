@@ -142,7 +142,7 @@ class ReadConfig:
                 "Give an object with the attributes num_input_pipelines and input_pipeline_id."
             ) from None
         if not 0 <= index < count:
-            raise ConfigurationError(f"input_pipeline_id={index} is no pipeline of {count}. Give 0 to {count - 1}.")
+            raise ConfigurationError(f"input_pipeline_id={index} is out of range for {count} pipelines. Give 0 to {count - 1}.")
 
     @property
     def block_length(self) -> int:
@@ -181,7 +181,7 @@ class ReadConfig:
 
 def _whole(name: str, given: Any) -> int:
     if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise ArgumentTypeError(f"{name}={given!r} is no whole number. Give an int.")
+        raise ArgumentTypeError(f"{name}={given!r} is not an integer. Give an int.")
     return int(given.__index__())
 
 

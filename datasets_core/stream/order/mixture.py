@@ -384,7 +384,7 @@ def checked_weights(weights: Any, num_sources: int, stopping: Stopping) -> Weigh
         for row in weights:
             if not isinstance(row, (int, np.integer)) or row < 0:
                 raise ConfigurationError(
-                    f"probabilities= by row has {row!r}, which is no number of a row. Give ints from 0 on."
+                    f"probabilities= by row has {row!r}, which is not a number of a row. Give ints from 0 on."
                 )
         stages = {int(row): _checked(weights[row], num_sources) for row in sorted(weights)}
         last = stages[max(stages)]
@@ -400,7 +400,7 @@ def _checked(weights: Any, num_sources: int) -> tuple[float, ...]:
     try:
         shares = tuple(float(weight) for weight in weights)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"probabilities={weights!r} are no numbers. Give one for each dataset.") from None
+        raise ArgumentTypeError(f"probabilities={weights!r} are not numbers. Give one for each dataset.") from None
     if len(shares) != num_sources:
         raise ConfigurationError(
             f"There are {len(shares)} probabilities for {num_sources} datasets. Give one for each dataset."

@@ -117,7 +117,7 @@ def test_no_columns_are_rows_without_any() -> None:
         (INT, {}, "'x' is missing"),
         (INT, {"x": [1, 2]}, "'x' holds 2 values where 1 belong"),
         (INT, {"x": [0.5]}, "'x' holds float values where int64 ones belong"),
-        (tensor("uint8"), {"x": [256]}, "'x' holds 256, which is no uint8"),
+        (tensor("uint8"), {"x": [256]}, "'x' holds 256, which is not a valid uint8"),
         (tensor("int32", -1, 2), {"x": [1, 2, 3]}, "holds 3 values, which make no items of 2"),
         (tensor("uint8", 3, encoding="bytes"), {"x": [b"ab"]}, "2 bytes where 3 belong"),
         (tensor("uint8", 3, encoding="zlib"), {"x": [b"ab"]}, "cannot be decoded"),
@@ -134,7 +134,7 @@ def test_no_columns_are_rows_without_any() -> None:
         ),
         (sequence(sequence(INT)), {"x__ragged_flat_values": [1], "x__ragged_row_lengths_0": [2]}, "lengths do not fit"),
         (sequence(sequence(INT)), {"x__ragged_flat_values": [1], "x__ragged_row_lengths_0": [2, -1]}, "lengths do not fit"),
-        (TEXT, {"x": [b"\xff"]}, "is no text in UTF-8"),
+        (TEXT, {"x": [b"\xff"]}, "is not valid UTF-8 text"),
     ],
 )
 def test_another_record_than_the_features_say_is_told_with_its_number(feature: Any, given: dict[str, Any], said: str) -> None:

@@ -140,7 +140,7 @@ def test_what_is_no_json_is_refused() -> None:
 
 @pytest.mark.parametrize("split", [{"shardLengths": ["abc"]}, {"shardLengths": ["9" * 5000]}])
 def test_a_number_that_is_none_is_told_with_its_field(split: Any) -> None:
-    with pytest.raises(ManifestError, match=r"shardLengths is '[abc9]+', which is no number"):
+    with pytest.raises(ManifestError, match=r"shardLengths is '[abc9]+', which is not a number"):
         names(**split)
 
 

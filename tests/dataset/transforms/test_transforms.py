@@ -156,7 +156,7 @@ def test_columns_keep_their_type_where_the_values_fit() -> None:
     assert rows.map(lambda row: {"l": "m", "i": 3.0}).features == kinds
     assert rows.map(lambda row: {"i": 1000, "t": 5}).features == {**kinds, "i": Value("int64"), "t": Value("int64")}
     assert rows.map(lambda row: {"i": 1}, try_original_type=False).features["i"] == Value("int64")
-    with pytest.raises(CastError, match=r"row 0, column 'l': 'z' is no class"):
+    with pytest.raises(CastError, match=r"row 0, column 'l': Unknown class 'z'"):
         rows.map(lambda row: {"l": "z"})
 
 

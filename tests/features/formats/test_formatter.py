@@ -19,7 +19,7 @@ def test_a_format_has_one_name(given: Any, name: str | None) -> None:
 
 @pytest.mark.parametrize("given", ["Arrow", "", 1, [], "Torch"])
 def test_an_unknown_format_names_the_known(given: Any) -> None:
-    with pytest.raises(ConfigurationError, match="Formats: None"):
+    with pytest.raises(ConfigurationError, match="Available formats: None"):
         format_name(given)
 
 

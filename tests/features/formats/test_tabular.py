@@ -134,7 +134,7 @@ def test_narwhals_works_on_the_backend_that_is_asked_for() -> None:
     assert frame.to_native()["a"][0].shape == (2, 2)
     batches: Any = data.to_iterable_dataset().to_narwhals(batched=True, backend="pd")
     assert [batch.to_native()["n"].tolist() for batch in batches] == [[5]]
-    with pytest.raises(ConfigurationError, match="no tabular format"):
+    with pytest.raises(ConfigurationError, match="Unknown tabular format"):
         data.to_narwhals(backend="numpy")
     with pytest.raises(ArgumentTypeError):
         data.with_format("narwhals", device="cuda")

@@ -58,7 +58,7 @@ def test_numbers_that_fit_are_narrowed_and_others_are_refused() -> None:
     "array", [np.zeros((2, 2, 3), "f4"), np.zeros((2, 2), "c8"), np.zeros((2, 2), "S1"), np.zeros((1,) * 5, "u1")]
 )
 def test_an_array_that_is_no_picture_is_refused(array: ImageArray) -> None:
-    with pytest.raises(CastError, match="no image"):
+    with pytest.raises(CastError, match="not an image"):
         Image().encode_example(array)
 
 

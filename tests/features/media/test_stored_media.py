@@ -40,7 +40,7 @@ def test_lists_of_bytes_are_bytes(values: list[list[int] | None], start: int) ->
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(Misfit, match="no string"):
+    with pytest.raises(Misfit, match="not a valid string"):
         narrowed(pa.array([b"\xff"]), pa.string())
 
 

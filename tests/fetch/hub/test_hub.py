@@ -194,7 +194,7 @@ def test_a_revision_that_is_missing_is_told_and_no_other_is_taken(hub: Any, aski
     "name", ["", "a/b/c", "../x", "a--b/c", "org/", "org/..", "https://hub/a", "org/na me", "-a/b", "a/b.git"]
 )
 def test_what_is_no_name_of_a_repository_is_refused_before_anything_is_asked(hub: Any, name: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no name of a dataset"):
+    with pytest.raises(ConfigurationError, match="is not a valid dataset name"):
         Hub.of().commit(name)
     assert hub.requests == []
 
@@ -376,7 +376,7 @@ def test_a_disk_that_takes_two_files_for_one_is_told(hub: Any, asking: Callable[
 
 @pytest.mark.parametrize("revision", [1, 1.0, b"main", Path("main")])
 def test_a_revision_is_a_text(revision: Any) -> None:
-    with pytest.raises(ConfigurationError, match="is no revision"):
+    with pytest.raises(ConfigurationError, match="is not a valid revision"):
         Hub.of().commit("org/name", revision)
 
 

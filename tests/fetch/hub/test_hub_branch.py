@@ -159,7 +159,7 @@ def test_a_text_is_read_by_one_request_and_kept(hub: Any) -> None:
     assert [branch.text(commit, "README.md") for _ in range(2)] == ["Text\r\n"] * 2
     assert branch.text(commit, "none.md") is None
     assert len(hub.requests) == 1
-    with pytest.raises(PushError, match="no UTF-8"):
+    with pytest.raises(PushError, match="not valid UTF-8"):
         branch.text(commit, "bad.md")
 
 

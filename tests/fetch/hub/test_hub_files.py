@@ -212,5 +212,5 @@ def test_no_path_of_a_listing_leaves_the_snapshot(hub, repo, snapshot):
     commit = source.commit("org/name")
     file = commit.files["data/a.csv"]
     bad = HubCommit("org/name", commit.sha, "main", {"../../../x.csv": type(file)("../../../x.csv", file.size, file.oid)})
-    with pytest.raises(Exception, match="no path inside"):
+    with pytest.raises(Exception, match="not a path inside"):
         HubFiles(source, bad).fetch(["../../../x.csv"], Watch())

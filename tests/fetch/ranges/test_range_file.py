@@ -60,7 +60,7 @@ def test_a_version_of_before_is_held_to(file):
 def test_a_file_that_is_not_there_is_told(tmp_path):
     with pytest.raises(DataFilesNotFoundError, match="does not exist"):
         LocalRanges(str(tmp_path / "none")).version()
-    with pytest.raises(DownloadError, match=r"is no file of which parts can be read|Is a directory"):
+    with pytest.raises(DownloadError, match=r"does not support reading parts of it|Is a directory"):
         LocalRanges(str(tmp_path)).version()
 
 

@@ -143,9 +143,9 @@ def test_objects_of_other_libraries_are_records_too():
 
 def test_what_is_no_record_is_refused():
     features = {"a": VarLenFeature("int64")}
-    with pytest.raises(ArgumentTypeError, match="no record"):
+    with pytest.raises(ArgumentTypeError, match="not a record"):
         parse_single_example("text", features)
-    with pytest.raises(ArgumentTypeError, match="no list of records"):
+    with pytest.raises(ArgumentTypeError, match="not a list of records"):
         parse_example({"a": 1}, features)
     with pytest.raises(ArgumentTypeError, match="drops zeros"):
         parse_example(np.array([b"a"]), features)

@@ -61,9 +61,9 @@ def test_a_spec_without_a_meaning_is_refused_with_its_key(spec):
 def test_specs_are_no_other_things():
     with pytest.raises(ArgumentTypeError, match="'a'"):
         as_specs({"a": 3})
-    with pytest.raises(ArgumentTypeError, match="no mapping"):
+    with pytest.raises(ArgumentTypeError, match="not a mapping"):
         as_specs([VarLenFeature("int64")])
-    with pytest.raises(ArgumentTypeError, match="no key"):
+    with pytest.raises(ArgumentTypeError, match="not a key"):
         as_specs({3: VarLenFeature("int64")})
 
 

@@ -19,7 +19,7 @@ def test_partitions_of_others_are_taken_by_their_names():
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        (RaggedFeature("int64", partitions=["n"]), "'n' of feature 'a' is no partition"),
+        (RaggedFeature("int64", partitions=["n"]), "'n' of feature 'a' is not a partition"),
         (RaggedFeature("int64", partitions=[UniformRowLength(0)]), "rows of length 0"),
         (RaggedFeature("int64", row_splits_dtype="int8"), "row_splits_dtype='int8'"),
     ],

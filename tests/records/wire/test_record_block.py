@@ -26,5 +26,5 @@ def test_steps_are_refused() -> None:
 
 @pytest.mark.parametrize("place", [0, "a", None, np.int64(0)], ids=str)
 def test_what_is_no_slice_is_refused(place: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="is no slice"):
+    with pytest.raises(ArgumentTypeError, match="is not a slice"):
         RecordBlock.of([b"a"])[place]

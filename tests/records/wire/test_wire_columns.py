@@ -156,7 +156,7 @@ def test_keys_that_are_not_wanted_are_not_looked_into() -> None:
 def test_a_key_that_is_no_text_is_an_error_by_protobufs_rules_alone() -> None:
     records = [forms.example([(b"\xff", forms.ints(1))])]
     assert decoded(records, rules="tensorflow") == {b"\xff": {"int64": [[1]]}}
-    with pytest.raises(ExampleError, match="no UTF-8"):
+    with pytest.raises(ExampleError, match="not valid UTF-8"):
         decoded(records)
 
 

@@ -23,7 +23,7 @@ def test_values_without_arrays() -> None:
 
 def test_names_of_files_of_splits() -> None:
     assert datasets.filenames_for_dataset_split("", "MyData", "test") == ["my_data-test"]
-    with pytest.raises(ConfigurationError, match="no names of a dataset and a split"):
+    with pytest.raises(ConfigurationError, match="not valid names of a dataset and a split"):
         datasets.filename_prefix_for_split("a/b", "train")
 
 

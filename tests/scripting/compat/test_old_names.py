@@ -28,7 +28,7 @@ def test_versions_may_have_leading_zeros(text: str, plain: str) -> None:
 
 @pytest.mark.parametrize("text", ["1.2", "1..2", "a.b.c", "1.2.x", ""])
 def test_what_is_no_version_stays_none(text: str) -> None:
-    with pytest.raises(ReferenceSyntaxError, match="is no version"):
+    with pytest.raises(ReferenceSyntaxError, match="is not a valid version"):
         Version(text)
 
 

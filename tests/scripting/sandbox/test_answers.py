@@ -88,7 +88,7 @@ def test_what_does_not_exist_is_an_error_for_the_script(answers: Answers) -> Non
     ],
 )
 def test_what_is_no_question_is_not_answered(answers: Answers, question: dict[str, Any]) -> None:
-    with pytest.raises(DatasetGenerationError, match="no question"):
+    with pytest.raises(DatasetGenerationError, match="sent an invalid request"):
         answers(question)
 
 

@@ -270,7 +270,7 @@ SENT = "import os, struct\nos.write(4, {})"
         (SENT.format("b'garbage' * 9"), "no known kind"),
         (SENT.format("struct.pack('!cIQ', b'L', 1 << 30, 0)"), "too large"),
         (SENT.format("struct.pack('!cIQ', b'L', 2, 1 << 60) + b'{}'"), "too large"),
-        (SENT.format("struct.pack('!cIQ', b'L', 3, 0) + b'[1]'"), "no JSON object"),
+        (SENT.format("struct.pack('!cIQ', b'L', 3, 0) + b'[1]'"), "not a JSON object"),
         (SENT.format("struct.pack('!cIQ', b'R', 2, 0) + b'{}'"), "none or too large"),
         (SENT.format("struct.pack('!cIQ', b'Y', 2, 0) + b'{}'"), "out of turn"),
         ("reply({'a': 1})", "out of turn"),

@@ -51,7 +51,7 @@ def test_paths_elsewhere_are_not(granted: Granted, tmp_path: Path) -> None:
     "url", ["s3://bucket/a", "hf://x/y", "zip://a::http://public.test/b", "http://", "gopher://public.test"]
 )
 def test_only_http_is_fetched(granted: Granted, url: str) -> None:
-    with pytest.raises(DeniedAccessError, match=r"no http\(s\) URL"):
+    with pytest.raises(DeniedAccessError, match=r"not an http\(s\) URL"):
         granted.urls([url])
 
 

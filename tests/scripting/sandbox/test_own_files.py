@@ -140,7 +140,7 @@ def test_files_are_brought_together_where_the_script_may_read_them(hub: Any, tmp
     own.bring(["a.txt"], force=True)
     own.bring(["a.txt"], force=True)  # once in a run
     assert len([request for request in hub.requests if request.name == "a.txt"]) == 2
-    with pytest.raises(DataFilesNotFoundError, match=r"gone.txt is no file of org/name at commit"):
+    with pytest.raises(DataFilesNotFoundError, match=r"gone.txt is not a file of org/name at commit"):
         own.bring(["gone.txt"])
 
 

@@ -50,7 +50,7 @@ def test_a_field_of_a_struct_is_a_column(dataset: Dataset) -> None:
 
 
 def test_a_field_that_does_not_exist_is_an_error(dataset: Dataset) -> None:
-    with pytest.raises(UnknownColumnError, match="Columns: 'x', 't'"):
+    with pytest.raises(UnknownColumnError, match="Available columns: 'x', 't'"):
         dataset["s"]["zz"]
     with pytest.raises(UnknownColumnError):
         dataset["n"]["x"]

@@ -97,7 +97,7 @@ def test_turns_are_as_large_as_their_weights_when_they_are_sent() -> None:
         ([float("nan"), 1.0], "first_exhausted", "one below 0"),
         ([1.0, 0.0], "all_exhausted", "Dataset 1 has the probability 0"),
         ({5: [0.5, 0.5]}, "first_exhausted", "begin with row 0"),
-        ({0: [0.5, 0.5], -3: [0.5, 0.5]}, "first_exhausted", "-3, which is no number of a row"),
+        ({0: [0.5, 0.5], -3: [0.5, 0.5]}, "first_exhausted", "-3, which is not a number of a row"),
         ({0: [0.5, 0.5], 9: [0.5]}, "first_exhausted", "1 probabilities for 2 datasets"),
         ({0: [0.5, 0.5], 9: [0, 1]}, "all_exhausted", "Dataset 0 has the probability 0"),
     ],
@@ -108,7 +108,7 @@ def test_weights_without_meaning_are_named(weights: Any, strategy: str, message:
 
 
 def test_weights_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="are no numbers"):
+    with pytest.raises(ArgumentTypeError, match="are not numbers"):
         checked_weights("ab", 2, "first_exhausted")
 
 
