@@ -1,5 +1,6 @@
 """ARCHITECTURE.md stays short, and what its table "Where do I change X?" names exists."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -12,6 +13,15 @@ ROWS = re.findall(r"^\| (.+?) \| (.+) \|$", PAGE.partition("## Where do I change
 
 def test_the_page_is_short() -> None:
     assert len(PAGE.encode()) <= 20_000
+
+
+def test_the_picture_of_floors_is_the_one_that_is_tested() -> None:
+    house = ast.parse((ROOT / "tests" / "test_house.py").read_text(encoding="utf-8"))
+    floors = next(
+        node.value for node in house.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FLOORS"
+    )
+    lines = re.findall(r"^ ?(\d+)  (.+)$", PAGE.partition("## Direction")[2].split("```")[1], re.MULTILINE)
+    assert {name: int(floor) for floor, names in lines for name in names.split()} == ast.literal_eval(floors)
 
 
 def test_the_table_is_there() -> None:

@@ -35,6 +35,21 @@ DOOR = ("datasets_core.io.tables", "datasets_core.load")  # `Dataset.from_csv` a
 # What a script's own `import datasets` finds, and a program's under the alias, at any floor.
 NAME_TABLES = {"datasets_core.scripting.compat.tables", "datasets_core.as_datasets.names"}
 
+# Files that import a module whose name is no constant, and where the name comes from.
+BUILT_NAMES = {
+    "datasets_core._lazy": "`attach` and `later`: their callers' constants",
+    "datasets_core.as_datasets": "its table of names",
+    "datasets_core.features.serialization": "`KINDS`, the kinds of features",
+    "datasets_core.optional": "packages of others",
+    "datasets_core.resolve.registry": "formats, of other packages too",
+    "datasets_core.scripting.compat.packages": "what a script imports",
+    "datasets_core.scripting.compat.tables": "its table of names",
+    "datasets_core.scripting.sandbox.template": "what the parent process asks for",
+    "datasets_core.scripting.script": "modules of scripts",
+    "datasets_core.store.code": "what a user's function imports",
+    "datasets_core.store.module_state": "what a user's function imports",
+}
+
 OWNERS = {
     "fsspec": {"datasets_core.files"},
     "filelock": {"datasets_core.files"},
@@ -73,7 +88,6 @@ def _sources() -> tuple[dict[str, Path], set[str]]:
 
 FILES, PACKAGES = _sources()
 TREES = {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in FILES.items()}
-FACES = {name for name in PACKAGES if any(isinstance(node, ast.Name) and node.id == "attach" for node in ast.walk(TREES[name]))}
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
@@ -102,14 +116,17 @@ def _imports(name: str, tree: ast.AST) -> set[str]:
 
 
 def _texts(tree: ast.AST) -> set[str]:
-    """Modules of the library that a text constant names: `"datasets_core.load"`, `"datasets_core.load:load_dataset"`."""
+    """Modules of the library that a text constant names, alone or with what is in them: `"datasets_core.load:load_dataset"`,
+    `"datasets_core.load.load_dataset"`; of each text the longest beginning that is a module."""
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    texts = {
-        node.value.partition(":")[0]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
-    }
-    return {text for text in texts if text in FILES and text.count(".")}
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            parts = node.value.partition(":")[0].split(".")
+            if parts[0] == "datasets_core" and all(parts) and not re.search(r"\s", node.value):
+                names = (".".join(parts[:length]) for length in range(len(parts), 1, -1))
+                found.add(next((name for name in names if name in FILES), ""))
+    return found - {""}
 
 
 INNER: dict[str, set[str]] = {
@@ -118,7 +135,7 @@ INNER: dict[str, set[str]] = {
     if name != "datasets_core"  # the face of the library: it names everything and opens nothing
 }
 NAMED: dict[str, set[str]] = {
-    name: set() if name in FACES | NAME_TABLES or name == "datasets_core.store.recorded_names" else _texts(tree) - {name}
+    name: set() if name in NAME_TABLES or name == "datasets_core.store.recorded_names" else _texts(tree) - {name}
     for name, tree in TREES.items()
     if name in INNER
 }
@@ -163,14 +180,38 @@ def test_a_file_imports_only_from_floors_below_or_its_own_room(name: str) -> Non
     assert {other for other in INNER[name] | NAMED[name] if not _allowed(name, other)} == set()
 
 
+def _calls_by_name(tree: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """Each call that imports what a text names: the function's name, and the text."""
+    aliases = {
+        alias.asname: alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            function = ast.unparse(node.func).rpartition(".")[2]
+            function = aliases.get(function, function)
+            if function in {"later", "import_module", "resolve_name", "__import__"}:
+                given = [*node.args, *(each.value for each in node.keywords if each.arg in {"name", "module"})]
+                yield function, given[0] if given else None
+
+
 def test_one_call_goes_up_by_name() -> None:
-    callers = {
+    callers = {name for name, tree in TREES.items() for function, _ in _calls_by_name(tree) if function == "later"}
+    assert callers == {DOOR[0]}
+
+
+def test_names_that_are_built_are_imported_in_few_files() -> None:
+    """A constant is seen by the law of floors; it is a full name, since a relative one is not seen."""
+    built = {
         name
         for name, tree in TREES.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "later"
+        for _, text in _calls_by_name(tree)
+        if not (isinstance(text, ast.Constant) and isinstance(text.value, str) and not text.value.startswith("."))
     }
-    assert callers == {DOOR[0]}
+    assert built == set(BUILT_NAMES)
 
 
 def test_packages_beside_each_other_form_no_circle() -> None:
