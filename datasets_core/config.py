@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -462,6 +463,9 @@ def _num_bytes(given: int | str) -> int:
 
 class _Module(ModuleType):
     """This module: names of `datasets.config` that are assigned change the settings, or are refused."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.isupper() and not name.startswith("_"):

@@ -65,12 +65,13 @@ def test_a_url_that_no_line_can_hold_is_refused(url: str) -> None:
 
 
 URLS = st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1).map(lambda text: f"https://x/{text}y")
+UNKNOWN = ("None", "null", "-")  # what the file has for a name that is not known
 ENTRIES = st.fixed_dictionaries(
     {
         "num_bytes": st.none() | st.integers(0, 10**15),
         "checksum": st.none() | st.just(SHA),
         "name": st.none()
-        | st.text(max_size=9).filter(lambda name: is_file_name(name) and name == name.strip() and name != "-"),
+        | st.text(max_size=9).filter(lambda name: is_file_name(name) and name == name.strip() and name not in UNKNOWN),
     }
 )
 

@@ -45,11 +45,14 @@ def test_a_discarded_file_is_gone_and_takes_no_more(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"old")
-    with pytest.raises(FileExistsError):
-        HashedFile(str(tmp_path / "file"))
-    assert (tmp_path / "file").read_bytes() == b"old"
+def test_what_a_worker_that_died_left_is_replaced_and_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"old" * 10)
+    with open(tmp_path / "file", "rb") as held:
+        out = HashedFile(str(tmp_path / "file"))
+        out.write(b"new")
+        assert out.finish() == (3, hashlib.sha256(b"new").hexdigest())
+        assert held.read() == b"old" * 10  # another file: whoever still has it open keeps its bytes
+    assert (tmp_path / "file").read_bytes() == b"new"
 
 
 def test_a_failure_while_hashing_is_raised_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
