@@ -167,7 +167,7 @@ def plan(archive: str, members: Iterable[Member], budget: Budget) -> Plan:
             folders.setdefault(above, None)
     for path in folders:
         if path in sizes or path in links:
-            raise UnsafeArchiveError(archive, f"member {path!r} is both a folder and not", advice=_UNSAFE_ADVICE)
+            raise UnsafeArchiveError(archive, f"member {path!r} is both a folder and a file or a link", advice=_UNSAFE_ADVICE)
     copies = list(_Links(archive, sizes, folders, links, budget).copies())
     ordered = sorted(folders, key=lambda path: path.count("/"))
     return Plan(sizes, ordered, copies, frozenset(repeated))

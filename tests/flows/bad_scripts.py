@@ -82,17 +82,17 @@ FIT_2 = ("Row 2", "key 'k2'", "split 'train'")
 
 BAD: dict[str, Bad] = {
     # -- the text ------------------------------------------------------------------------------------------------------
-    "syntax error": Bad(HEAD + "class Bad(:  # HERE\n    pass\n", "ScriptError", ("no Python", "invalid syntax")),
-    "wrong indentation": Bad(HEAD + "def f():\nreturn 1  # HERE\n", "ScriptError", ("no Python", "indented")),
+    "syntax error": Bad(HEAD + "class Bad(:  # HERE\n    pass\n", "ScriptError", ("not valid Python", "invalid syntax")),
+    "wrong indentation": Bad(HEAD + "def f():\nreturn 1  # HERE\n", "ScriptError", ("not valid Python", "indented")),
     "null bytes": Bad("", "ScriptError", ("null",), line=False, raw=b"import datasets\n\0\n"),
-    "not utf-8": Bad("", "ScriptError", ("no Python", "utf-8"), line=False, raw=b"import datasets\nx = '\xff'\n"),
+    "not utf-8": Bad("", "ScriptError", ("not valid Python", "utf-8"), line=False, raw=b"import datasets\nx = '\xff'\n"),
     "unknown coding": Bad(
-        "", "ScriptError", ("no Python", "encoding"), line=False, raw=b"# coding: klingon\nimport datasets\n"
+        "", "ScriptError", ("not valid Python", "encoding"), line=False, raw=b"# coding: klingon\nimport datasets\n"
     ),
-    "utf-16": Bad("", "ScriptError", ("no Python",), line=False, raw="import datasets\n".encode("utf-16")),
-    "python 2": Bad(HEAD + "print 'x'  # HERE\n", "ScriptError", ("no Python", "print")),
+    "utf-16": Bad("", "ScriptError", ("not valid Python",), line=False, raw="import datasets\n".encode("utf-16")),
+    "python 2": Bad(HEAD + "print 'x'  # HERE\n", "ScriptError", ("not valid Python", "print")),
     "empty": Bad("", "ScriptError", ("no dataset builder",), line=False),
-    "nested too deep": Bad(HEAD + "x = " + "(" * 300 + ")" * 300 + "  # HERE\n", "ScriptError", ("no Python",)),
+    "nested too deep": Bad(HEAD + "x = " + "(" * 300 + ")" * 300 + "  # HERE\n", "ScriptError", ("not valid Python",)),
     # -- imports -------------------------------------------------------------------------------------------------------
     "fails at import": Bad(HEAD + "1 / 0  # HERE\n", "ScriptError", ("importing it", "ZeroDivisionError: division by zero")),
     "exits at import": Bad(HEAD + "import sys\nsys.exit(3)  # HERE\n", "ScriptError", ("SystemExit: 3",)),
@@ -100,7 +100,7 @@ BAD: dict[str, Bad] = {
     "sibling with a syntax error": Bad(
         HEAD + "from .near import x\n",
         "ScriptError",
-        ("near.py, line 2", "no Python"),
+        ("near.py, line 2", "not valid Python"),
         line=False,
         beside={"near.py": "x = 1\nx = = 2\n"},
         names_script=False,
