@@ -1,5 +1,6 @@
 import gzip
 import io
+import itertools
 import json
 import os
 import pickle
@@ -43,6 +44,9 @@ FILES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+_PLACES = itertools.count()
+
+
 @pytest.fixture(params=["local", "file", "http", "remote", "no ranges"])
 def put(request: pytest.FixtureRequest, tmp_path: Path, range_server: Any) -> Iterator[Callable[[bytes], Any]]:
     """Puts bytes somewhere, and gives what reads them."""
@@ -57,7 +61,7 @@ def put(request: pytest.FixtureRequest, tmp_path: Path, range_server: Any) -> It
             opened.append(open(path, "rb"))  # noqa: SIM115 - closed below
             return opened[-1]
         range_server.ranged = request.param != "no ranges"
-        url = range_server.put("a.tfrecord", data)
+        url = range_server.put(f"{next(_PLACES)}/a.tfrecord", data)  # an address of its own: what is known of others stays
         return place_of(url) if request.param == "remote" else url
 
     yield put_

@@ -121,10 +121,11 @@ def test_failures_are_raised_where_it_is_taken(ahead):
 
 
 def test_its_threads_go_with_it(fetches):
+    others = threading.enumerate()  # of tests before this one
     found = ReadAhead(1000, threads=3)
     found.want((n, 1, fetches.of(n)) for n in range(9))
     fetches.begin(3)
-    threads = [thread for thread in threading.enumerate() if thread.name == "datasets_core-ahead"]
+    threads = [each for each in threading.enumerate() if each.name == "datasets_core-ahead" and each not in others]
     assert len(threads) == 3
     del found
     gc.collect()
