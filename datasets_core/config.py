@@ -441,14 +441,8 @@ def _assign(name: str, value: Any) -> None:
     _assigned = changed
     if _changed.get() is not None:
         _changed.set(changed)
-    if value == _default_of(name):
-        _ASSIGNED.pop(name, None)
-    elif name in _OLD_VALUES:
+    if name in _OLD_VALUES:  # the others are read from the settings
         _ASSIGNED[name] = value
-
-
-def _default_of(name: str) -> Any:
-    return _OLD_VALUES[name] if name in _OLD_VALUES else _OLD_NAMES[name]()
 
 
 def _num_bytes(given: int | str) -> int:

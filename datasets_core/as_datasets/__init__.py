@@ -83,7 +83,7 @@ def uninstall() -> None:
     for name in [name for name, module in sys.modules.items() if name.partition(".")[0] == "datasets" and _is_ours(module)]:
         del sys.modules[name]
     os.environ.pop(VARIABLE, None)
-    rest = [each for each in _python_path() if each != _PATH]
+    rest = _python_path()
     if rest:
         os.environ["PYTHONPATH"] = os.pathsep.join(rest)
     else:

@@ -514,11 +514,6 @@ def shuffle_gen_kwargs(rng: np.random.Generator, gen_kwargs: dict[str, Any]) -> 
     }
 
 
-def is_caching_enabled_now() -> bool:
-    """True if results of functions are kept."""
-    return settings().caching
-
-
 def estimate_dataset_size(paths: Iterable[Any]) -> int:
     """Return the bytes of files."""
     return sum(os.stat(path).st_size for path in paths)

@@ -90,7 +90,7 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.features.nifti": _at("datasets_core.features.media.types", "Nifti"),
     "datasets.features.pdf": _at("datasets_core.features.media.types", "Pdf"),
     "datasets.features.video": _at("datasets_core.features.media.types", "Video"),
-    "datasets.fingerprint": {**_FINGERPRINTS, "_CACHING_ENABLED": f"{_ALIAS}.internals:is_caching_enabled_now()"},
+    "datasets.fingerprint": {**_FINGERPRINTS, "_CACHING_ENABLED": "datasets_core.config:is_caching_enabled()"},
     "datasets.formatting.formatting": _LAZY,
     "datasets.info": {"DatasetInfosDict": _CARDS["DatasetInfosDict"]},
     "datasets.iterable_dataset": {**_STREAM_COLUMNS, **_SHARDS},
