@@ -39,6 +39,7 @@ from datasets_core.building.options import (
     variant_folder,
     wanted_order,
 )
+from datasets_core.config import parse_size
 from datasets_core.errors import (
     ConfigurationError,
     DamagedShardError,
@@ -56,7 +57,6 @@ from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.store.manifest import Manifest, ShardRecord
-from datasets_core.store.rows.indices import parse_size
 
 
 @pytest.mark.parametrize(
