@@ -1,4 +1,4 @@
-"""The documentation: every public name has a page, what its pages say of files is true, and `make docs` finds nothing to warn of."""
+"""The documentation: every public name has a page, links to files are right, and `make docs` has no warning."""
 
 from __future__ import annotations
 
