@@ -52,10 +52,11 @@ building.record_manifest: Conversion RecordManifest; building.record_reading: Re
 RecordShard; building.registration: Register; building.reorder: CutJob MergeJob SortJob; building.row_order: RowOrder;
 building.schemas: RecastJob; building.sink: TableSink Writer; building.tfds_folder: TfdsManifest; building.versioned:
 Versioned; building.versions: BlockedVersions Versions; building.write.build: Build; building.write.generate: AuthorGuard;
-cli.housekeeping: _Finished; cli.wording: PlainFormatter; columns.column_changes: ColumnChanges; config: Config _Environ
-_Module disable_caching enable_caching from_environment is_caching_enabled settings; confine.answers: Answers;
-confine.builder_form: BuilderFacts ClassFacts; confine.children: Children Home; confine.denials: Denial; confine.forks:
-_Template; confine.gen_values: Values; confine.granted: Granted; confine.layers: Layers; confine.notices: Notices _Call;
+building.write.jobs: Stage; cli.housekeeping: _Finished; cli.wording: PlainFormatter; columns.column_changes: ColumnChanges;
+config: Config _Environ _Module disable_caching enable_caching from_environment is_caching_enabled settings;
+confine.answers: Answers; confine.builder_form: BuilderFacts ClassFacts; confine.children: Children Home;
+confine.denials: Denial; confine.forks: _Template; confine.gen_values: Values; confine.granted: Granted;
+confine.layers: Layers; confine.notices: Notices _Call;
 confine.output: Output; confine.own_files: OwnFiles; confine.pipe: Channel Incoming Kind Message PipeError;
 confine.sent_batches: OtherKey Receiver Sender _Table; confine.served: Served; confine.template: Forked Template;
 dataset.combine: concatenate_datasets interleave_datasets; dataset.constructors: Constructors; dataset.group: DatasetDict;
