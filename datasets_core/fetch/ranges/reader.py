@@ -280,6 +280,9 @@ def _slice(data: Bytes, merged: Merged, start: int, stop: int) -> Bytes:
 
 
 # `ReadAhead`: what is read soon is fetched in threads meanwhile, in the order of its use and within a budget of bytes.
+#
+# It is no run of an `Engine`: what is wanted changes while it is fetched.  With a run for each change, a shuffled stream at
+# 20 ms of latency took 2.4 s instead of 1.9 s; a window counts jobs, not bytes, and closing waits for a server that hangs.
 
 
 _LOOK_SECONDS = 1.0
