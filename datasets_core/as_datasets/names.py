@@ -77,7 +77,10 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     },
     "datasets.arrow_reader": _READERS,
     "datasets.arrow_writer": {**_WRITERS, **_TABLES},
-    "datasets.builder": {**_WRITERS, **_READERS, "FileLock": _LOCKS["FileLock"]},
+    "datasets.builder": {
+        **_WRITERS, **_READERS, "FileLock": _LOCKS["FileLock"],
+        **_at("datasets_core.errors", InvalidConfigName="InvalidConfigNameError"),
+    },
     "datasets.config": {"*": "datasets_core.config"},
     "datasets.data_files": _EMPTY,
     "datasets.exceptions": {"*": "datasets_core.exceptions"},

@@ -156,6 +156,10 @@ class ConfigurationError(DatasetsCoreError, ValueError):
     """An invalid argument, setting or combination of them."""
 
 
+class DecodingDisabledError(ConfigurationError, RuntimeError):
+    """A request to decode by a feature that shows what is stored: `decode=False`."""
+
+
 class UnhashableError(ConfigurationError, TypeError):
     """A value without an identity that lasts from one process to the next."""
 
