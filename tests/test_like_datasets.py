@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets_core import Dataset, Features, Image, List, Value, errors
+from datasets_core import Dataset, Features, Image, List, Translation, Value, Version, errors, load_dataset
 from datasets_core.building.hooks import BuilderConfig
 
 
@@ -203,3 +204,103 @@ def test_names_of_results_are_checked_as_in_datasets(tmp_path: Path, method: str
         with pytest.raises(ValueError, match="suffix_template"):
             call(bool, suffix_template=template)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", ["\u0661.2.3", "1.\uff12.3", "1.2.\u0967"])
+def test_digits_of_other_scripts_make_no_version(text: str) -> None:
+    assert not Version.is_valid(text)
+    for make in (Version, Version("1.2.3").match, lambda text: Version.from_dict({"version_str": text})):
+        with pytest.raises(errors.ReferenceSyntaxError):
+            make(text)
+
+
+def _broken(folder: Path, metadata: str) -> tuple[str, str]:
+    table = pa.table({"a": [1]}).replace_schema_metadata({"huggingface": metadata})
+    pq.write_table(table, folder / "a.parquet")
+    with pa.ipc.new_file(folder / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    return str(folder / "a.parquet"), str(folder / "a.arrow")
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "{broken",
+        json.dumps({"info": {"features": {"a": {"dtype": "intx", "_type": "Value"}}}}),
+        json.dumps({"info": {"features": {"a": {"_type": "Nope"}}}}),
+    ],
+)
+def test_broken_features_of_a_file_name_it(tmp_path: Path, metadata: str) -> None:
+    parquet, arrow = _broken(tmp_path, metadata)
+    uses = {
+        "built parquet": (parquet, lambda: load_dataset("parquet", data_files=parquet)),
+        "streamed parquet": (parquet, lambda: list(load_dataset("parquet", data_files=parquet, split="train", streaming=True))),
+        "its features": (parquet, lambda: load_dataset("parquet", data_files=parquet, split="train", streaming=True).features),
+        "built arrow": (arrow, lambda: load_dataset("arrow", data_files=arrow)),
+        "streamed arrow": (arrow, lambda: list(load_dataset("arrow", data_files=arrow, split="train", streaming=True))),
+        "opened": (arrow, lambda: Dataset.from_file(arrow)[0]),
+    }
+    for use, (file, call) in uses.items():
+        with pytest.raises(errors.ConfigurationError) as caught:
+            call()
+        assert str(caught.value).startswith(f"{file}: "), use
+
+
+_SCRIPT = """
+import datasets
+
+class Made(datasets.GeneratorBasedBuilder):
+    VERSION = datasets.Version("2018.04.18")
+    BUILDER_CONFIGS = [datasets.BuilderConfig(name="mode=first,char_skip=25", version=VERSION)]
+
+    def _info(self):
+        features = datasets.Features({
+            "source_aligned": datasets.Translation(languages=["en", "en"]),
+            "authors": datasets.Sequence({"name": datasets.Value("string")}),
+            "tags": datasets.Sequence(datasets.Value("string")),
+            "one": {"name": datasets.Value("string")},
+        })
+        self.lists = sorted(key for key, value in features.items() if isinstance(value, datasets.Sequence))
+        self.inner = sorted(features["authors"].feature)
+        return datasets.DatasetInfo(features=features)
+
+    def _split_generators(self, dl_manager):
+        return [
+            datasets.SplitGenerator(name=datasets.Split.TRAIN, gen_kwargs={"rows": 1}),
+            datasets.SplitGenerator(name=datasets.Split.TEST, gen_kwargs={"rows": 0}),
+        ]
+
+    def _generate_examples(self, rows):
+        assert isinstance(self.info.features["authors"], datasets.Sequence)
+        for row in range(rows):
+            authors = [{"name": name} for name in self.inner]
+            yield row, {"source_aligned": {"en": "a"}, "authors": authors, "tags": self.lists, "one": {"name": "x"}}
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"streaming": True}, {"num_proc": 2}, {"trust_remote_code": True}])
+def test_what_published_scripts_do_runs_as_in_datasets_2(tmp_path: Path, options: dict[str, Any]) -> None:
+    """A language twice (gem), a dated version in the record (qanta), an empty split and a `Sequence` of dicts (pubmed)."""
+    folder = tmp_path / "made"
+    folder.mkdir()
+    (folder / "made.py").write_text(_SCRIPT)
+    record = {"features": None, "version": {"version_str": "2018.04.18", "major": 2018, "minor": 4, "patch": 18}}
+    (folder / "dataset_infos.json").write_text(json.dumps({"mode=first,char_skip=25": record}))
+    made = load_dataset(str(folder), cache_dir=str(tmp_path / "cache"), **options)
+    assert list(made["train"]) == [
+        {
+            "source_aligned": {"en": "a"},
+            "authors": {"name": ["name"]},
+            "tags": ["authors", "tags"],
+            "one": {"name": "x"},
+        }
+    ]
+    assert list(made["test"]) == []
+    features = made["train"].features
+    assert features == {
+        "source_aligned": Translation(languages=["en", "en"]),
+        "authors": {"name": List(Value("string"))},
+        "tags": List(Value("string")),
+        "one": {"name": Value("string")},
+    }
+    assert made["train"].info.version == "2018.4.18"

@@ -38,6 +38,7 @@ _LOCKS = {"FileLock": "filelock:FileLock", "BaseFileLock": "filelock:BaseFileLoc
 _CARDS = _at(f"{_ALIAS}.internals", "DatasetInfosDict", "MetadataConfigs")
 _KINDS = (
     _at("datasets_core.features.types", "Json")
+    | _at("datasets_core.features.base", "Sequence")
     | _at("datasets_core.features.media.types", "BioSequence", "BioStructure", "Mesh", "Nifti", "Pdf", "Video")
 )  # fmt: skip
 _NESTED = _at(

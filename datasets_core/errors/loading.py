@@ -13,6 +13,7 @@ from datasets_core.errors.base import (
     FileNotFoundDatasetsError,
     _begun,
     _names,
+    or_text,
 )
 
 
@@ -346,10 +347,8 @@ class ManualDownloadError(DatasetBuildError):
     `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
-    def __init__(self, dataset: str = "", instructions: str | None = None) -> None:
-        if instructions is None:
-            super().__init__(*filter(None, (dataset,)))
-            return
+    @or_text
+    def __init__(self, dataset: str, instructions: str) -> None:
         self.dataset, self.instructions, self.advice = dataset, instructions, instructions
         super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
 
