@@ -333,6 +333,8 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
         raise ConfigurationError(f"new_fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
     if cache_file_name is not None:
         path = os.path.abspath(os.fspath(cache_file_name))
+        if not os.path.splitext(path)[1]:
+            raise ConfigurationError(f"cache_file_name={cache_file_name!r} has no extension. Name a file, as in 'train.arrow'.")
         check_replaceable(path, sources=[os.path.abspath(file) for file in dataset._table.files])
         return Place(key, None, path, 0, lasts)
     most_bytes = 0 if dataset._table.files else MEMORY_BYTES

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, Self
+
+P = ParamSpec("P")
 
 HIDDEN = "***"
 
@@ -145,6 +148,19 @@ class DatasetsCoreError(Exception):
         return rebuild, (type(self), self.args, self.__dict__)
 
 
+def or_text(init: Callable[P, None]) -> Callable[P, None]:
+    """The constructor of an error that is also made of a text alone, or of nothing, as in Hugging Face `datasets`."""
+
+    @functools.wraps(init)
+    def made(*args: P.args, **facts: P.kwargs) -> None:
+        if len(args) <= 2 and not facts:
+            super(DatasetsCoreError, args[0]).__init__(*args[1:])  # type: ignore[misc]
+        else:
+            init(*args, **facts)
+
+    return made
+
+
 DatasetsError = DatasetsCoreError
 
 
@@ -154,6 +170,10 @@ class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
 
 class ConfigurationError(DatasetsCoreError, ValueError):
     """An invalid argument, setting or combination of them."""
+
+
+class DecodingDisabledError(ConfigurationError, RuntimeError):
+    """A request to decode by a feature that shows what is stored: `decode=False`."""
 
 
 class UnhashableError(ConfigurationError, TypeError):

@@ -11,6 +11,7 @@ from datasets_core.errors.base import (
     DatasetsCoreError,
     FileNotFoundDatasetsError,
     _names,
+    or_text,
     redact,
 )
 from datasets_core.errors.loading import DataFilesNotFoundError
@@ -166,8 +167,11 @@ class FileFormatError(DatasetBuildError, ValueError):
         line: line number from 1, where there is one.
         row: row number from 0, where there is one.
         advice: one thing to do, as a sentence without its stop.
+
+    `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
+    @or_text
     def __init__(
         self, path: str, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
     ) -> None:
@@ -250,6 +254,7 @@ class DatasetGenerationError(DatasetBuildError):
         row: how many rows that code had yielded, where known.
     """
 
+    @or_text
     def __init__(self, message: str, *, row: int | None = None) -> None:
         self.row = row
         super().__init__(message)
@@ -284,6 +289,10 @@ class CellCastError(CastError, TypeError):
         place = f"column {column!r}" if row is None else f"row {row}, column {column!r}"
         place = f"{what}, {place}" if what else place[0].upper() + place[1:]
         super().__init__(f"{place}: {reason}. {self.advice}.")
+
+
+class MediaTypeError(CastError, TypeError):
+    """An array or object of a type that a medium cannot be made of."""
 
 
 class MediaError(DatasetsCoreError, ValueError):

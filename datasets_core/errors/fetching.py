@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from datasets_core.errors.base import DatasetsCoreError, FileNotFoundDatasetsError, _names, redact
+from datasets_core.errors.base import DatasetsCoreError, FileNotFoundDatasetsError, _names, or_text, redact
 from datasets_core.errors.data import FileFormatError
 from datasets_core.errors.loading import DataFilesNotFoundError, DatasetNotFoundError
 
@@ -26,8 +26,11 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
         what: "sha256" or "size".
         advice: one thing to do, as a sentence without its stop.
         is_optional: whether a load may go without the comparison.
+
+    `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
+    @or_text
     def __init__(
         self,
         url: str,

@@ -13,6 +13,7 @@ from datasets_core.errors.base import (
     FileNotFoundDatasetsError,
     _begun,
     _names,
+    or_text,
 )
 
 
@@ -48,6 +49,10 @@ class FileInPlaceError(ConfigurationError, FileExistsError):
     def __init__(self, path: str) -> None:
         self.file = self.path = path
         super().__init__(f"{path} is a file, but must be a folder. Give a folder, or remove that file.")
+
+
+class InvalidConfigNameError(ConfigurationError):
+    """A name of a config that no folder may have."""
 
 
 class UnknownConfigError(ConfigurationError):
@@ -337,14 +342,18 @@ class WrongVersionError(DatasetBuildError, ValueError):
 
 
 class ManualDownloadError(DatasetBuildError):
-    """A dataset whose files the user has to fetch by hand."""
+    """A dataset whose files the user has to fetch by hand.
 
+    `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
+    """
+
+    @or_text
     def __init__(self, dataset: str, instructions: str) -> None:
         self.dataset, self.instructions, self.advice = dataset, instructions, instructions
         super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
 
 
-class WorkerDiedError(DatasetBuildError):
+class WorkerDiedError(DatasetBuildError, RuntimeError):
     """A worker process ended without a result (killed, or out of memory).
 
     Args:

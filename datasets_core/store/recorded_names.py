@@ -65,7 +65,8 @@ dataset.transforms.mapper: MapPlan MappedRows; distributed: split_dataset_by_nod
 split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer; engines.engine: Engine get_engine
 register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool: Workers;
 engines.process: _Nowhere _Observer; engines.serial: SerialEngine; engines.threads: StallTimeout; engines.worker_pool:
-WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors: ArchiveError ArgumentTypeError BlockedVersionError
+WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors: DecodingDisabledError InvalidConfigNameError
+MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError
 CastError CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError
 DamagedShardError DataFilesNotFoundError DataFilesWarning DatasetBuildError DatasetDiskError DatasetGenerationCastError
 DatasetGenerationError DatasetNotFoundError DatasetsCoreError DefunctDatasetError DeniedAccessError DeniedAccessWarning
@@ -87,7 +88,7 @@ _Store; exchange.pushed_rows: PushedRows; exchange.pushing: Pushing; exchange.re
 SavedShard; exchange.saved_files: SavedFiles; exchange.stream_batches: StreamBatches; exchange.stream_files: FileForm Target
 WriteRequest; exchange.stream_sinks: ArrowSink ParquetSink Sink TextSink; exchange.stream_writing: StreamWrite;
 exchange.text_files: TextForm; exchange.tf_dataset: ForTensorflow; exchange.tfrecord_files: _Jobs _Write;
-exchange.tfrecord_places: RecordPlaces; exchange.write_journal: WriteJournal; features.base: LargeList List Value
+exchange.tfrecord_places: RecordPlaces; exchange.write_journal: WriteJournal; features.base: FieldLists LargeList List Value
 _SequenceType register_feature; features.codec: RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine;
 features.formats.formats: Objects TabularFormat register_tabular; features.kind_marks: audio_id box_id optional;
 features.media: Media; features.media_paths: MediaPaths; features.nesting: Misfit list_array; features.order_free:
@@ -156,7 +157,8 @@ resolve.resolve: resolve source_of; resolve.script: LocalScript SandboxedSource;
 results.cached: Result; results.widening: WideningWriter Written; rows.arrayed: ArrayRows; rows.column: Column;
 rows.file_names: FileNames; rows.formatted: CompletedRows CustomRows TableRows; rows.generator_rows: Recipe; rows.identified:
 Identified _Inverse; rows.lazy_values: LazyDict _Untouched; rows.lineage: Lineage; rows.origin: fetch; rows.row_block:
-RowBlock; rows.view: RowView; scripting.collected: Collected _OnDisk; scripting.epath_standin: Path as_path; scripting.faces:
+RowBlock; rows.view: RowView; scripting.collected: Collected _OnDisk; scripting.compat.datasets: ScriptSequence
+_ScriptSequenceType; scripting.epath_standin: Path as_path; scripting.faces:
 Face; scripting.gfile: GFile _OpensFiles _Status _Text; scripting.lazy_packages: Absent LazyImports LazyModules;
 scripting.modules: Imports Module Relative Script; scripting.old_helpers: NestedDataStructure PostProcessedInfo;
 scripting.sandbox.answers: PrefetchedFiles; scripting.sandbox.batches: RemoteData RemoteIterator RemoteValue;

@@ -17,7 +17,7 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import CastError, DatasetGenerationCastError, redact
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
-from datasets_core.features.schema import Features, plain_schema
+from datasets_core.features.schema import Features, features_of_file, plain_schema
 from datasets_core.features.unordered import Facts, join_schemas
 from datasets_core.files import is_local_path
 from datasets_core.meta.row_blocks import RowBlocks
@@ -331,7 +331,7 @@ class TableSink:
             DatasetGenerationCastError: its columns do not fit those before, or the features.
         """
         if self.schema is None:
-            self._adopt(table.schema)
+            self._adopt(table.schema, what)
             self._origin = what
         if self.is_fixed or not _is_stored_as(table.schema, self.schema):
             table = self._fit(table, what)
@@ -342,8 +342,8 @@ class TableSink:
         """The shards, on the disk."""
         return () if self._writer is None else tuple(self._writer.close())
 
-    def _adopt(self, schema: pa.Schema) -> None:
-        self.features = Features.from_arrow_schema(schema)
+    def _adopt(self, schema: pa.Schema, what: str) -> None:
+        self.features = features_of_file(schema, what)
         self.schema = plain_schema(self.features.arrow_schema)
 
     def _open(self) -> Writer:
@@ -363,7 +363,7 @@ class TableSink:
     def _fit(self, table: pa.Table, what: str) -> pa.Table:
         assert self.schema is not None and self.features is not None
         if not self.is_fixed:
-            found = plain_schema(Features.from_arrow_schema(table.schema).arrow_schema)
+            found = plain_schema(features_of_file(table.schema, what).arrow_schema)
             if not self._merge_columns:
                 check_columns(self._label, self._origin, self.schema.names, what, found.names)
             try:
@@ -382,7 +382,7 @@ class TableSink:
     def _widen(self, schema: pa.Schema, what: str) -> None:
         """Go on with `schema`, which `what` needs, and write again what was written."""
         narrow, self._writer = self._writer, None
-        self._adopt(schema)
+        self._adopt(schema, what)
         if narrow is None:
             return
         self._widths += 1

@@ -19,8 +19,8 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import (
     CastError,
-    ConfigurationError,
     DatasetsCoreError,
+    DecodingDisabledError,
     MediaDecodeError,
     MediaError,
     MediaNotFoundError,
@@ -425,7 +425,7 @@ class Media(Feature):
         """
         if not self.decode:
             kind = type(self).__name__
-            raise ConfigurationError(f"{kind}(decode=False) shows what is stored. Decode with {kind}(decode=True).")
+            raise DecodingDisabledError(f"{kind}(decode=False) shows what is stored. Decode with {kind}(decode=True).")
         if isinstance(value, str):
             value = {"bytes": None, "path": value}
         if value is None or not isinstance(value, Mapping):
