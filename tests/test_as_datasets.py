@@ -362,6 +362,45 @@ def test_whatever_reads_rows_of_a_tensor_format_finds_a_list_of_dicts(read: Call
     assert str(read(block)) == str(read([dict(row) for row in _ROWS]))
 
 
+# -- sounds, as pipelines get them ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.optional("soundfile")
+def test_a_sound_is_a_dict_that_is_read_on_use() -> None:
+    from datasets_core.features.media.audio import wav_bytes
+
+    stored = {"bytes": wav_bytes(np.array([0.0, 0.5, 0.25, 0.0]), 8), "path": None}
+    dataset = datasets_core.Dataset.from_dict({"s": [stored]}, features=datasets_core.Features({"s": datasets_core.Audio()}))
+    sound: Any = dataset[0]["s"]
+    assert isinstance(sound, dict)
+    assert sound._samples is None and "array" in sound and "raw" not in sound and sound._samples is None
+    wanted = {"path": None, "array": [0.0, 0.5, 0.25, 0.0], "sampling_rate": 8}
+    for made in (
+        dict(sound),
+        {**sound},
+        sound.copy(),
+        sound | {},
+        {} | sound,
+        dict(sound.items()),
+        {k: sound.get(k) for k in sound},
+    ):
+        assert type(made) is dict
+        assert {key: value if key != "array" else value.tolist() for key, value in made.items()} == wanted
+    assert (len(sound), bool(sound), list(sound.keys()), sound.get("raw", 1)) == (
+        3,
+        True,
+        ["path", "array", "sampling_rate"],
+        1,
+    )
+    assert sound == dataset[0]["s"] == pickle.loads(pickle.dumps(sound)) == copy.copy(sound)
+    assert operator.ne(sound, dataset[0]["s"]) is False
+    for change in (lambda: sound.pop("path"), lambda: sound.update(a=1), lambda: operator.setitem(sound, "a", 1)):
+        with pytest.raises(TypeError, match=r"sound\.copy\(\)"):
+            change()
+    again = dataset.map(lambda row: {"t": row["s"]}, load_from_cache_file=False)
+    assert (again.features["t"], again[0]["t"]["array"].tolist()) == (datasets_core.Audio(), wanted["array"])
+
+
 # -- the wheel `compat` ------------------------------------------------------------------------------------------------
 
 ROOT = Path(__file__).parents[1]
