@@ -6,7 +6,7 @@ PYTEST_OPTIONS ?= -n auto --dist loadfile
 BENCH_OPTIONS ?=
 TEST_EXTRAS ?= test
 
-.PHONY: demo test lint bench map clean
+.PHONY: demo test lint bench docs map clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/python scripts/demo/demo.py
@@ -22,6 +22,9 @@ lint: $(VENV)/lint.done
 
 bench: $(VENV)/demo.done
 	$(BIN)/python scripts/bench/run.py $(BENCH_OPTIONS)
+
+docs: $(VENV)/docs.done
+	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build
 
 map:
 	$(PYTHON) scripts/map.py
@@ -41,6 +44,10 @@ $(VENV)/test.done: $(VENV)/made pyproject.toml
 
 $(VENV)/lint.done: $(VENV)/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,lint]"
+	touch $@
+
+$(VENV)/docs.done: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	touch $@
 
 clean:

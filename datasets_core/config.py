@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -260,6 +261,21 @@ def settings() -> Config:
     return _changed.get() or _assigned or _default()
 
 
+def _replaced(config: Config, changes: dict[str, Any]) -> Config:
+    """`config` with other values; a new `cache_dir` takes the folders of downloads along."""
+    fields = {field.name for field in dataclasses.fields(Config)}
+    unknown = sorted(set(changes) - fields)
+    if unknown:
+        raise ConfigurationError(f"Unknown setting {unknown[0]!r}. Available settings: {', '.join(sorted(fields))}.")
+    for name in (*_FOLDERS, "hub_cache_dir", "stream_cache_dir"):
+        if isinstance(changes.get(name), os.PathLike):
+            changes[name] = os.fspath(changes[name])
+    if isinstance(changes.get("cache_dir"), str):
+        changes.setdefault("downloads_dir", os.path.join(changes["cache_dir"], "downloads"))
+        changes.setdefault("extracted_dir", os.path.join(changes["downloads_dir"], "extracted"))
+    return dataclasses.replace(config, **changes)
+
+
 @contextmanager
 def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
     """Change settings within the block, in this thread and the tasks it starts.
@@ -272,17 +288,7 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
     Raises:
         ConfigurationError: an unknown setting, or an invalid value.
     """
-    fields = {field.name for field in dataclasses.fields(Config)}
-    unknown = sorted(set(changes) - fields)
-    if unknown:
-        raise ConfigurationError(f"Unknown setting {unknown[0]!r}. Available settings: {', '.join(sorted(fields))}.")
-    for name in (*_FOLDERS, "hub_cache_dir", "stream_cache_dir"):
-        if isinstance(changes.get(name), os.PathLike):
-            changes[name] = os.fspath(changes[name])
-    if isinstance(changes.get("cache_dir"), str):
-        changes.setdefault("downloads_dir", os.path.join(changes["cache_dir"], "downloads"))
-        changes.setdefault("extracted_dir", os.path.join(changes["downloads_dir"], "extracted"))
-    token = _changed.set(dataclasses.replace(config or settings(), **changes))
+    token = _changed.set(_replaced(config or settings(), changes))
     try:
         yield settings()
     finally:
@@ -322,6 +328,35 @@ def is_caching_enabled() -> bool:
     True
     """
     return settings().caching
+
+
+_SIZE = r"(?i)\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*"
+
+
+def parse_size(size: int | str | None) -> int | None:
+    """Bytes of `500_000`, `"500MB"` or `"1GiB"`.
+
+    >>> parse_size("500MB"), parse_size("1 GiB")
+    (500000000, 1073741824)
+
+    Raises:
+        ConfigurationError: no size, or none of at least one byte.
+    """
+    if size is None:
+        return None
+    if isinstance(size, int) and not isinstance(size, bool):
+        found = size
+    else:
+        match = re.fullmatch(_SIZE, str(size))
+        if match is None:
+            raise ConfigurationError(f"max_shard_size is {size!r}. Give bytes as a number, or a text such as '500MB'.")
+        number, prefix, binary = match.groups()
+        found = int(
+            float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
+        )
+    if found < 1:
+        raise ConfigurationError(f"max_shard_size is {size!r}. Give at least one byte.")
+    return found
 
 
 # -- names of Hugging Face `datasets` ----------------------------------------------------------------------------------
@@ -414,7 +449,7 @@ _SETTABLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "HF_ENDPOINT": ("hub_endpoint", str),
     "HF_HUB_OFFLINE": ("offline", bool),
     "IN_MEMORY_MAX_SIZE": ("max_memory_bytes", int),
-    "MAX_SHARD_SIZE": ("max_shard_bytes", lambda given: _num_bytes(given)),
+    "MAX_SHARD_SIZE": ("max_shard_bytes", parse_size),
     "STREAMING_READ_MAX_RETRIES": ("max_retries", int),
 }
 """The names that may be assigned → the field of `Config`, and how its value is made of the given one."""
@@ -434,25 +469,16 @@ def _assign(name: str, value: Any) -> None:
         )
     field, convert = _SETTABLE[name]
     try:
-        with using(**{field: convert(value)}) as changed:
-            pass
+        change = {field: convert(value)}
+        assigned = _replaced(_assigned or _default(), dict(change))
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"config.{name} cannot be {value!r}: {error}.") from None
-    _assigned = changed
-    if _changed.get() is not None:
-        _changed.set(changed)
+    _assigned = assigned
+    here = _changed.get()
+    if here is not None:  # inside `using`: its other settings stay its own
+        _changed.set(_replaced(here, change))
     if name in _OLD_VALUES:  # the others are read from the settings
         _ASSIGNED[name] = value
-
-
-def _num_bytes(given: int | str) -> int:
-    if isinstance(given, int):
-        return given
-    digits, unit = given.strip()[:-2], given.strip()[-2:].upper()
-    powers = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-    if unit not in powers:
-        raise ValueError("a size such as '500MB' is expected")
-    return int(float(digits) * powers[unit])
 
 
 class _Module(ModuleType):

@@ -178,8 +178,12 @@ class _Handler(BaseHTTPRequestHandler):
         rate = self.server.home.bytes_per_second
         for start in range(0, len(body), _PIECE):
             piece = body[start : start + _PIECE]
-            self.connection.sendall(piece)
-            asked.num_bytes += len(piece)
+            asked.num_bytes += len(piece)  # before it is sent: whoever has read it may look at the count at once
+            try:
+                self.connection.sendall(piece)
+            except OSError:
+                asked.num_bytes -= len(piece)
+                raise
             if rate:
                 self.server.home.waits(len(piece) / rate)
 

@@ -2,6 +2,8 @@
 
 import pydoc
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -154,3 +156,16 @@ def test_settings_have_the_names_that_other_tools_know() -> None:
         _ = config.NOTHING
     with pytest.raises(AttributeError, match=r"'datasets_core\.config' has no attribute 'nothing'"):
         _ = config.nothing
+
+
+def test_an_assignment_inside_using_takes_nothing_else_of_the_block_along() -> None:
+    program = (
+        "from datasets_core import config\n"
+        "before = config.settings()\n"
+        "with config.using(max_retries=77):\n"
+        "    config.MAX_SHARD_SIZE = '1.5 GiB'\n"
+        "    assert (config.settings().max_shard_bytes, config.settings().max_retries) == (3 << 29, 77)\n"
+        "assert config.settings().max_shard_bytes == 3 << 29\n"
+        "assert config.settings().max_retries == before.max_retries\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

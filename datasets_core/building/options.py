@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from datasets_core.building.hooks import Builder, Hooks, SplitGenerator
+from datasets_core.config import parse_size
 from datasets_core.engines import Engine, get_engine
 from datasets_core.engines.deadline import SERIAL, Deadline, stopped_at
 from datasets_core.errors import (
@@ -45,7 +46,6 @@ from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.meta.splits import is_split_name
 from datasets_core.store.manifest import EXTENSIONS, Manifest
-from datasets_core.store.rows.indices import parse_size
 
 if TYPE_CHECKING:
     from datasets_core.fetch.downloads import DownloadManager

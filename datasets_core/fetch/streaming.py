@@ -43,7 +43,7 @@ _AGAIN = "Load it again later, or tell the owner of the repository"
 
 
 class StreamingDownloadManager(DownloadManager):
-    """A `DownloadManager` that fetches nothing: URLs become `RemoteFile`s, which fetch themselves when they are opened.
+    """A `DownloadManager` that fetches nothing: each URL becomes a `RemoteFile`, which is fetched when it is opened.
 
     Local files are where they are, as text; local archives are unpacked.
 

@@ -219,7 +219,7 @@ class Export(Rows, Frames):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> int:
-        """Write the rows as TFRecord files of `tf.train.Example`s; return the bytes of the records with their frames.
+        """Write the rows as TFRecord files of `tf.train.Example` messages; return the bytes of the records with their frames.
 
         Each column becomes a feature of its name.  Integers, booleans and labels are an `int64_list`; so are timestamps,
         dates, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files hold float32,

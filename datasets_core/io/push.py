@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
-from datasets_core.config import settings
+from datasets_core.config import parse_size, settings
 from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
 from datasets_core.fetch import disk_cache
 from datasets_core.fetch.http import RetryPolicy
@@ -28,7 +28,6 @@ from datasets_core.io.push_target import PushedSplit, PushTarget, RepositoryStat
 from datasets_core.meta.card_sections import LazyCard
 from datasets_core.meta.data_files import match
 from datasets_core.meta.info import ConfigEntry
-from datasets_core.store.rows.indices import parse_size
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import CommitInfo

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.config import settings
+from datasets_core.config import parse_size, settings
 from datasets_core.engines import get_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.features.media.media import embed_table, has_media
@@ -22,7 +22,6 @@ from datasets_core.fetch.checksums import digest_of
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 from datasets_core.progress import Progress, progress
 from datasets_core.store.manifest import staging_base
-from datasets_core.store.rows.indices import parse_size
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.shard import FileShard
 

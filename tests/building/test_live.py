@@ -1,28 +1,43 @@
 """The rows of a builder as they are made: the same as those of a build, in the same order."""
 
+from __future__ import annotations
+
 import gc
 import itertools
 import json
 import logging
 import os
 import pickle
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
 
 import fsspec
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from datasets_core import config
 from datasets_core.building import live
 from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.live import unopened
+from datasets_core.config import using
 from datasets_core.distributed import split_dataset_by_node
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationCastError,
     DatasetGenerationError,
+    DeniedAccessError,
     ManualDownloadError,
     ScriptTimeoutError,
     StreamStateError,
     UnknownSplitError,
+    UrlNotFoundError,
 )
 from datasets_core.features.base import Sequence, Value
 from datasets_core.features.schema import Features
@@ -512,3 +527,247 @@ def test_a_split_of_many_files_is_divided_once(tmp_path, monkeypatch):
     monkeypatch.setattr(live, "divide", lambda *args, **options: counted.append(1) or divide(*args, **options))
     assert len(list(stream.with_row_ids())) == 30
     assert len(counted) <= 2
+
+
+# Scripts that open the text of a URL while they are streamed: the files are fetched first from there on, and it is
+# said.
+
+SCRIPT = """
+import datasets, os, pathlib
+
+class Texts(datasets.GeneratorBasedBuilder):
+    BUILDER_CONFIGS = [
+        datasets.BuilderConfig(name=name)
+        for name in ("format", "percent", "text", "pathlib", "named", "late", "zip", "parts", "whole", "absent")
+    ]
+
+    def _info(self):
+        return datasets.DatasetInfo(features=datasets.Features({"t": datasets.Value("string")}))
+
+    def _split_generators(self, dl):
+        name = self.config.name
+        path = dl.download_and_extract("URL/z.zip") if name in ("zip", "whole") else dl.download("URL/a.txt")
+        if name == "named":
+            open(f"{path}").close()
+        if name == "parts":
+            path = dl.download(["URL/a.txt", "URL/b.txt"])
+        return [datasets.SplitGenerator("train", {"path": path})]
+
+    def _generate_examples(self, path):
+        name = self.config.name
+        for place in path if name == "parts" else [path]:
+            if name in ("late", "named"):
+                lines = open(place)
+            elif name == "whole":
+                lines = [file + "\\n" for file in sorted(os.listdir(place))]
+            elif name == "pathlib":
+                lines = pathlib.Path(str(place)).open()
+            elif name in ("zip", "absent"):
+                lines = open(str(place) + "/d/a.txt")
+            else:
+                lines = open({"format": f"{place}", "percent": "%s" % place}.get(name, str(place)))
+            for number, line in enumerate(lines):
+                if name == "late" and number == 50:
+                    open(f"{place}").close()
+                yield f"{place}{number}", {"t": line.strip()}
+"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        return None
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("served")
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_text("".join(f"{name}{number}\n" for number in range(99)))
+    with zipfile.ZipFile(folder / "z.zip", "w") as archive:
+        archive.writestr("d/a.txt", "one\ntwo\n")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        path = tmp_path_factory.mktemp("texts") / "texts.py"
+        path.write_text(SCRIPT.replace("URL", f"http://127.0.0.1:{server.server_port}"))
+        yield str(path)
+        server.shutdown()
+
+
+@pytest.fixture(params=[True, None], ids=["trusted", "confined"])
+def load(request: pytest.FixtureRequest, script: str, tmp_path: Path) -> Iterator[Any]:
+    options: dict[str, Any] = {"trust_remote_code": True} if request.param else {}
+    with config.using(cache_dir=str(tmp_path)):
+        yield lambda name, **more: load_dataset(script, name, split="train", **options, **more)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", ["format", "percent", "text", "pathlib", "named", "late", "zip", "parts"])
+def test_a_text_of_a_path_is_opened_once_its_file_is_fetched(name: str, load: Any, caplog: pytest.LogCaptureFixture) -> None:
+    lines = {"zip": ["one", "two"], "parts": [f"{part}{number}" for part in "ab" for number in range(99)]}
+    told = lines.get(name, [f"a{number}" for number in range(99)])
+    rows = load(name, streaming=True)
+    with caplog.at_level(logging.WARNING):
+        assert [row["t"] for row in rows] == told
+        assert [row["t"] for row in rows] == told
+    (record,) = (each for each in caplog.records if "makes a text of the path of http://" in each.getMessage())
+    assert "without streaming" in record.getMessage()
+    walk = iter(rows)
+    next(walk)
+    again = pickle.loads(pickle.dumps(rows))
+    again.load_state_dict(walk.state_dict())
+    assert [row["t"] for row in again] == told[1:]
+
+
+def test_what_is_nowhere_fails_as_it_does_in_a_build(load: Any) -> None:
+    with pytest.raises(DatasetGenerationError, match=r"row 0 of split 'train'.*NotADirectoryError"):
+        list(load("absent", streaming=True))
+
+
+def test_that_an_archive_is_fetched_whole_is_said_once(load: Any, caplog: pytest.LogCaptureFixture) -> None:
+    rows = load("whole", streaming=True)
+    with caplog.at_level(logging.WARNING):
+        assert list(rows) == list(rows) == [{"t": "d"}]
+    (message,) = (each.getMessage() for each in caplog.records if "z.zip is fetched whole (" in each.getMessage())
+    assert "bytes) and unpacked" in message
+    assert "Load the dataset without streaming" in message
+
+
+def test_only_failures_to_open_a_given_url_count() -> None:
+    given = ["https://example.org/a", "https://example.org/a/z.zip"]
+    opened = DatasetGenerationError("x failed: FileNotFoundError: [Errno 2] No such file or directory: 'https:/example.org/a'")
+    assert unopened(opened, given) == "https://example.org/a"
+    assert unopened(opened, []) is None
+    assert unopened(DatasetGenerationError("x failed: ValueError: bad line in https://example.org/a"), given) is None
+    beside = UrlNotFoundError("https://example.org/a/z.zip.tmp", "HTTP 404")
+    assert unopened(beside, given) == given[1]
+    assert unopened(UrlNotFoundError(given[1], "HTTP 404"), given[1:]) is None
+    assert unopened(DeniedAccessError("connect to 'example.org', port 443"), given) is not None
+    assert unopened(DeniedAccessError("read '/etc/passwd'"), given) is None
+    assert unopened(ValueError(given[0]), given) is None
+
+
+# Split expressions on streams of Parquet and Arrow files: the rows that a build gives, and no more read than these.
+
+EXPRESSIONS = [
+    "train",
+    "train[3:8]",
+    "train[:4]",
+    "train[7:]",
+    "train[-5:]",
+    "train[:-5]",
+    "train[-12:-2]",
+    "train[10%:60%]",
+    "train[:33%]",
+    "train[-20%:]",
+    "train(even3[1])",
+    "train[2:20](even2[0])",
+    "train[:5]+test[-3:]",
+    "test+train",
+    "all",
+    "all[3:28]",
+    "all[50%:]",
+    "train[8:3]",
+    "train[100:]",
+]
+
+
+@pytest.fixture(scope="module")
+def data_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    lengths = {"train": [10, 1, 12], "test": [7]}
+    found, row = {}, 0
+    for split, counts in lengths.items():
+        found[split] = []
+        for number, count in enumerate(counts):
+            table = pa.table({"a": list(range(row, row + count)), "b": [f"row {n}" for n in range(count)]})
+            path = folder / f"{split}-{number}.parquet"
+            pq.write_table(table, path, row_group_size=4)
+            found[split].append(str(path))
+            row += count
+    return found
+
+
+@pytest.fixture(scope="module")
+def cache_dir(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.mark.parametrize("split", EXPRESSIONS)
+def test_a_stream_has_the_rows_of_a_build(split, data_files, cache_dir):
+    streamed = load_dataset("parquet", data_files=data_files, split=split, streaming=True)
+    built = load_dataset("parquet", data_files=data_files, split=split, cache_dir=cache_dir)
+    assert list(streamed) == list(built)
+
+
+def test_shards_are_files(data_files):
+    def rows(split):
+        return [row["a"] for row in load_dataset("parquet", data_files=data_files, split=split, streaming=True)]
+
+    assert (
+        rows("train[:2shard]") == list(range(11))
+        and rows("train[1shard]") == [10]
+        and rows("train[-1shard:]") == list(range(11, 23))
+    )
+
+
+def test_unknown_splits_are_told_at_once(data_files):
+    with pytest.raises(UnknownSplitError, match="nothing"):
+        load_dataset("parquet", data_files=data_files, split="nothing[:3]", streaming=True)
+
+
+def test_a_slice_takes_the_footers_before_it_and_one_row_group(tmp_path, range_server):
+    for number in range(8):
+        rows = range(number * 4000, number * 4000 + 4000)
+        text = [f"{n:<100}" for n in rows]
+        pq.write_table(
+            pa.table({"a": list(rows), "b": text}),
+            tmp_path / f"{number}.parquet",
+            row_group_size=1000,
+            use_dictionary=False,
+            compression="none",
+        )
+    base = range_server.serve(tmp_path)
+    urls = [f"{base}/{number}.parquet" for number in range(8)]
+    group = (tmp_path / "0.parquet").stat().st_size // 4
+
+    def rows(split="train", cut=lambda stream: stream):
+        range_server.reset()
+        return [row["a"] for row in cut(load_dataset("parquet", data_files=urls, split=split, streaming=True))]
+
+    with using(cache_dir=str(tmp_path / "cache"), downloads_dir=str(tmp_path / "downloads")):
+        stream = load_dataset("parquet", data_files=urls, split="train", streaming=True)
+        assert range_server.requests == []
+        assert [row["a"] for row in stream.take(5)] == list(range(5))
+        assert len(range_server.requests) == 2 and range_server.num_bytes < 65536 + 1.1 * group
+        assert rows("train[20000:20010]") == list(range(20000, 20010))
+        assert len(range_server.requests) <= 10 and range_server.num_bytes < 8 * 65536 + 1.1 * group
+        assert rows(cut=lambda stream: stream.skip(20000).take(10)) == list(range(20000, 20010))
+        assert len(range_server.requests) == 1 and range_server.num_bytes < 1.1 * group  # the footers are known
+        assert rows("train[62.5%:62.6%]") == list(range(20000, 20032))
+        columns = sum(
+            pq.read_metadata(tmp_path / f"{n}.parquet").row_group(g).column(0).total_compressed_size
+            for n in range(8)
+            for g in range(4)
+        )
+        assert rows(cut=lambda stream: stream.select_columns(["a"])) == list(range(32000))
+        assert range_server.num_bytes <= 1.1 * columns + 2 * 65536
+
+
+@pytest.mark.parametrize("group", [37, 1000])
+@pytest.mark.parametrize("split", ["train", "train[100:140]", "train[:30]", "train[250:]", "train[900:]"])
+def test_slices_number_the_rows_that_filters_keep(group: int, split: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"id": range(400)}), path, row_group_size=group)
+    wanted = [("id", ">=", 90)]
+    rows = load_dataset("parquet", data_files=path, split=split, filters=wanted, streaming=True)
+    built = load_dataset("parquet", data_files=path, split=split, filters=wanted, cache_dir=str(tmp_path / "cache"))
+    assert [row["id"] for row in rows] == built["id"][:]
+
+
+@pytest.mark.parametrize("split", ["train[50%:]", "train[-5:]", "train[:5]+train[7:9]", "train[:1shard]"])
+def test_slices_that_count_filtered_rows_are_told(split: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"id": range(400)}), path)
+    with pytest.raises(ConfigurationError, match="filters="):
+        load_dataset("parquet", data_files=path, split=split, filters=[("id", ">", 5)], streaming=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import config
-from datasets_core.dataset.combine import concatenate_datasets, interleave_datasets
+from datasets_core.dataset.combine import aligned, concatenate_datasets, interleave_datasets, interleaved
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
@@ -21,6 +23,9 @@ from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.types import Array2D, ClassLabel, Json, Translation
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.store.table import RowTable
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.order.mixture import Stopping
 
 Rows = list[dict[str, Any]]
 
@@ -213,3 +218,239 @@ def test_features_of_every_kind_stay_when_datasets_are_put_together(kind: str, s
 
     assert (below.features, below["a"][:]) == (features, [value] * 2)
     assert (beside.features, beside[0]) == ({"a": feature, "b": feature}, {"a": value, "b": value})
+
+
+# Tables take the form of all together without a copy.
+
+_INT = Value("int64")
+
+
+def test_tables_of_one_form_are_left_as_they_are() -> None:
+    table = RowTable.from_table(pa.table({"a": [1]}))
+
+    assert aligned([table, table], Features({"a": _INT})) == [table, table]
+
+
+def test_an_extension_type_is_seen_as_what_it_stores() -> None:
+    stored = pa.array([b"0123456789abcdef"], pa.binary(16))
+    tables = [pa.table({"a": pa.ExtensionArray.from_storage(pa.uuid(), stored)}), pa.table({"a": stored})]
+
+    found = aligned([RowTable.from_table(table) for table in tables], Features.from_arrow_schema(tables[1].schema))
+
+    assert RowTable.concat(found).to_table()["a"].to_pylist() == stored.to_pylist() * 2
+
+
+# Streams as one: by the functions that users know, with what Hugging Face `datasets` gives of them where it is
+# defined.
+
+# Made with `datasets` 5.2.0: streams of [0, 1, 2], [10, 11, 12, 13] and [20, 21, 22, 23, 24].
+IN_TURN = {
+    "first_exhausted": [0, 10, 20, 1, 11, 21, 2],
+    "all_exhausted": [0, 10, 20, 1, 11, 21, 2, 12, 22, 0, 13, 23, 1, 10, 24],
+    "all_exhausted_without_replacement": [0, 10, 20, 1, 11, 21, 2, 12, 22, 13, 23, 24],
+}
+
+
+def _stream(*values: Any, name: str = "a") -> IterableDataset:
+    return IterableDataset.from_dict({name: list(values)})
+
+
+def _three() -> list[IterableDataset]:
+    return [_stream(0, 1, 2), _stream(10, 11, 12, 13), _stream(20, 21, 22, 23, 24)]
+
+
+@pytest.mark.parametrize("strategy", IN_TURN)
+def test_turns_are_those_of_hugging_face(strategy: str) -> None:
+    assert list(interleave_datasets(_three(), stopping_strategy=strategy)["a"]) == IN_TURN[strategy]
+
+
+def test_weights_are_kept_within_a_row_and_the_same_seed_gives_the_same_rows() -> None:
+    endless = [_stream(number).repeat(None) for number in range(3)]
+    rows = [list(interleave_datasets(endless, [0.7, 0.2, 0.1], seed=seed).take(999)["a"]) for seed in (1, 1, 2)]
+
+    assert rows[0] == rows[1] != rows[2]
+    counts = Counter(rows[0])
+    assert all(abs(counts[number] - 999 * weight) < 1 for number, weight in enumerate((0.7, 0.2, 0.1)))
+
+
+def test_weights_may_change_at_a_row() -> None:
+    endless = [_stream(number).repeat(None) for number in range(2)]
+    rows = list(interleave_datasets(endless, {0: [1.0, 0.0], 10: [0.5, 0.5]}, seed=1).take(20)["a"])
+
+    assert rows[:10] == [0] * 10
+    assert sum(rows[10:]) == 5
+
+
+def test_each_epoch_has_its_order() -> None:
+    stream = interleave_datasets([_stream(*range(50)), _stream(*range(100, 150))], [0.5, 0.5], seed=1)
+    first = list(stream)
+    stream.set_epoch(1)
+
+    assert list(stream) != first
+
+
+def test_all_rows_come_once_where_nothing_is_replaced() -> None:
+    rows = interleave_datasets(_three(), [0.6, 0.3, 0.1], seed=4, stopping_strategy="all_exhausted_without_replacement")
+
+    assert sorted(rows["a"]) == [0, 1, 2, 10, 11, 12, 13, 20, 21, 22, 23, 24]
+
+
+def test_what_is_known_is_brought_together() -> None:
+    streams = [_stream(1), _stream("x", name="b")]
+
+    both = concatenate_datasets(streams, split="train", info=DatasetInfo(description="two"))
+
+    assert both.features == Features({"a": Value("int64"), "b": Value("string")})
+    assert (str(both.split), both.info.description) == ("train", "two")
+    assert next(iter(both.with_format("arrow"))).column_names == ["a", "b"]
+
+
+def test_the_format_that_all_have_is_kept() -> None:
+    assert concatenate_datasets([stream.with_format("numpy") for stream in _three()])._format.type == "numpy"
+    assert concatenate_datasets([_stream(1).with_format("numpy"), _stream(2)])._format.type is None
+
+
+def test_streams_of_streams_go_on_where_they_were() -> None:
+    def made() -> IterableDataset:
+        inner = interleave_datasets(_three()[:2], stopping_strategy="all_exhausted")
+        columns = concatenate_datasets([_stream(5, 6, name="b"), _stream("x", name="c")], axis=1)
+        return concatenate_datasets([inner.filter(lambda row: row["a"] != 11), columns, _three()[2].map(dict)])
+
+    rows = list(made())
+    for place in range(len(rows) + 1):
+        stream = made()
+        iterator = iter(stream)
+        for _ in range(place):
+            next(iterator)
+        state = json.loads(json.dumps(stream.state_dict()))
+        other = made()
+        other.load_state_dict(state)
+        assert list(other) == rows[place:]
+
+
+def test_datasets_and_streams_do_not_go_together() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"Element 1 is a Dataset, and element 0 is a stream\. Make streams of all"):
+        concatenate_datasets([_stream(1), Dataset.from_dict({"a": [1]})])
+
+
+def test_a_single_stream_is_no_list_of_streams() -> None:
+    with pytest.raises(ArgumentTypeError, match="Give a list of datasets"):
+        interleave_datasets(_stream(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"stopping_strategy": "none"}, r"'none' is unknown\. Strategies: 'first_exhausted', "),
+        ({"probabilities": [0.5]}, "1 probabilities for 3 datasets"),
+        ({"probabilities": [0.5, 0.5, 0], "stopping_strategy": "all_exhausted"}, "Dataset 2 has the probability 0"),
+        ({"probabilities": [0.5, 0.5, 0], "seed": -1}, "seed=-1 has no meaning"),
+    ],
+)
+def test_arguments_without_meaning_are_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        interleave_datasets(_three(), **arguments)
+
+
+def test_features_that_the_streams_do_not_have_are_refused() -> None:
+    with pytest.raises(CastError, match=r"info\.features are not those of the streams together"):
+        concatenate_datasets([_stream(1)], info=DatasetInfo(features=Features({"a": Value("string")})))
+
+
+# Rows take turns as they do with Hugging Face `datasets`, and rows that would never come are refused.
+
+# Made with `datasets` 5.2.0: dataset k holds the rows 100 k, 100 k + 1, …
+CASES = json.loads((Path(__file__).parent / "golden" / "orders.json").read_text(encoding="utf-8"))["interleave"]
+
+
+def _named(rows: list[int], lengths: list[int]) -> list[int]:
+    names = [100 * number + row for number, length in enumerate(lengths) for row in range(length)]
+    return [names[row] for row in rows]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, list(case.values())[:4])))
+def test_the_order_is_that_of_hugging_face(case: dict[str, Any]) -> None:
+    arguments = (case["lengths"], case["probabilities"], case["seed"], case["strategy"])
+    if "error" in case:
+        with pytest.raises(ConfigurationError):
+            interleaved(*arguments)
+        return
+
+    assert _named(interleaved(*arguments).tolist(), case["lengths"]) == case["order"]
+
+
+def _one_by_one(lengths: list[int], draws: list[int], strategy: str) -> list[int]:
+    """The definition: draw by draw, with a place in each dataset."""
+    first = [sum(lengths[:number]) for number in range(len(lengths))]
+    times, rows = [0] * len(lengths), []
+    for number in draws:
+        if strategy == "all_exhausted_without_replacement" and times[number] >= lengths[number]:
+            continue
+        rows.append(first[number] + times[number] % lengths[number])
+        times[number] += 1
+        ended = [time >= length for time, length in zip(times, lengths, strict=True)]
+        if any(ended) if strategy == "first_exhausted" else all(ended):
+            break
+    return rows
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.sampled_from(Stopping))
+def test_turns_are_taken_one_by_one(lengths: list[int], strategy: str) -> None:
+    turns = [number for _ in range(max(lengths)) for number in range(len(lengths))]
+    wanted = _one_by_one(lengths, turns, strategy)
+    if strategy == "first_exhausted":  # the round in which one ends is still finished
+        wanted = [sum(lengths[:number]) + row for row in range(min(lengths)) for number in range(len(lengths))]
+    elif strategy == "all_exhausted":
+        wanted = [
+            sum(lengths[:number]) + row % lengths[number] for row in range(max(lengths)) for number in range(len(lengths))
+        ]
+
+    assert interleaved(lengths, None, None, strategy).tolist() == wanted
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.sampled_from(Stopping), st.integers(0, 5))
+def test_draws_are_taken_one_by_one(lengths: list[int], strategy: str, seed: int) -> None:
+    import numpy as np
+
+    shares = np.arange(1, len(lengths) + 1) / np.arange(1, len(lengths) + 1).sum()
+    chance = np.random.default_rng(seed)
+    draws = [number for _ in range(5) for number in chance.choice(len(lengths), size=1000, p=shares).tolist()]
+
+    assert interleaved(lengths, shares.tolist(), seed, strategy).tolist() == _one_by_one(lengths, draws, strategy)
+
+
+def test_without_a_seed_every_call_draws_anew() -> None:
+    drawn = [interleaved([500, 500], [0.5, 0.5], None, "first_exhausted").tolist() for _ in range(2)]
+
+    assert drawn[0] != drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "probabilities", "strategy", "message"),
+    [
+        ([1, 2], None, "none", r"'none' is unknown\. Strategies: 'first_exhausted', "),
+        ([1, 2], [0.5], "first_exhausted", "1 probabilities for 2 datasets"),
+        ([1, 2], [0.5, 0.6], "first_exhausted", r"sum up to 1\.1"),
+        ([1, 2], [1.5, -0.5], "first_exhausted", "one below 0"),
+        ([1, 2], [float("nan"), 1.0], "first_exhausted", "one below 0"),
+        ([1, 0], [0.5, 0.5], "first_exhausted", "Dataset 1 has no rows to draw"),
+        ([1, 0], None, "all_exhausted", "Dataset 1 has no rows to begin again"),
+        ([1, 2], [1.0, 0.0], "all_exhausted", "Dataset 1 has the probability 0"),
+        ([1, 2], [1.0, 0.0], "all_exhausted_without_replacement", "Dataset 1 has the probability 0"),
+    ],
+)
+def test_arguments_without_meaning_are_named_interleaving(
+    lengths: list[int], probabilities: list[float] | None, strategy: str, message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        interleaved(lengths, probabilities, 1, strategy)
+
+
+def test_probabilities_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match="are not numbers"):
+        interleaved([1, 2], ["a", "b"], 1, "first_exhausted")  # type: ignore[list-item]
+
+
+def test_a_dataset_without_rows_ends_at_once_where_nothing_is_replaced() -> None:
+    assert interleaved([0, 2], [0.5, 0.5], 1, "all_exhausted_without_replacement").tolist() == [0, 1]
+    assert interleaved([0, 2], None, None, "first_exhausted").tolist() == []

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from datasets_core import config
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.dataset_dict import DatasetDict
+from datasets_core.dataset.selection import part_sizes, random_generator, stratified
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
@@ -336,3 +337,102 @@ def test_flattened_rows_are_written_where_they_are_told_and_hold_no_null(tmp_pat
     with pytest.raises(CastError, match="null, which disable_nullable=True refuses"):
         rows.flatten_indices(disable_nullable=True)
     assert rows.select([0]).flatten_indices(disable_nullable=True)["a"][:] == [1]
+
+
+# A seed asks for the same chance everywhere, and what is no seed is refused.
+
+
+def test_a_seed_makes_the_generator_of_numpy() -> None:
+    assert random_generator(7, None).integers(100) == np.random.default_rng(7).integers(100)
+
+
+def test_a_generator_is_used_as_it_is() -> None:
+    mine = np.random.default_rng(1)
+
+    assert random_generator(None, mine) is mine
+
+
+def test_without_a_seed_the_global_state_decides_and_moves_on() -> None:
+    np.random.seed(3)
+    first, second = (random_generator(None, None).integers(2**60) for _ in range(2))
+    np.random.seed(3)
+
+    assert random_generator(None, None).integers(2**60) == first != second
+
+
+@pytest.mark.parametrize(
+    ("seed", "generator", "error"),
+    [
+        (-1, None, ConfigurationError),
+        ([1, -2], None, ConfigurationError),
+        ("a", None, ArgumentTypeError),
+        (1.5, None, ArgumentTypeError),
+        (None, 5, ArgumentTypeError),
+        (None, np.random.RandomState(1), ArgumentTypeError),
+    ],
+)
+def test_what_is_no_seed_is_refused(seed: Any, generator: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        random_generator(seed, generator)
+
+
+# Parts have the sizes that were asked for, and classes keep their shares in both.
+
+
+@pytest.mark.parametrize(
+    ("size", "test", "train", "wanted"),
+    [
+        (10, None, None, (7, 3)),
+        (10, 0.25, None, (7, 3)),
+        (10, 3, None, (7, 3)),
+        (10, None, 0.33, (3, 7)),
+        (10, np.int64(2), np.float32(0.5), (5, 2)),
+        (10, 0.3, 0.3, (3, 3)),
+        (2, 1, None, (1, 1)),
+    ],
+)
+def test_sizes_are_shares_or_rows(size: int, test: Any, train: Any, wanted: tuple[int, int]) -> None:
+    assert part_sizes(size, test, train) == wanted
+
+
+@pytest.mark.parametrize(
+    ("test", "train"),
+    [(0, None), (10, None), (-1, None), (1.0, None), (0.0, None), (None, 10), (6, 6), (0.6, 0.6), (None, 0.05)],
+)
+def test_sizes_that_do_not_add_up_are_errors(test: Any, train: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"test_size|train_size|rows"):
+        part_sizes(10, test, train)
+
+
+@pytest.mark.parametrize("size", ["3", True, [1]])
+def test_what_is_no_size_is_refused(size: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="is not a size"):
+        part_sizes(10, size, None)
+
+
+@given(st.lists(st.integers(2, 9), min_size=1, max_size=4), st.integers(0, 9), st.data())
+def test_each_class_keeps_its_share(counts: list[int], seed: int, data: st.DataObject) -> None:
+    labels = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)) * 3, counts))
+    total, classes = len(labels), len(counts)
+    num_test = data.draw(st.integers(classes, max(classes, total - classes)))
+    num_train = data.draw(st.integers(min(classes, total - num_test), total - num_test))
+    if num_train < classes:
+        return
+
+    train, test = stratified(labels, num_train, num_test, np.random.default_rng(seed), column="l")
+
+    assert (len(train), len(test)) == (num_train, num_test)
+    assert len({*train.tolist(), *test.tolist()}) == num_train + num_test
+    for number, count in enumerate(counts):
+        of_class = int((labels[train] == number * 3).sum())
+        assert abs(of_class - num_train * count / total) < 1
+
+
+def test_a_class_of_one_row_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"column 'kind' has a single row"):
+        stratified(np.array([0, 0, 1]), 2, 1, np.random.default_rng(0), column="kind")
+
+
+def test_fewer_rows_than_classes_are_an_error() -> None:
+    with pytest.raises(ConfigurationError, match=r"1 rows to test are fewer than the 2 classes of 'kind'"):
+        stratified(np.array([0, 0, 1, 1]), 3, 1, np.random.default_rng(0), column="kind")

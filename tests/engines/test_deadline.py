@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from datasets_core.engines.deadline import Deadline, TimeUp, can_stop, stopped_at
+from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop, stopped_at
 from datasets_core.errors import ConfigurationError
 
 SOON = 0.05
@@ -152,3 +152,24 @@ def test_what_the_library_puts_away_is_not_interrupted_again(tmp_path):
 
     with locked(str(tmp_path / "a.lock")):
         pass
+
+
+# The serial engine; the suite of all engines is in `test_engine.py`.
+
+
+def test_jobs_run_in_their_order_and_here() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def work(job: int) -> int:
+        seen.append((job, threading.get_ident()))
+        return job * 2
+
+    assert list(SerialEngine().run(work, [3, 1, 2])) == [(0, 6), (1, 2), (2, 4)]
+    assert seen == [(job, threading.get_ident()) for job in (3, 1, 2)]
+
+
+def test_a_job_runs_only_when_its_result_is_asked_for() -> None:
+    seen: list[int] = []
+    running = SerialEngine(8).run(seen.append, [1, 2])
+    assert next(running) == (0, None)
+    assert seen == [1]

@@ -1,17 +1,41 @@
+"""Tests of datasets_core/features/schema.py."""
+
+from __future__ import annotations
+
+import collections
 import copy
+import datetime
+import decimal
 import json
 import pickle
+import types
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from datasets_core.errors import CastError, ConfigurationError
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.dataset.results import WideningWriter
+from datasets_core.errors import CastError, CellCastError, ConfigurationError, DatasetsCoreError
+from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value
+from datasets_core.features.inference import infer_or_json
 from datasets_core.features.media.types import Image
-from datasets_core.features.schema import METADATA_KEY, Features, feature_from_arrow, storage_type
+from datasets_core.features.schema import (
+    METADATA_KEY,
+    Decoder,
+    Features,
+    RowEncoder,
+    feature_from_arrow,
+    joined_features,
+    storage_type,
+)
 from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
 
 DATA = Path(__file__).parent / "data"  # written by Hugging Face datasets 5.2.0
@@ -219,3 +243,279 @@ def test_a_value_that_does_not_fit_is_named_with_column_and_row() -> None:
         Features({"a": ClassLabel(names=["x"])}).encode_batch({"a": ["x", "y"]})
     with pytest.raises(CastError, match="columns"):
         Features({"a": Value("int8")}).encode_batch({"b": []})
+
+
+# codec
+
+
+@pytest.fixture
+def features_codec() -> Features:
+    return Features({"a": Value("int8"), "label": ClassLabel(names=["x", "y"]), "s": Sequence({"t": Value("string")})})
+
+
+def test_rows_become_a_batch_with_the_schema_of_the_features(features_codec: Features) -> None:
+    batch = RowEncoder(features_codec).encode([{"s": {"t": ["q"]}, "a": 1, "label": "y"}, {"a": None}])
+    assert batch.schema.equals(features_codec.arrow_schema, check_metadata=True)
+    assert batch.to_pylist() == [{"a": 1, "label": 1, "s": {"t": ["q"]}}, {"a": None, "label": None, "s": None}]
+
+
+def test_any_mapping_is_a_row(features_codec: Features) -> None:
+    rows = [types.MappingProxyType({"a": 1}), collections.OrderedDict(a=2), collections.defaultdict(int, a=3)]
+    assert RowEncoder(features_codec).encode(rows).column("a").to_pylist() == [1, 2, 3]
+    assert RowEncoder(None).encode(rows).column("a").to_pylist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("encoder_features", [Features({"a": Value("int64")}), None], ids=["features", "inferred"])
+@pytest.mark.parametrize("row", [5, "a", ["a"], None, ("a", 1)], ids=repr)
+def test_what_is_no_row_is_refused_with_its_number(encoder_features: Features | None, row: Any) -> None:
+    with pytest.raises(CastError, match="Row 1 is"):
+        RowEncoder(encoder_features).encode([{"a": 1}, row])
+
+
+@pytest.mark.parametrize("row", [{"a": 1, "b": 2}, {"b": 2}, {"a": 1, 5: 2}], ids=repr)
+def test_a_key_that_is_no_column_is_refused_with_its_row(row: dict[Any, Any]) -> None:
+    with pytest.raises(CellCastError, match="no such column, only 'a'") as caught:
+        RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, row])
+    assert (caught.value.row, caught.value.column) == (1, str(next(key for key in row if key != "a")))
+
+
+def test_an_error_names_column_row_value_and_type() -> None:
+    with pytest.raises(CellCastError) as caught:
+        RowEncoder(Features({"a": {"b": [Value("int8")]}})).encode([{"a": None}, {"a": {"b": [1, 300]}}])
+    assert str(caught.value) == (
+        "Row 1, column 'a.b[]': 300 does not fit int8, which holds -128 to 127. Mend the value, or the feature of the column."
+    )
+    assert isinstance(caught.value, ValueError)
+
+
+def test_without_features_columns_and_types_come_from_the_rows() -> None:
+    batch = RowEncoder(None).encode([{"a": 1}, {"b": None, "a": 1.5}, {"c": np.ones(2, "int8")}])
+    assert batch.schema == pa.schema({"a": pa.float64(), "b": pa.null(), "c": pa.list_(pa.int8())})
+    assert batch.to_pylist()[2] == {"a": None, "b": None, "c": [1, 1]}
+
+
+def test_without_features_what_does_not_fit_is_named_with_both_rows() -> None:
+    with pytest.raises(CellCastError, match=r"Row 2, column 'a': 'x' \(str, string\) does not fit 1 \(int, int64\) of row 0"):
+        RowEncoder(None).encode([{"a": 1}, {}, {"a": "x"}])
+    with pytest.raises(CellCastError, match="not a string"):
+        RowEncoder(None).encode([{"a": 1}, {7: 1}])
+
+
+@pytest.mark.parametrize("encoder_features", [Features({}), None], ids=["features", "inferred"])
+def test_rows_without_columns_are_counted(encoder_features: Features | None) -> None:
+    assert RowEncoder(encoder_features).encode([{}, {}]).num_rows == 2
+    assert RowEncoder(encoder_features).encode([]).num_rows == 0
+
+
+def test_no_rows_have_the_schema(features_codec: Features) -> None:
+    batch = RowEncoder(features_codec).encode([])
+    assert (batch.num_rows, batch.schema) == (0, features_codec.arrow_schema)
+
+
+def test_only_columns_that_differ_as_stored_are_decoded() -> None:
+    decoder = Decoder(Features({"a": Value("int8"), "j": Json(), "l": List({"j": Json()}), "t": Json(decode=False)}))
+    assert decoder.columns_to_decode == {"j", "l"}
+    assert decoder.decode_value("j", '{"x":1}') == {"x": 1}
+    assert decoder.decode_value("l", [{"j": "[1]"}, None]) == [{"j": [1]}, None]
+    assert decoder.decode_value("a", 5) == 5
+    assert decoder.decode_value("t", "[1]") == "[1]"
+    assert decoder.decode_value("j", None) is None
+
+
+ANY = st.recursive(
+    st.complex_numbers()
+    | st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(),
+        st.binary(),
+        st.dates(),
+        st.decimals(),
+        st.complex_numbers(),
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3) | st.tuples(inner),
+    max_leaves=5,
+)
+KINDS = [
+    None,
+    *(
+        Features({"a": feature})
+        for feature in (
+            Value("int8"),
+            Value("string"),
+            Value("float32"),
+            Value("timestamp[us]"),
+            Value("decimal128(10, 2)"),
+            ClassLabel(names=["a"]),
+            List(Value("bool")),
+            {"x": Value("int8")},
+            Sequence({"x": Value("int8")}),
+            Array2D((1, 1), "int8"),
+            Json(),
+        )
+    ),
+]
+
+
+@given(st.lists(st.fixed_dictionaries({"a": ANY}), max_size=4), st.sampled_from(KINDS))
+def test_any_rows_become_a_valid_batch_or_one_error(rows: list[dict[str, Any]], encoder_features: Features | None) -> None:
+    try:
+        batch = RowEncoder(encoder_features).encode(rows)
+    except DatasetsCoreError as error:
+        assert isinstance(error, CellCastError)
+        assert error.row is not None
+        assert error.row < len(rows)
+    else:
+        batch.validate(full=True)
+        assert batch.num_rows == len(rows)
+
+
+@pytest.mark.parametrize("given", [None, Features({"a": Value("int64"), "b": List(Value("int64"))})])
+def test_a_key_that_a_dict_would_make_up_is_null_and_is_not_made(given: Features | None) -> None:
+    rows = [{"a": 1, "b": [2]}, defaultdict(list, a=3)]
+    assert RowEncoder(given).encode(rows).to_pylist() == [{"a": 1, "b": [2]}, {"a": 3, "b": None}]
+    assert "b" not in rows[1]
+
+
+# Columns of values that share no type, and of dicts with different keys.
+
+_JSON = Json().arrow_type
+
+
+@pytest.mark.parametrize(
+    ("values", "arrow_type"),
+    [
+        ([1, 2.5, None], pa.float64()),
+        ([1, "a"], _JSON),
+        ([[1], ["a"], None], pa.list_(_JSON)),
+        ([[1, "a"], [2]], pa.list_(_JSON)),
+        ([{"a": 1, "b": [1]}, {"b": [], "a": "x"}], pa.struct({"a": _JSON, "b": pa.list_(pa.int64())})),
+        ([{"a": 1}, {"a": "x", "b": 2}], _JSON),
+        ([{"a": 1}, {"b": 1}, None], _JSON),
+        ([{"a": 1}, {}], _JSON),
+        ([{}], _JSON),
+        ([[{"b": 0}, {"c": 0}]], pa.list_(_JSON)),
+        ([{"s": {"a": 1}}, {"s": {"b": 1}}, {"s": None}], pa.struct({"s": _JSON})),
+        ([{1: 2}], _JSON),
+    ],
+)
+def test_json_stands_as_deep_inside_as_can_be(values: list[Any], arrow_type: pa.DataType) -> None:
+    assert infer_or_json(values).type == arrow_type
+
+
+def test_dicts_with_the_same_keys_in_another_order_are_structs() -> None:
+    assert infer_or_json([{"a": 1, "b": 2}, {"b": 3, "a": 4}, None]).type == pa.struct({"a": pa.int64(), "b": pa.int64()})
+
+
+_ANY = st.recursive(
+    st.none() | st.integers(-9, 9) | st.sampled_from(["a", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(st.lists(_ANY, min_size=1, max_size=5))
+def test_rows_come_out_as_they_went_in(values: list[Any]) -> None:
+    dataset = Dataset.from_dict({"a": values}, on_mixed_types="use_json")
+
+    assert json.dumps(dataset["a"][:], sort_keys=True) == json.dumps(values, sort_keys=True)
+
+
+def test_the_example_of_hugging_face_is_a_list_of_json() -> None:
+    dataset = Dataset.from_dict({"a": [[{"b": 0}, {"c": 0}]]}, on_mixed_types="use_json")
+
+    assert dataset.features == {"a": List(Json())}
+    assert dataset[0] == {"a": [{"b": 0}, {"c": 0}]}
+
+
+# -- batches -----------------------------------------------------------------------------------------------------------
+
+_KINDS = st.sampled_from(
+    [
+        None, True, 1, -1, 2**53 + 1, 2**63, -(2**63), 2**70, 1.5, float("inf"), -0.5, "a", "", b"x", [], [None], [1], [2**63],
+        [1.5], ["a"], [[1]], [[float("inf")]], {}, {"a": 1}, {"a": None}, {"a": "x"}, {"a": -1.5}, {"b": 2**63}, {"a": []},
+        {"a": {}}, [{"a": 1}], [{}], [{"b": 1}], (1, 2), datetime.date(2020, 1, 1), datetime.time(1), datetime.timedelta(1),
+        decimal.Decimal("1.5"), decimal.Decimal("1E+3"), np.int8(-3), np.uint64(2**63 + 5), np.float32(0.1), np.str_("n"),
+        np.datetime64("2020-01-01T00:00:00.000000001"), np.zeros(2), np.zeros((2, 2), "i4"), np.array(["a"]), np.zeros(0),
+    ]
+)  # fmt: skip
+
+
+def _made(batches: list[list[Any]]) -> tuple[pa.DataType, list[Any]] | type[Exception]:
+    """The type and values of a column whose rows come in these batches; CastError where they are refused."""
+    writer = WideningWriter(lambda: "", "part", most_bytes=1 << 20, as_json=True)
+    try:
+        for values in batches:
+            writer.write(pa.RecordBatch.from_arrays([infer_or_json(values)], ["v"]))
+        (written,) = writer.close()
+    except (CastError, Misfit):
+        return CastError
+    table = pa.Table.from_batches(written.batches)
+    return table.schema.field("v").type, Dataset(table)["v"][:]
+
+
+@settings(max_examples=300)
+@given(_KINDS, _KINDS, st.integers(1, 3))
+def test_how_rows_are_cut_into_batches_does_not_matter(first: Any, second: Any, times: int) -> None:
+    values = [first, *[second] * times, first]
+    whole = _made([values])
+    for size in range(1, len(values)):
+        assert _made([values[start : start + size] for start in range(0, len(values), size)]) == whole
+
+
+@settings(max_examples=300)
+@given(st.lists(_KINDS.filter(lambda value: not isinstance(value, (decimal.Decimal, datetime.date))), min_size=3, max_size=3))
+def test_nor_does_it_for_three_kinds(values: list[Any]) -> None:
+    whole = _made([values])
+    for cut in (1, 2):
+        assert _made([values[:cut], values[cut:]]) == whole
+    assert _made([[value] for value in values]) == whole
+
+
+# Features that fit together have one join, from whichever side.
+
+_NULL, _INT, _TEXT = Value("null"), Value("int64"), Value("string")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "joined"),
+    [
+        (_INT, _INT, _INT),
+        (_NULL, _TEXT, _TEXT),
+        ({"x": _INT}, {"y": _TEXT}, {"x": _INT, "y": _TEXT}),
+        ({"x": {"p": _INT}, "y": _NULL}, {"x": {"q": _INT}, "y": _INT}, {"x": {"p": _INT, "q": _INT}, "y": _INT}),
+        (List(_NULL), List(_INT), List(_INT)),
+        (List({"x": _INT}), List({"y": _INT}), List({"x": _INT, "y": _INT})),
+        (LargeList(_NULL), LargeList(_INT), LargeList(_INT)),
+        (ClassLabel(names=["a"]), _NULL, ClassLabel(names=["a"])),
+    ],
+)
+def test_two_types_have_one_join_from_either_side(one: FeatureType, other: FeatureType, joined: FeatureType) -> None:
+    assert joined_features([Features({"c": one}), Features({"c": other})]) == {"c": joined}
+    assert joined_features([Features({"c": other}), Features({"c": one})]) == {"c": joined}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (_INT, Value("int32")),
+        (_INT, _TEXT),
+        (_INT, {"x": _INT}),
+        (List(_INT), List(_TEXT)),
+        (List(_INT, length=2), List(_INT)),
+        (List(_INT), LargeList(_INT)),
+        (ClassLabel(names=["a"]), ClassLabel(names=["b"])),
+        (ClassLabel(names=["a"]), _INT),
+    ],
+)
+def test_types_without_a_join_are_named(one: FeatureType, other: FeatureType) -> None:
+    features = [Features({"a": _INT}), Features({"c": one}), Features({"c": other})]
+
+    with pytest.raises(CastError, match=r"Column 'c' is .* in dataset 2 and .* in dataset 1\. Cast one of them"):
+        joined_features(features)
+
+
+def test_columns_come_in_the_order_in_which_they_are_first_seen() -> None:
+    assert list(joined_features([Features({"b": _INT}), Features({"a": _INT, "b": _INT})])) == ["b", "a"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import socket
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,10 +23,11 @@ from datasets_core.errors import (
     PushError,
     RevisionNotFoundError,
 )
+from datasets_core.fetch import disk_cache
 from datasets_core.fetch.http import RetryPolicy
 from datasets_core.io import push as push_module
-from datasets_core.io.push import push
-from datasets_core.io.push_target import LocalShard, PushedSplit, RepositoryState, RepositoryTexts, push_target
+from datasets_core.io.push import check_replaced, push, shard_folder
+from datasets_core.io.push_target import LocalShard, PushedSplit, PushTarget, RepositoryState, RepositoryTexts, push_target
 
 REPO = "org/name"
 
@@ -603,3 +607,123 @@ def test_an_interrupted_push_leaves_nothing_behind(hub: Any) -> None:
 
     assert repo.sha == sha
     assert os.listdir(Path(config.settings().cache_dir) / "pushing") == []
+
+
+# Files that another config reads are refused to a push, and those that its own reads are not.
+
+FILES = ["all/train-00000-of-00001.parquet", "all/test-00000-of-00001.parquet"]
+
+
+def card_foreign_files(**configs: str) -> str:
+    """A card whose configs are written so."""
+    return "---\nconfigs:\n" + "".join(f"- config_name: {name}\n  {text}\n" for name, text in configs.items()) + "---\n"
+
+
+def check(text: str | None, *, config: str = "b", yaml: str | None = None) -> None:
+    state = RepositoryState(text, None, FILES, yaml)
+    check_replaced(PushTarget("org/name", config, "all"), state, FILES)
+
+
+@pytest.mark.parametrize(
+    "files",
+    ["data_files: all/*.parquet", "data_files: all/train-*", "data_dir: all", "data_dir: all/", "data_files: '**'"],
+)
+def test_what_another_config_reads_is_refused(files: str) -> None:
+    with pytest.raises(ConfigurationError, match="belongs to the config 'a'"):
+        check(card_foreign_files(a=files))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "# Title",
+        card_foreign_files(a="data_files: en/*.parquet"),
+        card_foreign_files(a="data_files: all/validation-*"),
+        card_foreign_files(a="version: 1.0.0"),
+        card_foreign_files(a="data_files: 'all/[b-a]*'"),
+        card_foreign_files(a="data_files: all/*.parquet", b="data_files: all/*"),
+        card_foreign_files(a="data_files: '*/train-*'", b="data_dir: all"),
+        card_foreign_files(a="data_files: all/*.parquet", b="version: 1.0.0"),
+    ],
+    ids=["none", "text", "elsewhere", "others", "nothing", "senseless", "own", "own folder", "own unnamed"],
+)
+def test_what_none_reads_or_the_own_config_too_is_not(text: str | None) -> None:
+    check(text)
+
+
+def test_the_configs_of_the_yaml_beside_take_the_place_of_those_of_the_card() -> None:
+    with pytest.raises(ConfigurationError, match="belongs to the config 'c'"):
+        check(card_foreign_files(b="data_dir: all"), yaml=card_foreign_files(c="data_dir: all").strip("-\n"))
+
+
+def test_a_push_that_replaces_nothing_reads_no_card() -> None:
+    check_replaced(PushTarget("org/name"), RepositoryState("---\n[\n---\n", None, []), [])
+
+
+# The folder of a push: in the cache where that takes one, and gone afterwards.
+
+
+def test_the_folder_is_in_the_cache_and_goes(tmp_path: Path) -> None:
+    with config.using(cache_dir=str(tmp_path)), shard_folder() as folder:
+        assert Path(folder).parent == tmp_path / "pushing"
+        Path(folder, "a").touch()
+
+    assert os.listdir(tmp_path / "pushing") == []
+
+
+def test_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
+    pushing = tmp_path / "pushing"
+    (pushing / "dead.part").mkdir(parents=True)
+    (pushing / "alive.part").mkdir()
+    for name, pid in (("dead", 2**22 + 1), ("alive", os.getpid())):
+        (pushing / f"{name}.part.json").write_text(json.dumps({"pid": pid, "host": socket.gethostname()}))
+
+    with config.using(cache_dir=str(tmp_path)), shard_folder():
+        pass
+
+    assert sorted(os.listdir(pushing)) == ["alive.part", "alive.part.json"]
+
+
+def test_a_cache_at_a_url_makes_no_folder_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with config.using(cache_dir="memory://x/y"), shard_folder() as folder:
+        assert os.path.isdir(folder)
+
+    assert not os.path.exists(folder)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_cache_that_takes_no_folder_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with config.using(cache_dir=str(tmp_path / "file")), shard_folder() as folder:
+        assert os.path.isdir(folder)
+
+    assert not os.path.exists(folder)
+
+
+def test_a_folder_that_cannot_be_claimed_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def claim(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(disk_cache, "claim", claim)
+
+    with config.using(cache_dir=str(tmp_path)), shard_folder() as folder:
+        assert folder.startswith(tempfile.gettempdir())
+
+    assert os.listdir(tmp_path / "pushing") == []
+
+
+def test_an_error_within_is_that_of_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with (
+        pytest.raises(ValueError, match="mine") as caught,
+        config.using(cache_dir=str(tmp_path / "file")),
+        shard_folder(),
+    ):
+        raise ValueError("mine")
+
+    assert caught.value.__context__ is None

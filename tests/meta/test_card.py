@@ -1,3 +1,5 @@
+"""Tests of datasets_core/meta/card.py."""
+
 import time
 from pathlib import Path
 
@@ -5,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core.building.hooks import BuilderConfig, option_names
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta import card
 from datasets_core.meta.card import read_card, read_dataset_infos, way_out
-from datasets_core.meta.info import Card, ConfigEntry
+from datasets_core.meta.info import BUILDER_OPTIONS, Card, ConfigEntry
+from datasets_core.resolve import registry
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -361,3 +365,24 @@ def test_broken_old_infos_are_one_error_that_names_the_file(text: str, reason: s
         read_dataset_infos(text, path="dataset_infos.json")
     assert "dataset_infos.json" in str(caught.value)
     assert reason in str(caught.value)
+
+
+# What a card says, as values.
+
+
+def test_the_later_card_has_the_word() -> None:
+    merged = Card([ConfigEntry("a"), ConfigEntry("b")]).merge(Card([ConfigEntry("a", default=True)]))
+    assert merged == Card([ConfigEntry("a", default=True), ConfigEntry("b")])
+    assert merged.default_config == "a"
+
+
+def test_no_config_is_the_default_of_several() -> None:
+    assert Card([ConfigEntry("a"), ConfigEntry("b")]).default_config is None
+    assert Card().default_config is None
+
+
+def test_the_options_of_all_builders_are_known() -> None:
+    taken = {name for each in registry.BUILT_IN for name in option_names(registry.builder_class(each).BUILDER_CONFIG_CLASS)}
+    general = set(option_names(BuilderConfig)) - {"features"}
+    assert taken - general <= BUILDER_OPTIONS
+    assert not BUILDER_OPTIONS & {*general, "config_name", "default"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,16 @@ from hypothesis import strategies as st
 from datasets_core.errors import DataFilesNotFoundError, DataFilesWarning
 from datasets_core.files import FileEntry
 from datasets_core.meta.data_files import infer_data_files, match, resolve_data_files
+from datasets_core.meta.listings import (
+    COMPRESSION,
+    FORMATS,
+    UnfitFileError,
+    extensions,
+    is_bare_shard,
+    media_type,
+    opened,
+    small_bytes,
+)
 
 ROOT = "known://all/set@1"
 NAMES = st.text("ab.-_1", min_size=1, max_size=4).filter(lambda name: name.strip("."))
@@ -94,3 +107,107 @@ def test_a_pattern_finds_in_a_listing_what_it_finds_in_its_paths(paths: set[str]
     except DataFilesNotFoundError:
         found = []
     assert found == [f"{ROOT}/{path}" for path in expected]
+
+
+# Media types of files by their names.
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.CSV", "text/csv"),
+        ("a.tsv", "text/tab-separated-values"),
+        ("a.jsonl", "application/jsonlines"),
+        ("a.json", "application/json"),
+        ("a.parquet", "application/x-parquet"),
+        ("a.zip", "application/zip"),
+        ("a.tar", "application/x-tar"),
+        ("a.csv.gz", "application/gzip"),
+        ("a.png", "image/png"),
+        ("a", "application/octet-stream"),
+    ],
+)
+def test_a_name_tells_the_media_type(name: str, kind: str) -> None:
+    assert media_type(name) == kind
+
+
+# The last extension comes first; queries of URLs are none.
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("data/a.CSV", [".csv"]),
+        (".hidden", []),
+        ("a.b/c", []),
+        ("https://x.org/a.json.gz?b=.csv#d.txt", [".gz", ".json"]),
+        ("hf://datasets/org/x@main/what?.csv", [".csv"]),
+        ("a.tar::zip://b.csv", [".tar"]),
+        ("mnist-train.tfrecord-00000-of-00010", [".tfrecord"]),
+        ("a.tfrecord-00000-of-00010.gz", [".gz", ".tfrecord"]),
+        ("a-00000-of-00010.csv", [".csv"]),
+    ],
+)
+def test_the_last_extension_comes_first(path: str, found: list[str]) -> None:
+    assert list(extensions(path)) == found
+
+
+def test_a_tar_is_both_an_archive_and_a_format() -> None:
+    assert COMPRESSION & FORMATS.keys() == {".tar"}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("data/train-00000-of-01024", True),
+        ("imagenet-2.0.1-train-00000-of-01024.gz", True),
+        ("https://x.org/train-00000-of-01024?key=1", True),
+        ("train-0-of-2", False),
+        ("a.txt-00000-of-00002", False),
+        ("a.array_record-00000-of-00002", False),
+        ("a-00000-of-00002.csv", False),
+        ("train-00000-of-01024.idx", False),
+    ],
+)
+def test_a_shard_without_an_extension_is_told_by_its_number(path: str, expected: bool) -> None:
+    assert is_bare_shard(path) is expected
+
+
+# Small files: regular ones of the folder are read, and nothing else.
+
+
+def test_a_regular_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to("a")
+    assert small_bytes(str(tmp_path / "a"), most_bytes=3) == b"abc"
+    assert small_bytes(str(tmp_path / "link"), most_bytes=3, within=str(tmp_path)) == b"abc"
+    with opened(str(tmp_path / "a"), most_bytes=3) as file:
+        assert file.read(1) == b"a"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: os.mkfifo(path), "no regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "no regular file"),
+        (lambda path: path.mkdir(), "no regular file"),
+        (lambda path: path.write_bytes(b"abcd"), "4 bytes, where at most 3"),
+        (lambda path: path.symlink_to("../outside"), "a link that leads out of its folder"),
+    ],
+)
+def test_others_are_not_read(tmp_path: Path, make: object, words: str) -> None:
+    (tmp_path / "outside").write_bytes(b"x")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    make(folder / "odd")  # type: ignore[operator]
+    with pytest.raises(UnfitFileError, match=words):
+        small_bytes(str(folder / "odd"), most_bytes=3, within=str(folder))
+
+
+def test_a_folder_of_a_name_that_begins_so_is_another(tmp_path: Path) -> None:
+    for name in ("a", "ab"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "ab" / "x").write_bytes(b"x")
+    (tmp_path / "a" / "x").symlink_to(tmp_path / "ab" / "x")
+    with pytest.raises(UnfitFileError, match="out of its folder"):
+        small_bytes(str(tmp_path / "a" / "x"), most_bytes=3, within=str(tmp_path / "a"))

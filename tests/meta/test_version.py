@@ -1,3 +1,5 @@
+"""Tests of datasets_core/meta/version.py."""
+
 import copy
 import enum
 import json
@@ -10,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.errors import ConfigurationError, ReferenceSyntaxError
-from datasets_core.meta.version import Experiment, Version, highest
+from datasets_core.errors import ConfigurationError, ReferenceSyntaxError, UnknownExperimentError
+from datasets_core.meta.version import Experiment, Version, check_experiment, highest, is_on_by_default
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "tfds_versions.json").read_text(encoding="utf-8"))
 VALID = [case["text"] for case in GOLDEN["is_valid"] if case["expected"]]
@@ -182,3 +184,37 @@ def test_two_releases_of_one_version_are_refused() -> None:
 def test_the_stored_form_is_that_of_other_tools() -> None:
     found = Version("1.0.0", "x", experiments={DUMMY: True}, library_version_to_prepare="0.3")
     assert found.to_dict() == {"version_str": "1.0.0", "description": "x", "major": 1, "minor": 0, "patch": 0}
+
+
+# experiment
+
+
+class Packing(Experiment):
+    __on_by_default__ = ("SORTED",)
+    SORTED = "sorted"
+    BY_LENGTH = "by length"
+
+
+class Own(Experiment):
+    DUMMY = "an author's own"
+
+
+def test_the_library_s_own_experiment_is_off_by_default() -> None:
+    assert isinstance(Experiment.DUMMY, Experiment)
+    assert not is_on_by_default(Experiment.DUMMY)
+
+
+def test_an_enum_says_which_experiments_are_on_by_default() -> None:
+    assert [is_on_by_default(each) for each in (*Packing, *Plain)] == [True, False, False]
+
+
+def test_members_are_those_of_the_author() -> None:
+    assert [each.name for each in Packing] == ["SORTED", "BY_LENGTH"]
+    assert Own.DUMMY is not Experiment.DUMMY
+    assert list(Own) == [Own.DUMMY]
+
+
+@pytest.mark.parametrize("value", ["unknown", None, 1, [], Packing])
+def test_what_is_no_member_is_refused(value: object) -> None:
+    with pytest.raises(UnknownExperimentError, match="Unknown experiment"):
+        check_experiment(value)

@@ -1,5 +1,7 @@
 """How features read the keys of records, and that they read back what was written of them."""
 
+from __future__ import annotations
+
 import datetime
 
 import numpy as np
@@ -9,12 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError, ConfigurationError, ExampleError
-from datasets_core.features.base import LargeList, List, Value
+from datasets_core.features.base import FeatureType, LargeList, List, Value
 from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
 from datasets_core.records.encoding import encode_example, encode_examples, encode_sequence_example
 from datasets_core.records.examples import ExampleReader
+from datasets_core.records.feature_readers import has_feature_lists, inferred_columns, join_types, leaves_of, spread, widened
+from datasets_core.records.specs.values import Where
+from datasets_core.records.wire.columns import decode_sequence_examples
 from datasets_core.records.wire.messages import Feature
 from datasets_core.records.wire.values import RecordBlock
 
@@ -225,3 +230,202 @@ def test_what_was_written_of_features_is_read_back_by_them(data, names):
     found.validate(full=True)
     assert found.schema == schema
     assert found.to_pylist() == batch.to_pylist()
+
+
+# What records tell of their columns.
+
+leaves = st.sampled_from([pa.null(), pa.int64(), pa.float32(), pa.binary(), pa.large_binary()])
+column_types = st.recursive(leaves, lambda inner: inner.map(pa.list_), max_leaves=2)
+
+
+def told(*records):
+    block = RecordBlock.of(records, first=10, name="x.tfrecord")
+    columns = inferred_columns(*decode_sequence_examples(block), Where.of(block))
+    return {name: (str(array.type), array.to_pylist()) for name, array in columns.items()}
+
+
+def test_one_value_in_each_record_is_a_column_of_values():
+    assert told(encode_example({"a": 1}), encode_example({"a": 2}))["a"] == ("int64", [1, 2])
+
+
+def test_a_record_without_the_key_has_none():
+    found = told(encode_example({"a": 1}), b"", encode_example({"b": [b"x", b"y"]}))
+    assert found == {"a": ("int64", [1, None, None]), "b": ("list<item: binary>", [None, None, [b"x", b"y"]])}
+
+
+@pytest.mark.parametrize("other", [[1.0, 2.0], Feature("float", []), Feature(None, [])], ids=str)
+def test_any_other_number_of_values_makes_lists(other):
+    values = [] if isinstance(other, Feature) else other
+    assert told(encode_example({"a": 5.0}), encode_example({"a": other}))["a"] == ("list<item: float>", [[5.0], values])
+
+
+def test_a_key_without_any_values_is_of_lists_of_nothing():
+    assert told(encode_example({"a": Feature(None, [])}), b"")["a"] == ("list<item: null>", [[], None])
+
+
+def test_keys_come_in_the_order_of_their_first_sight_and_those_of_the_context_first():
+    records = [encode_sequence_example({"z": 1}, {"y": [1]}), encode_sequence_example({"x": 1, "z": 2}, {"w": [1]})]
+    assert list(told(*records)) == ["z", "x", "y", "w"]
+
+
+def test_feature_lists_with_one_value_in_each_step_are_lists():
+    records = [encode_sequence_example({}, {"a": steps}) for steps in ([1, 2], [], [3])]
+    assert told(*records, b"")["a"] == ("list<item: int64>", [[1, 2], [], [3], None])
+
+
+def test_feature_lists_with_other_steps_are_lists_of_lists():
+    records = [encode_sequence_example({}, {"a": steps}) for steps in ([[1], Feature(None, [])], [[2, 3]], [])]
+    assert told(*records)["a"] == ("list<item: list<item: int64>>", [[[1], []], [[2, 3]], []])
+
+
+def test_feature_lists_without_values_are_lists_of_nothing():
+    assert told(encode_sequence_example({}, {"a": []}))["a"] == ("list<item: null>", [[]])
+    assert told(encode_sequence_example({}, {"a": [Feature(None, [])]}))["a"] == ("list<item: list<item: null>>", [[[]]])
+
+
+def test_kinds_that_mix_are_an_error_that_names_both_records():
+    with pytest.raises(
+        ExampleError, match=r"x\.tfrecord: record 12: feature 'a' has float values, and int64 values in record 11"
+    ):
+        told(b"", encode_example({"a": 1}), encode_example({"a": 1.5}))
+
+
+def test_kinds_that_mix_in_one_feature_list_are_an_error():
+    steps = [Feature("int64", [1]), Feature("bytes", [b"a"])]
+    with pytest.raises(ExampleError, match="in the same record"):
+        told(encode_sequence_example({}, {"a": steps}))
+
+
+def test_a_key_of_the_context_and_of_the_lists_is_an_error_example_inference():
+    with pytest.raises(ExampleError, match="record 11: feature 'a' is among the feature lists"):
+        told(encode_sequence_example({"a": 1}, {}), encode_sequence_example({}, {"a": [1]}))
+
+
+@given(one=column_types, other=column_types, third=column_types)
+def test_joining_types_does_not_depend_on_their_order(one, other, third):
+    assert join_types(one, other) == join_types(other, one)
+    assert join_types(one, one) == one
+    left, right = join_types(one, other), join_types(other, third)
+    if left is not None and right is not None:
+        assert join_types(left, third) == join_types(one, right)
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted", "widest"),
+    [
+        ([1, None], pa.list_(pa.int64()), [[1], None]),
+        ([[1, 2], None, []], pa.list_(pa.list_(pa.int64())), [[[1], [2]], None, []]),
+        ([None, None], pa.list_(pa.int64()), [None, None]),
+        ([[], None], pa.list_(pa.list_(pa.binary())), [[], None]),
+        ([b"a", None], pa.list_(pa.large_binary()), [[b"a"], None]),
+        ([1], pa.int64(), [1]),
+    ],
+)
+def test_columns_widen_to_what_was_joined(values, wanted, widest):
+    made = widened(pa.array(values), wanted)
+    made.validate(full=True)
+    assert (made.type, made.to_pylist()) == (wanted, widest)
+
+
+def test_values_are_spread_between_nulls():
+    import numpy as np
+
+    made = spread(pa.array([b"a", b"b"]), np.array([False, True, False, True]))
+    assert made.to_pylist() == [None, b"a", None, b"b"]
+    assert spread(pa.array([], pa.int64()), np.array([False])).to_pylist() == [None]
+
+
+# Which records are sequences.
+
+EXAMPLES = [b"", encode_example({}), encode_example({"a": 1}), encode_example({"a": np.arange(100_000)})]
+
+
+def test_examples_of_any_size_are_none():
+    assert not has_feature_lists(RecordBlock.of(EXAMPLES))
+    assert not has_feature_lists(RecordBlock.of([]))
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_one_sequence_among_examples_is_found(number):
+    records = [*EXAMPLES[:number], encode_sequence_example({}, {"a": [1]}), *EXAMPLES[number:]]
+    assert has_feature_lists(RecordBlock.of(records))
+
+
+def test_a_sequence_without_lists_is_as_an_example():
+    assert not has_feature_lists(RecordBlock.of([encode_sequence_example({"a": 1}, {})]))
+
+
+def test_what_stands_behind_an_example_and_is_no_list_is_none():
+    unknown = encode_example({"a": 1}) + b"\x12\x03abc"
+    assert not has_feature_lists(RecordBlock.of([unknown, b"\xff" * 9, b"\n", b"\n\xff\xff\xff\xff\xff\xff"]))
+
+
+def test_the_order_of_fields_is_free():
+    lists = encode_sequence_example({}, {"a": [1]}).removeprefix(b"\n\x00")
+    assert has_feature_lists(RecordBlock.of([lists + encode_example({"b": 2})]))
+
+
+# Which features columns become.
+
+
+def plan(feature: FeatureType) -> list[tuple[str, str, tuple[int, ...], bool]]:
+    leaves = leaves_of(Features({"x": feature}))
+    return [(leaf.key, leaf.kind, leaf.sizes, leaf.has_steps) for leaf in leaves]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "bool", "timestamp[us, tz=UTC]", "date32", "time64[ns]", "duration[s]"])
+def test_whole_numbers(dtype: str) -> None:
+    assert plan(Value(dtype)) == [("x", "int64", (), False)]
+
+
+@pytest.mark.parametrize("dtype", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"])
+def test_texts_and_bytes(dtype: str) -> None:
+    assert plan(Value(dtype)) == [("x", "bytes", (), False)]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_floats(dtype: str) -> None:
+    assert plan(LargeList(Value(dtype))) == [("x", "float", (-1,), False)]
+
+
+def test_other_kinds() -> None:
+    assert plan(ClassLabel(names=["a"])) == [("x", "int64", (), False)]
+    assert plan(Json()) == [("x", "bytes", (), False)]
+    assert plan(Value("null")) == []
+    assert plan(List(Image())) == [("x", "bytes", (-1,), False)]
+    assert plan(Array3D((None, 2, 3), "uint8")) == [("x", "int64", (-1, 2, 3), False)]
+
+
+def test_fields_have_names_of_their_own() -> None:
+    found = plan({"a": Value("int8"), "b": {"c": List({"d": Value("string")})}})
+    assert found == [("x/a", "int64", (), False), ("x/b/c/d", "bytes", (-1,), False)]
+    assert [key for key, *_ in plan(Translation(["fr", "en"]))] == ["x/en", "x/fr"]
+    assert [key for key, *_ in plan(TranslationVariableLanguages())] == ["x/language", "x/translation"]
+
+
+def test_lists_of_lists_are_steps_where_their_sizes_differ() -> None:
+    assert plan(List(List(Value("int8")))) == [("x", "int64", (-1, -1), True)]
+    assert plan(List(List(Value("int8"), length=3))) == [("x", "int64", (-1, 3), False)]
+    assert plan(List(List(Value("int8")), length=3)) == [("x", "int64", (3, -1), True)]
+    assert plan(List(Array2D((None, 3), "int8"))) == [("x", "int64", (-1, -1, 3), True)]
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        Value("decimal128(10, 2)"),
+        List(List(List(Value("int8")))),
+        List(List(List(Value("int8")), length=3)),
+        List(List(Value("int8"), length=0)),
+        Array2D((None, 0), "int8"),
+    ],
+    ids=repr,
+)
+def test_what_has_no_form(feature: FeatureType) -> None:
+    with pytest.raises(CastError, match=r"Column 'x\.y'"):
+        leaves_of(Features({"x": {"y": feature}}))
+
+
+def test_two_columns_of_one_key() -> None:
+    with pytest.raises(ConfigurationError, match=r"'a/b' and column 'a\.b' would both be the feature 'a/b'"):
+        leaves_of(Features({"a/b": Value("int8"), "a": {"b": Value("string")}}))

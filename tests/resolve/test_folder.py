@@ -1,3 +1,5 @@
+"""Tests of datasets_core/resolve/folder.py."""
+
 from __future__ import annotations
 
 import json
@@ -23,12 +25,22 @@ from datasets_core.errors import (
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
+from datasets_core.fetch.hub.repository import HubCommit
 from datasets_core.inspect import get_dataset_infos
 from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.info import Card, DatasetInfo
 from datasets_core.resolve import folder as folder_room
-from datasets_core.resolve.folder import FOLDER_KINDS, FolderSource, folder_source, read_folder_card, read_text
-from datasets_core.resolve.request import Request
+from datasets_core.resolve.folder import (
+    FOLDER_KINDS,
+    FolderSource,
+    FormatSource,
+    file_source,
+    folder_source,
+    read_folder_card,
+    read_text,
+)
+from datasets_core.resolve.request import Request, commits_of
+from datasets_core.resolve.resolve import resolve
 
 CARD = """---
 configs:
@@ -437,3 +449,82 @@ def test_a_folder_that_data_dir_names_is_asked_though_the_outer_listing_has_no_m
     monkeypatch.setattr(folder_room, "FOLDER_KINDS", kinds)
     folder_source(Request(str(tmp_path), data_dir="/elsewhere"), str(tmp_path))
     assert seen == [FOLDER_KINDS[1].name]
+
+
+# A format by name, and one file whose name tells its format.
+
+
+def _files_format_source(builder: Any) -> dict[str, list[str]]:
+    return {split: [Path(path).name for path in paths] for split, paths in builder.config.data_files.items()}
+
+
+def test_a_format_by_name_with_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    builder = resolve(Request("csv", data_files=str(tmp_path / "*.csv"), options={"sep": ";"}))
+    assert (builder.name, builder.dataset_name, builder.config.sep) == ("csv", "csv", ";")
+    assert _files_format_source(builder) == {"train": ["a.csv"]}
+
+
+def test_a_format_by_name_with_a_folder_takes_the_files_of_that_format(tmp_path: Path) -> None:
+    for name in ("train.csv", "test.csv", "LICENSE", "train.parquet"):
+        (tmp_path / name).write_text("a\n1\n")
+    with pytest.warns(DataFilesWarning, match=r"left out: .*train\.parquet"):
+        builder = resolve(Request("csv", data_dir=str(tmp_path)))
+    assert _files_format_source(builder) == {"train": ["train.csv"], "test": ["test.csv"]}
+
+
+def test_a_format_by_name_takes_files_of_any_extension_where_none_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "a.dat").write_text("a\n1\n")
+    assert _files_format_source(resolve(Request("csv", data_dir=str(tmp_path)))) == {"train": ["a.dat"]}
+
+
+def test_a_name_for_a_config_of_a_format_is_free(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    assert resolve(Request("csv", name="mine", data_files=str(tmp_path / "a.csv"))).config.name == "mine"
+
+
+def test_a_format_without_files_asks_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="'csv' is a format and says not what to read"):
+        resolve(Request("csv"))
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
+def test_one_data_file_as_the_path(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a\n1\n")
+    builder = resolve(Request(str(tmp_path / name)))
+    assert (builder.name, builder.config.sep) == ("csv", "\t")
+    assert _files_format_source(builder) == {"train": [name]}
+
+
+def test_the_users_options_come_before_those_of_the_extension(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\n1\n")
+    assert resolve(Request(str(tmp_path / "a.tsv"), options={"sep": ";"})).config.sep == ";"
+
+
+def test_a_file_of_no_known_format_asks_for_one(tmp_path: Path) -> None:
+    (tmp_path / "a.xyz").write_text("")
+    with pytest.raises(DatasetNotFoundError, match="has no extension of a known format"):
+        resolve(Request(str(tmp_path / "a.xyz")))
+
+
+def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n")
+    with pytest.raises(ConfigurationError, match="Give one of the two"):
+        resolve(Request(str(tmp_path / "a.csv"), data_files="b.csv"))
+
+
+def test_a_format_has_one_config_and_records_nothing() -> None:
+    source = FormatSource(Request("csv"), "csv")
+    assert (source.config_names, source.default_config_name, source.recorded) == (["default"], "default", {})
+    assert FormatSource(Request("csv", name="mine"), "csv").config_names == ["mine"]
+
+
+def test_a_file_of_the_hub_is_found_in_what_is_known_already(hub: Any) -> None:
+    hub.repo("org/set", {"a.tsv": "a\n1\n"})
+    commits = commits_of(Request("hf"))
+    commit: HubCommit = commits.commit("org/set")
+    hub.forget()
+    found = file_source(Request("hf://datasets/org/set/a.tsv"), commit.url("a.tsv"), commits).builder()
+    assert (found.config.sep, list(found.config.data_files["train"])) == ("\t", [commit.url("a.tsv")])
+    assert hub.requests == []

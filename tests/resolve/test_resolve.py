@@ -1,3 +1,5 @@
+"""Tests of datasets_core/resolve/resolve.py."""
+
 from __future__ import annotations
 
 import sys
@@ -6,10 +8,18 @@ from typing import Any
 
 import pytest
 
-from datasets_core.errors import DataFilesNotFoundError, DatasetNotFoundError, UntrustedScriptError
+from datasets_core.errors import (
+    ArgumentTypeError,
+    ConfigurationError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    FileNotFoundDatasetsError,
+    UntrustedScriptError,
+)
+from datasets_core.load import load_dataset_builder
 from datasets_core.resolve.folder import FormatSource
 from datasets_core.resolve.request import Request
-from datasets_core.resolve.resolve import resolve, source_of
+from datasets_core.resolve.resolve import held, resolve, root_of, source_of
 
 SCRIPT = """
 import datasets_core as datasets
@@ -139,3 +149,57 @@ def test_another_script_in_the_folder_is_no_dataset_script(tmp_path: Path) -> No
     (tmp_path / "prepare.py").write_text(SCRIPT)
     (tmp_path / "data.csv").write_text("a\n1\n")
     assert source_of(Request(str(tmp_path))).builder().name == "csv"
+
+
+# Which lock is meant; what it holds is tested with `lock_dataset`.
+
+
+def test_the_lock_that_is_meant_is_found_or_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    builder, request = load_dataset_builder(str(tmp_path), cache_dir=str(tmp_path)), Request(str(tmp_path))
+    for nothing in (None, False):
+        with held(nothing, builder, request, registers=True):
+            pass
+    with pytest.raises(FileNotFoundDatasetsError, match=r"/dataset\.lock does not exist"):
+        held(True, builder, request, registers=False)
+    with pytest.raises(ArgumentTypeError, match="lock is 1"):
+        held(1, builder, request, registers=False)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="Leave one out"):
+        held("x", builder, request, registers=True)
+
+
+# The folder of a dataset, by the words of the user.
+
+
+def test_a_folder_is_its_own_root_and_files_have_that_which_holds_them(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n")
+    for path in (tmp_path, tmp_path / "a.csv", tmp_path / "gone.py", f"file://{tmp_path}/a.csv"):
+        assert root_of(Request(str(path))) == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "root"),
+    [("https://example.org/d/a.csv", "https://example.org/d"), ("s3://bucket/d/", "s3://bucket/d")],
+)
+def test_urls_have_roots_too(path: str, root: str) -> None:
+    assert root_of(Request(path)) == root
+
+
+@pytest.mark.parametrize(
+    ("data_files", "root"),
+    [
+        ("/d/a.csv", "/d"),
+        ("/d/*/a.csv", "/d"),
+        ({"train": "/d/a/*.csv", "test": ["/d/b/[x]/c.csv"]}, "/d"),
+        (["/d/a.csv", "https://example.org/b.csv"], "/d"),
+    ],
+)
+def test_a_format_has_the_folder_above_all_that_is_named(data_files: object, root: str) -> None:
+    assert root_of(Request("csv", data_files=data_files)) == root  # type: ignore[arg-type]
+
+
+def test_a_format_without_local_files_has_the_present_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert root_of(Request("csv", data_files="https://example.org/b.csv")) == str(tmp_path)
+    assert root_of(Request("csv", data_dir="data")) == str(tmp_path / "data")
+    assert root_of(Request("csv", data_files="sub/a.csv")) == str(tmp_path / "sub")

@@ -1,3 +1,5 @@
+"""Tests of datasets_core/scripting/script.py."""
+
 from __future__ import annotations
 
 import logging
@@ -10,10 +12,20 @@ from typing import Any
 import pytest
 
 from datasets_core.building.builder import DatasetBuilder
+from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.pool import ProcessEngine
-from datasets_core.errors import DatasetNotFoundError, MissingDependencyError, ScriptError
+from datasets_core.errors import (
+    DatasetNotFoundError,
+    MissingDependencyError,
+    ScriptError,
+    ScriptTimeoutError,
+    UnknownColumnError,
+    UnknownConfigError,
+)
 from datasets_core.features.base import Value
-from datasets_core.scripting.script import load_script
+from datasets_core.scripting.compat.tables import open_module
+from datasets_core.scripting.modules import read_script, scan
+from datasets_core.scripting.script import load_script, ran, rewritten
 
 HEAD = "import datasets_core as datasets\n"
 BUILDER = """
@@ -321,3 +333,156 @@ def test_functions_of_an_old_script_find_its_library_in_worker_processes(tmp_pat
 def test_the_hyphens_of_a_file_stay_in_the_name_of_an_old_builder(tmp_path: Path) -> None:
     text = "import datasets\n" + BUILDER.format(name="Main", tag=1)
     assert load_script(_write(tmp_path, text, "My-data.py")).class_name() == "my-data"
+
+
+# What the code of a script raises, or hangs at, before it makes rows.
+
+
+def _script(tmp_path, text):
+    path = tmp_path / "reviews.py"
+    path.write_text(text)
+    return read_script(path)
+
+
+def _run(script, names=None):
+    code = compile(Path(script.path).read_text(), script.path, "exec")
+    return lambda: exec(code, {} if names is None else names)  # a script's code, as it is
+
+
+class _Strange(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\n1 / 0\n", "importing it failed with ZeroDivisionError: division by zero"),
+        ("\nraise SystemExit(3)\n", "failed with SystemExit: 3"),
+        ("\nraise GeneratorExit\n", "failed with GeneratorExit"),
+        ("\nraise Strange('x')\n", "failed with _Strange: x"),
+        ("\nraise Column('x', known=['a'])\n", "Unknown column 'x'"),
+        (
+            "\nraise ExceptionGroup('two', [KeyError('a'), ValueError('b')])\n",
+            "two .2 sub-exceptions.: KeyError: 'a'; ValueError: b",
+        ),
+    ],
+)
+def test_what_a_script_raises_is_told_by_its_line(tmp_path, text, words):
+    script = _script(tmp_path, text)
+
+    with pytest.raises(ScriptError, match=words) as caught:
+        ran(script, _run(script, {"Strange": _Strange, "Column": UnknownColumnError}), doing="importing it")
+
+    assert (caught.value.path, caught.value.line) == (script.path, 2)
+
+
+def test_a_missing_package_is_told_by_its_line(tmp_path):
+    script = _script(tmp_path, "\nimport no_such_package_anywhere\n")
+
+    with pytest.raises(MissingDependencyError, match="line 2, needs the package 'no_such_package_anywhere'"):
+        ran(script, _run(script), doing="importing it")
+
+
+def test_what_the_library_says_to_the_user_passes(tmp_path):
+    script = _script(tmp_path, "raise Unknown('a', dataset='b', known=())")
+
+    with pytest.raises(UnknownConfigError):
+        ran(script, _run(script, {"Unknown": UnknownConfigError}), doing="making its builder")
+
+
+def test_an_interruption_passes(tmp_path):
+    script = _script(tmp_path, "raise KeyboardInterrupt")
+
+    with pytest.raises(KeyboardInterrupt):
+        ran(script, _run(script), doing="importing it")
+
+
+def test_code_that_hangs_is_told_by_the_line_where_it_does(tmp_path):
+    script = _script(tmp_path, "def wait():\n    while True:\n        pass\n\nwait()\n")
+
+    with pytest.raises(ScriptTimeoutError, match=r"importing it was not done after 0\.05 seconds") as caught:
+        ran(script, _run(script), doing="importing it", deadline=Deadline.of(0.05))
+
+    assert caught.value.path == script.path
+    assert caught.value.line in (2, 3)
+
+
+# rewritten
+
+
+def _run_rewritten(text: str) -> dict[str, Any]:
+    space: dict[str, Any] = {}
+    exec(rewritten(text.encode(), "a.py"), space)
+    return space
+
+
+FACE = open_module("datasets")
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("import datasets", {"datasets": FACE}),
+        ("import datasets as x", {"x": FACE}),
+        ("import os, datasets as x, sys", {"os": __import__("os"), "x": FACE, "sys": sys}),
+        ("import datasets.features", {"datasets": FACE}),
+        ("import datasets.utils.logging as l", {"l": open_module("datasets.utils.logging")}),
+        ("from datasets import features, Value as V", {"features": open_module("datasets.features"), "V": Value}),
+        ("from datasets.features import Value", {"Value": Value}),
+        ("import importlib\nx = importlib.import_module('datasets.features')", {"x": open_module("datasets.features")}),
+        ("from importlib import import_module as import_module\nx = import_module('datasets')", {"x": FACE}),
+        ("x = __import__('datasets')", {"x": FACE}),
+        ("x = __import__('datasets.features')", {"x": FACE}),
+        ("x = __import__('datasets.features', fromlist=['Value'])", {"x": open_module("datasets.features")}),
+        ("x = __import__('json')", {"x": __import__("json")}),
+        ("try:\n    import datasets\nexcept ImportError:\n    datasets = None", {"datasets": FACE}),
+        ("if True:\n  for _ in 'x':\n    import datasets", {"datasets": FACE}),
+    ],
+)
+def test_an_import_binds_the_names_that_it_says(text: str, bound: dict[str, Any]) -> None:
+    space = _run_rewritten(text)
+    assert {name: space[name] for name in bound} == bound
+    assert "datasets_core" not in space
+
+
+def test_imports_in_functions_and_classes_open_faces_too() -> None:
+    space = _run_rewritten(
+        "class A:\n    import datasets\n    def f(self):\n        from datasets import Value\n        return Value\n"
+    )
+    assert space["A"].datasets is FACE
+    assert space["A"]().f() is Value
+
+
+def test_a_star_brings_the_public_names_and_no_others() -> None:
+    space = _run_rewritten("from datasets import *")
+    assert space["Value"] is Value
+    assert space["features"] is open_module("datasets.features")
+    assert not [name for name in space if name.startswith("_") and name != "__builtins__"]
+
+
+def test_a_relative_import_is_left_alone() -> None:
+    with pytest.raises(ImportError, match="relative import"):
+        exec(rewritten(b"from .datasets import x", "a.py"), {"__package__": ""})
+
+
+def test_lines_stay_what_they_are(tmp_path: Path) -> None:
+    code = rewritten(b'"""Doc."""\n\nfrom __future__ import annotations\nimport datasets.features\n\n\nx = 1 / 0\n', "a.py")
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(code, {})
+    assert caught.traceback[-1].lineno == 6  # from 0
+    assert code.co_consts[0] == "Doc."
+
+
+def test_texts_of_many_parts_are_no_trouble() -> None:
+    branches = "".join(f"elif x == {number}:\n    import datasets\n" for number in range(400))
+    text = "x = " + " + ".join(["'a'"] * 900) + "\nif x == -1:\n    pass\n" + branches + "import datasets\n"
+    assert _run_rewritten(text)["datasets"] is FACE
+    assert len(scan("a.py", text.encode()).needed) == 1
+
+
+def test_sources_say_in_which_letters_they_are_written() -> None:
+    space: dict[str, Any] = {}
+    exec(rewritten("# -*- coding: latin-1 -*-\nx = 'ä'\nimport datasets\n".encode("latin-1"), "a.py"), space)
+    assert (space["x"], space["datasets"]) == ("ä", FACE)
+    exec(rewritten("x = 'ä'\r\nimport datasets\r\n".encode("utf-8-sig"), "a.py"), space)
+    assert space["x"] == "ä"

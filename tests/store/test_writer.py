@@ -1,5 +1,7 @@
 """Rows into shards."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import resource
@@ -17,7 +19,7 @@ from datasets_core.errors import CastError, ConfigurationError, DatasetDiskError
 from datasets_core.features.schema import plain_schema, plain_type
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.table import RowTable
-from datasets_core.store.writer import ShardWriter
+from datasets_core.store.writer import END, HashedFile, ShardWriter, copy_stream, joined, write_stream
 
 
 def _write(folder: Path, schema: pa.Schema, parts: list[pa.Table], **options: object) -> list[ShardRecord]:
@@ -262,3 +264,161 @@ def test_a_forbidden_folder_is_a_disk_error(tmp_path: Path, table: pa.Table) -> 
     writer.write(table)
     with pytest.raises(DatasetDiskError, match="Permission denied"):
         writer.close()
+
+
+# A file that knows its sha256 when it is written.
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sizes=st.lists(st.sampled_from([0, 1, 100, 1 << 10, (1 << 20) - 1, 1 << 20, 3 << 20]), max_size=6))
+def test_the_hash_is_that_of_the_file(tmp_path: Path, sizes: list[int]) -> None:
+    path = tmp_path / "file"
+    path.unlink(missing_ok=True)
+    out = HashedFile(str(path))
+    for number, size in enumerate(sizes):
+        assert out.write(bytes([number]) * size) == size
+    size, sha256 = out.finish()
+    content = path.read_bytes()
+    assert size == len(content) == sum(sizes)
+    assert sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_what_the_caller_does_with_a_buffer_afterwards_does_not_matter(tmp_path: Path) -> None:
+    out = HashedFile(str(tmp_path / "file"))
+    block = bytearray(4 << 20)
+    for number in range(8):
+        block[:] = bytes([number]) * len(block)
+        out.write(block)
+    block[:] = b"x" * len(block)
+    _, sha256 = out.finish()
+    assert sha256 == hashlib.sha256((tmp_path / "file").read_bytes()).hexdigest()
+
+
+def test_a_discarded_file_is_gone_and_takes_no_more(tmp_path: Path) -> None:
+    out = HashedFile(str(tmp_path / "file"))
+    out.write(b"a" * (5 << 20))
+    out.discard()
+    assert out.write(b"b") == 1
+    out.discard()
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_a_worker_that_died_left_is_replaced_and_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"old" * 10)
+    with open(tmp_path / "file", "rb") as held:
+        out = HashedFile(str(tmp_path / "file"))
+        out.write(b"new")
+        assert out.finish() == (3, hashlib.sha256(b"new").hexdigest())
+        assert held.read() == b"old" * 10  # another file: whoever still has it open keeps its bytes
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_a_failure_while_hashing_is_raised_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "preadv", fail)
+    out = HashedFile(str(tmp_path / "file"))
+    out.write(b"a" * (5 << 20))
+    with pytest.raises(OSError, match="Input/output error"):
+        out.finish()
+    out.discard()
+
+
+# Types and schemas without dictionaries.
+
+_CODED = pa.dictionary(pa.int8(), pa.string())
+
+
+@pytest.mark.parametrize(
+    ("coded", "plain"),
+    [
+        (_CODED, pa.string()),
+        (pa.list_(_CODED), pa.list_(pa.string())),
+        (pa.list_(_CODED, 3), pa.list_(pa.string(), 3)),
+        (pa.large_list(pa.struct({"a": _CODED})), pa.large_list(pa.struct({"a": pa.string()}))),
+        (pa.map_(_CODED, _CODED), pa.map_(pa.string(), pa.string())),
+        (pa.int64(), pa.int64()),
+    ],
+)
+def test_dictionaries_become_their_values_at_every_depth(coded: pa.DataType, plain: pa.DataType) -> None:
+    assert plain_type(coded) == plain
+    assert plain_schema(pa.schema({"x": coded}, {"key": "value"})).equals(
+        pa.schema({"x": plain}, {"key": "value"}), check_metadata=True
+    )
+
+
+def test_a_schema_without_dictionaries_is_itself() -> None:
+    schema = pa.schema({"a": pa.int64()})
+    assert plain_schema(schema) is schema
+
+
+# Arrow streams on disk, written and copied.
+
+_TABLE = pa.table({"a": list(range(1000)), "s": [f"text {i}" for i in range(1000)]})
+
+
+def _read_stream_writer(path: Path) -> pa.Table:
+    with pa.ipc.open_stream(pa.memory_map(str(path))) as reader:
+        return reader.read_all()
+
+
+def _arrow_file(path: Path, table: pa.Table, rows: int = 300) -> Path:
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        for batch in table.to_batches(max_chunksize=rows):
+            writer.write_batch(batch)
+    return path
+
+
+def test_a_written_stream_holds_the_rows_and_says_their_batches(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    size, rows = write_stream(str(path), _TABLE.schema, _TABLE.to_batches(max_chunksize=10))
+    assert _read_stream_writer(path).equals(_TABLE)
+    assert (size, rows) == (path.stat().st_size, [1000])
+    assert path.read_bytes().endswith(END)
+
+
+def test_the_metadata_of_the_schema_is_that_which_was_asked_for(tmp_path: Path) -> None:
+    schema = _TABLE.schema.with_metadata({"who": "we"})
+    write_stream(str(tmp_path / "a.arrow"), schema, _TABLE.to_batches())
+    assert _read_stream_writer(tmp_path / "a.arrow").schema.metadata == {b"who": b"we"}
+
+
+def test_large_batches_are_left_alone_and_order_is_kept() -> None:
+    large = pa.record_batch({"a": pa.array(range(100_000), pa.int64())})
+    small = pa.record_batch({"a": pa.array([1], pa.int64())})
+    found = [batch.num_rows for batch in joined([small, small, large, large, small])]
+    assert sum(found) == 200_003
+    assert pa.Table.from_batches(joined([small, large, small])) == pa.Table.from_batches([small, large, small])
+
+
+@pytest.mark.parametrize("rows", [7, 1000])
+def test_an_arrow_file_holds_a_stream_that_is_copied(rows: int, tmp_path: Path) -> None:
+    source = _arrow_file(tmp_path / "file.arrow", _TABLE, rows)
+    size = copy_stream(str(source), str(tmp_path / "stream.arrow"), is_file=True)
+    assert _read_stream_writer(tmp_path / "stream.arrow").equals(_TABLE)
+    assert size == (tmp_path / "stream.arrow").stat().st_size
+
+
+def test_a_stream_is_copied_as_it_is(tmp_path: Path) -> None:
+    write_stream(str(tmp_path / "a.arrow"), _TABLE.schema, _TABLE.to_batches())
+    copy_stream(str(tmp_path / "a.arrow"), str(tmp_path / "b.arrow"), is_file=False)
+    assert (tmp_path / "a.arrow").read_bytes() == (tmp_path / "b.arrow").read_bytes()
+
+
+def test_what_is_no_stream_is_not_copied(tmp_path: Path) -> None:
+    whole = _arrow_file(tmp_path / "file.arrow", _TABLE).read_bytes()
+    for name, content in {"cut": whole[:-20], "empty": b"", "text": b"a text that is no arrow file" * 9}.items():
+        (tmp_path / name).write_bytes(content)
+        for is_file in (True, False):
+            assert copy_stream(str(tmp_path / name), str(tmp_path / "to"), is_file=is_file) is None
+            assert not (tmp_path / "to").exists()
+
+
+def test_a_place_that_cannot_be_written_is_a_disk_error(tmp_path: Path) -> None:
+    source = _arrow_file(tmp_path / "file.arrow", _TABLE)
+    (tmp_path / "plain").write_text("no folder")
+    with pytest.raises(DatasetDiskError):
+        copy_stream(str(source), str(tmp_path / "plain" / "x"), is_file=True)
+    with pytest.raises(DatasetDiskError):
+        write_stream(str(tmp_path / "plain" / "x"), _TABLE.schema, _TABLE.to_batches())

@@ -17,7 +17,7 @@ from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, StreamStateError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
-from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.iterable import IterableColumn, IterableDataset
 
 Row = dict[str, Any]
 Op = tuple[str, Any]
@@ -456,3 +456,17 @@ def test_the_rounds_of_a_repetition_and_of_further_iterations_all_differ() -> No
 def test_a_state_of_the_other_kind_of_shuffle_is_refused() -> None:
     with pytest.raises(StreamStateError, match="shuffle"):
         _mixed("rows", anew=False).load_state_dict(_mixed("rows", anew=True).state_dict())
+
+
+# One column of a stream.
+
+
+def test_a_column_is_read_anew_each_time() -> None:
+    column = IterableDataset.from_dict({"a": [1, 2]})["a"]
+    assert (list(column), list(column), column.column_name) == ([1, 2], [1, 2], "a")
+
+
+def test_a_field_of_a_column_is_a_column() -> None:
+    column = IterableDataset.from_list([{"a": {"b": 1}}, {"a": {"b": 2}}])["a"]["b"]
+    assert isinstance(column, IterableColumn)
+    assert list(column) == [1, 2]

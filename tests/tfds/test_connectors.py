@@ -2,9 +2,11 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -15,8 +17,19 @@ from datasets_core.features.base import List, Value
 from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.serialization import feature_from_json, feature_to_json
-from datasets_core.features.types import Array2D, ClassLabel, Translation
-from datasets_core.tfds.connectors import FeaturesDict, ListColumns, connector_of, info_of
+from datasets_core.features.types import Array2D, ClassLabel, Translation, TranslationVariableLanguages
+from datasets_core.tfds.connectors import (
+    FeaturesDict,
+    ListColumns,
+    connector_of,
+    dtype_name,
+    feature_of,
+    info_of,
+    np_dtype_of,
+    shape_of,
+    tensor_of,
+)
+from datasets_core.tfds.images import ImageArray
 
 F = tfds.features
 KINDS: list[tuple[Any, Any, tuple[Any, ...], Any]] = [
@@ -143,3 +156,67 @@ def test_the_forms_of_text_are_plain() -> None:
     features = FeaturesDict({"a": np.int8, "b": F.Sequence(F.Text()), "c": F.Tensor(shape=(2, 2), dtype=np.float32)})
     assert yaml.safe_load(yaml.safe_dump(features.to_yaml_list())) == features.to_yaml_list()
     assert Dataset.from_dict({"a": [1], "b": [["x"]], "c": [np.zeros((2, 2))]}, Features(features)).features == features
+
+
+# Dtypes and shapes, in every spelling.
+
+TF_INT = SimpleNamespace(name="int32", as_numpy_dtype=np.int32)
+TF_STRING = SimpleNamespace(name="string", as_numpy_dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        (np.int64, "int64"),
+        (np.dtype("uint8"), "uint8"),
+        ("float32", "float32"),
+        (int, "int64"),
+        (float, "float64"),
+        (bool, "bool"),
+        (np.bool_, "bool"),
+        (str, "string"),
+        (np.str_, "string"),
+        (object, "string"),
+        (bytes, "binary"),
+        (TF_INT, "int32"),
+        (TF_STRING, "string"),
+        ("timestamp[us]", "timestamp[us]"),
+        (pa.int16(), "int16"),
+    ],
+    ids=str,
+)
+def test_every_spelling_of_a_dtype(dtype: Any, name: str) -> None:
+    assert dtype_name(dtype) == name
+
+
+@pytest.mark.parametrize("wrong", ["int65", 5, np.complex64], ids=repr)
+def test_other_dtypes_are_refused(wrong: Any) -> None:
+    with pytest.raises(ConfigurationError):
+        dtype_name(wrong)
+
+
+@pytest.mark.parametrize("shape", [5, (-1,), ("a",)], ids=repr)
+def test_shapes_that_mean_nothing_are_refused(shape: Any) -> None:
+    with pytest.raises(ConfigurationError):
+        tensor_of(shape, np.int8)
+
+
+def test_shapes_and_dtypes_are_read_off_features() -> None:
+    feature = {
+        "a": List({"b": ImageArray(shape=(2, 2, 3))}),
+        "c": ClassLabel(num_classes=2),
+        "d": TranslationVariableLanguages(),
+    }
+    assert shape_of(feature) == {
+        "a": {"b": (None, 2, 2, 3)},
+        "c": (),
+        "d": {"language": (None,), "translation": (None,)},
+    }
+    assert np_dtype_of(feature)["a"]["b"] == np.uint8
+    assert np_dtype_of(Value("string")) == np_dtype_of(Value("date32")) == np.dtype(object)
+    assert shape_of(Image()) == ()
+
+
+def test_features_stay_what_they_are() -> None:
+    assert feature_of(Image()) == Image()
+    assert feature_of([{"a": np.int8}]) == List({"a": Value("int8")})

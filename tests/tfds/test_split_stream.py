@@ -1,8 +1,10 @@
 """A stream with the methods of `tf.data`: order, functions on elements, batches, length, and an exact state."""
 
+import pickle
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,12 @@ from hypothesis import strategies as st
 from datasets_core import tfds
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetsCoreError, RowIdError
+from datasets_core.features.base import List, Value
+from datasets_core.features.schema import Features, RowEncoder
+from datasets_core.features.types import Array2D, ClassLabel
+from datasets_core.stream.nodes.block import ArrowBlock, DictBlock, Kinds
+from datasets_core.tfds.elements import WHOLE, Row, Supervised, converter
+from datasets_core.tfds.split_stream import ElementFunction, FilterElements, MapElements, NumberElements, array_rows, plain_rows
 
 
 def _stream(count: int = 6) -> Any:
@@ -168,3 +176,97 @@ def test_a_function_that_fails_is_named_with_its_row() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         list(_stream().map(lambda row: 1 // (3 - int(row["a"]))))
     assert "on row 3" in caught.value.__notes__[0]
+
+
+# Rows of Arrow blocks as arrays, which agree with values that are made one by one.
+
+CASES = [
+    (Value("uint8"), [1, 2]),
+    (Value("float16"), [0.5, None]),
+    (Value("bool"), [True, False]),
+    (Value("string"), ["a", None]),
+    (ClassLabel(num_classes=3), [0, 2]),
+    (List(Value("int32")), [[1, 2], []]),
+    (List(Value("int32")), [[1, 2], [3, 4]]),
+    (List(Value("int32")), [[1, None], None]),
+    (List(Value("float32"), length=2), [[1, 2], [3, 4]]),
+    (List(List(Value("int8"))), [[[1], [2]], []]),
+    (List(List(Value("int8"))), [[[1], [2, 3]], [[4, 5]]]),
+    (List(List(Value("float32"), length=4)), [[[1, 2, 3, 4]], []]),
+    (Array2D((None, 2), "int32"), [[[1, 2]], []]),
+    (Array2D((2, 2), "int32"), [[[1, 2], [3, 4]], None]),
+    ({"a": Value("int8"), "b": List(Value("string"))}, [{"a": 1, "b": ["x"]}, None]),
+]
+
+
+def _block(feature: Any, values: list[Any]) -> ArrowBlock:
+    features = Features({"x": feature})
+    return ArrowBlock(RowEncoder(features).encode([{"x": value} for value in values]), Kinds(features))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        alike = (one.dtype, one.shape) == (other.dtype, other.shape)
+        return alike and all(map(_same, one, other)) if one.dtype == object else alike and bool(np.array_equal(one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    return type(one) is type(other) and bool(one == other)
+
+
+@pytest.mark.parametrize(("feature", "values"), CASES, ids=lambda case: repr(case)[:40])
+def test_columns_give_what_their_values_give_one_by_one(feature: Any, values: Any) -> None:
+    block = _block(feature, values)
+    plain = block.rows()
+    expected = [converter(feature)(row["x"]) for row in plain]
+    for found in (array_rows(block), array_rows(block.slice(0, 1)) + array_rows(block.slice(1, 2))):
+        assert all(_same(row["x"], value) for row, value in zip(found, expected, strict=True))
+
+
+def test_plain_rows_are_plain_but_for_arrays() -> None:
+    assert plain_rows(_block(List(Value("int8")), [[1], [2]])) == [{"x": [1]}, {"x": [2]}]
+    (row,) = plain_rows(_block(Array2D((1, 2), "int8"), [[[1, 2]]]))
+    assert (row["x"].dtype, row["x"].tolist()) == (np.int8, [[1, 2]])
+
+
+def test_arrays_are_one_s_own() -> None:
+    (row,) = array_rows(_block(List(Value("int8")), [[1, 2]]))
+    row["x"][0] = 5
+    assert row["x"].tolist() == [5, 2]
+
+
+def test_what_a_function_made_stays_as_it_is() -> None:
+    assert array_rows(DictBlock([{"x": [1]}])) == [{"x": [1]}]
+    assert pa.types.is_int8(_block(Value("int8"), [1]).batch.column(0).type)
+
+
+# Functions on elements as steps of a stream.
+
+
+def _is_big(x: Any) -> bool:
+    return bool(x > 1)
+
+
+BLOCK = DictBlock([{"x": 1, "y": 10}, {"x": 2, "y": 20}])
+
+
+def test_tuples_come_as_arguments() -> None:
+    step = MapElements(ElementFunction(lambda x, y: x + y, Supervised(("x", "y")), "map"))
+    assert step.changed(BLOCK, None).rows() == [{WHOLE: 11}, {WHOLE: 22}]
+
+
+def test_rows_are_kept_or_numbered() -> None:
+    keep = ElementFunction(_is_big, Supervised(("x",)), "filter")
+    assert keep.kept_rows(BLOCK, None) == [1]
+    assert NumberElements(Row(), 5).changed(BLOCK, range(2)).rows()[1] == {WHOLE: (6, {"x": 2, "y": 20})}
+
+
+def test_steps_are_known_by_their_functions_and_travel() -> None:
+    step = FilterElements(ElementFunction(_is_big, Row(), "filter"))
+    assert (step.text, step.features(None)) == ("filter(_is_big)", None)
+    assert pickle.loads(pickle.dumps(step)) == step
+
+
+def test_a_function_behind_a_filter_sees_what_is_left() -> None:
+    stream = tfds.SplitStream.of(Dataset.from_dict({"a": range(20)}).to_iterable_dataset())
+    found = stream.filter(lambda row: row["a"] % 3 == 0).enumerate().map(lambda number, row: (number, row["a"]))
+    assert list(found) == [(0, 0), (1, 3), (2, 6), (3, 9), (4, 12), (5, 15), (6, 18)]

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from datasets_core import config, files
 from datasets_core._version import __version__
+from datasets_core.config import parse_size
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Sequence, Value
 from datasets_core.features.cast import cast_table
@@ -30,7 +31,6 @@ from datasets_core.files import is_url
 from datasets_core.meta import version
 from datasets_core.meta.reference import camelcase_to_snakecase
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.rows.indices import parse_size
 
 # Small helpers that scripts take from inside `datasets`, and that nothing here needs but they.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 
 
 # Arguments of the methods of a dataset, checked: names of columns, counts, sizes, features.
-
-
-_SIZE = r"(?i)\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*"
 
 
 def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[DatasetInfo | None, Features | None]:
@@ -72,32 +68,6 @@ def checked_batch_size(batch_size: int) -> int:
     if size < 1:
         raise ConfigurationError(f"A batch of {batch_size} rows has no meaning. Give a batch_size of 1 or more.")
     return size
-
-
-def parse_size(size: int | str | None) -> int | None:
-    """Bytes of `500_000`, `"500MB"` or `"1GiB"`.
-
-    >>> parse_size("500MB"), parse_size("1 GiB")
-    (500000000, 1073741824)
-
-    Raises:
-        ConfigurationError: no size, or none of at least one byte.
-    """
-    if size is None:
-        return None
-    if isinstance(size, int) and not isinstance(size, bool):
-        found = size
-    else:
-        match = re.fullmatch(_SIZE, str(size))
-        if match is None:
-            raise ConfigurationError(f"max_shard_size is {size!r}. Give bytes as a number, or a text such as '500MB'.")
-        number, prefix, binary = match.groups()
-        found = int(
-            float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
-        )
-    if found < 1:
-        raise ConfigurationError(f"max_shard_size is {size!r}. Give at least one byte.")
-    return found
 
 
 def listed_ids(ids: Any) -> list[Any]:

@@ -218,7 +218,7 @@ class Rows(RowReading):
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
-        """The files of the rows, as `{"filename": path}`; empty for rows in memory.
+        """The files of the rows, each a dict with the key `"filename"`; empty for rows in memory.
 
         >>> import os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

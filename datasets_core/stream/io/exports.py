@@ -149,7 +149,7 @@ class StreamExports(StreamPushing):
         *,
         max_shard_size: int | str | None = None,
     ) -> int:
-        """Write the rows as TFRecord files of `tf.train.Example`s; return the bytes of the records with their frames.
+        """Write the rows as TFRecord files of `tf.train.Example` messages; return the bytes of the records with their frames.
 
         Conversion of columns and names of files: see `Dataset.to_tfrecord`.
 

@@ -15,7 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.config import settings
+from datasets_core.config import parse_size, settings
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, redact
 from datasets_core.features.schema import plain_schema
 from datasets_core.io.save_to_disk import NAME
@@ -36,7 +36,7 @@ from datasets_core.progress import progress
 from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import staging_base
-from datasets_core.store.rows.indices import checked_batch_size, parse_size
+from datasets_core.store.rows.indices import checked_batch_size
 from datasets_core.store.rows.rows import Rows
 from datasets_core.stream.io.write import (
     Shard,

@@ -1,5 +1,6 @@
 """Builds, from the plan to the commit: bytes, checks, messages, resume."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -7,6 +8,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -17,10 +20,14 @@ from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
 from datasets_core.building.hooks import Replay, SplitGenerator
 from datasets_core.building.write.build import build_journal
+from datasets_core.building.write.jobs import ShardResult
+from datasets_core.building.write.row_keys import KeyRecord
+from datasets_core.building.write.runs import Run
 from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.pool import ThreadEngine
 from datasets_core.errors import (
     ConfigurationError,
+    DatasetDiskError,
     DatasetGenerationCastError,
     DatasetGenerationError,
     DownloadError,
@@ -29,14 +36,18 @@ from datasets_core.errors import (
     FileFormatError,
     ManualDownloadError,
     NonMatchingSplitsSizesError,
+    ScriptTimeoutError,
     UnexpectedSplitsError,
+    WorkerDiedError,
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
+from datasets_core.features.unordered import Facts
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.store.manifest import JOURNAL_NAME, read_manifest
+from datasets_core.store.manifest import JOURNAL_NAME, ShardRecord, read_manifest
 
 ROOT = Path(__file__).parents[3]
 
@@ -840,3 +851,204 @@ def test_a_build_removes_unfinished_files_of_dead_processes_and_keeps_those_of_l
     built(Numbers, tmp_path)
 
     assert [path for path in (*old, living) if os.path.exists(path)] == [living]
+
+
+# The jobs of a split on every engine: results, deadlines, and workers that die.
+
+
+class Parts(GeneratorBasedBuilder):
+    """One row for each part, and what else a part says."""
+
+    parts = ("row", "row")
+
+    def _info(self):
+        return DatasetInfo(features=Features({"number": Value("int32")}))
+
+    def _split_generators(self, dl_manager):
+        return [SplitGenerator("train", {"parts": list(self.parts)})]
+
+    def _generate_examples(self, parts):
+        for part in parts:
+            yield os.urandom(8), {"number": 1}
+            if part == "hang":
+                time.sleep(60)
+            if part == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if part == "exit":
+                os._exit(3)
+
+
+class HangingPart(Parts):
+    parts = ("row", "hang")
+
+
+class KilledPart(Parts):
+    parts = ("row", "kill")
+
+
+class LeavingPart(Parts):
+    parts = ("row", "exit")
+
+
+@pytest.mark.parametrize("engine", ["serial", "threads", "processes"])
+def test_all_engines_give_the_rows_of_all_parts(tmp_path, engine):
+    builder = Parts(cache_dir=tmp_path)
+    builder.download_and_prepare(engine=engine)
+
+    assert builder.info.splits["train"].num_examples == 2
+
+
+@pytest.mark.parametrize(("kind", "how"), [(KilledPart, "SIGKILL"), (LeavingPart, "exit code")])
+def test_a_worker_that_dies_names_the_part_and_the_dataset(tmp_path, kind, how):
+    builder = kind(cache_dir=tmp_path)
+
+    with pytest.raises(WorkerDiedError, match=r"split 'train' \(part 2 of 2\)") as caught:
+        builder.download_and_prepare(num_proc=2)
+
+    assert how in str(caught.value)
+    assert builder.label in str(caught.value)
+    assert caught.value.job == 1
+
+
+@pytest.mark.parametrize(("seconds", "options"), [(0.3, {}), (1.5, {"num_proc": 2})])
+def test_a_part_that_hangs_is_stopped_and_nothing_stays(tmp_path, seconds, options):
+    builder = HangingPart(cache_dir=tmp_path)
+    begun = time.monotonic()
+
+    with pytest.raises(ScriptTimeoutError, match=r"making the rows of split 'train' \(part \d of 2\)") as caught:
+        builder.download_and_prepare(timeout=seconds, **options)
+
+    assert time.monotonic() - begun < 20
+    assert (caught.value.path, caught.value.split, caught.value.seconds) == (__file__, "train", seconds)
+    assert (caught.value.row == 1 and "part 2" in str(caught.value)) or options  # workers of a busy machine may not have begun
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"] == []
+
+
+def test_enough_time_changes_nothing(tmp_path):
+    builder = Parts(cache_dir=tmp_path)
+    builder.download_and_prepare(timeout=600)
+
+    assert builder.info.splits["train"].num_examples == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"engine": "threads"}])
+def test_where_no_code_can_be_stopped_none_is_begun(tmp_path, options):
+    raised = []
+
+    def work():
+        try:
+            HangingPart(cache_dir=tmp_path).download_and_prepare(timeout=1, **options)
+        except ConfigurationError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(30)
+
+    assert "thread" in str(raised[0])
+
+
+# The journal: what is on the disk counts, what is cut does not.
+
+SCHEMA = pa.schema([pa.field("a", pa.int8())], metadata={"k": "v"})
+
+
+def result(folder, name):
+    content = name.encode() * 5
+    (folder / f"{name}.arrow").write_bytes(content)
+    shard = ShardRecord(f"{name}.arrow", "train", 3, len(content), 3, hashlib.sha256(content).hexdigest(), ((1, 3),))
+    return ShardResult(name, (shard,), SCHEMA, KeyRecord(3, ((0, 3, 0),), (), ((1, 2, 3),)))
+
+
+def finished(folder, plan):
+    return {done.name: done for done in build_journal(folder, plan).entries}
+
+
+@pytest.fixture
+def written(tmp_path):
+    results = [result(tmp_path, name) for name in ("one", "two", "three")]
+    with build_journal(str(tmp_path), "plan") as journal:
+        for done in results:
+            journal.add(done)
+    return {done.name: done for done in results}
+
+
+def test_finished_jobs_are_read_back_whole(tmp_path, written):
+    found = finished(str(tmp_path), "plan")
+
+    assert found == written
+    assert found["one"].schema.metadata == {b"k": b"v"}
+
+
+def test_a_journal_cut_anywhere_gives_the_jobs_before_the_cut(tmp_path, written):
+    path = tmp_path / JOURNAL_NAME
+    content = path.read_bytes()
+
+    for cut in range(len(content)):
+        path.write_bytes(content[:cut])
+        whole = max(content[:cut].count(b"\n") - 1, 0)
+        assert list(finished(str(tmp_path), "plan")) == list(written)[:whole]
+
+
+def test_a_job_whose_shard_is_cut_or_gone_is_not_finished(tmp_path, written):
+    (tmp_path / "one.arrow").unlink()
+    (tmp_path / "two.arrow").write_bytes(b"short")
+
+    assert list(finished(str(tmp_path), "plan")) == ["three"]
+
+
+@pytest.mark.parametrize("lost", ["b.order", "b.words"])
+def test_runs_and_words_of_a_job_are_read_back_while_they_are_whole(tmp_path, lost):
+    whole = result(tmp_path, "b")
+    facts = Facts({("a",)}, {("b", None, "c")}, {(): {("a", "b")}, ("b", None): set()})
+    done = ShardResult("b", whole.shards, SCHEMA, None, (Run("b.arrow", "b.order", 3, 40),), "b.words", facts)
+    (tmp_path / "b.order").write_bytes(b"x" * 72)
+    (tmp_path / "b.words").write_bytes(b"x" * 48)
+    with build_journal(str(tmp_path), "plan") as journal:
+        journal.add(done)
+
+    assert finished(str(tmp_path), "plan") == {"b": done}
+    (tmp_path / lost).write_bytes(b"x")
+    assert finished(str(tmp_path), "plan") == {}
+
+
+def test_another_plan_starts_anew(tmp_path, written):
+    with build_journal(str(tmp_path), "another") as journal:
+        assert journal.entries == []
+
+    assert finished(str(tmp_path), "plan") == {}
+
+
+def test_a_full_disk_is_one_disk_error(tmp_path):
+    done = result(tmp_path, "one")
+    with build_journal(str(tmp_path), "plan") as journal, open("/dev/full", "wb", buffering=0) as full:
+        os.dup2(full.fileno(), journal._out.fileno())
+        with pytest.raises(DatasetDiskError, match="No space left"):
+            journal.add(done)
+        assert journal.entries == []
+
+
+def test_a_job_whose_shard_has_other_bytes_is_not_finished(tmp_path, written):
+    (tmp_path / "two.arrow").write_bytes(b"tw0" * 5)
+
+    assert list(finished(str(tmp_path), "plan")) == ["one", "three"]
+
+
+def test_a_shard_outside_the_folder_is_not_taken_over(tmp_path, written):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / JOURNAL_NAME).rename(tmp_path / "inside" / JOURNAL_NAME)
+    journal = tmp_path / "inside" / JOURNAL_NAME
+    journal.write_text(journal.read_text().replace('"one.arrow"', '"../one.arrow"'))
+
+    assert finished(str(journal.parent), "plan") == {}
+
+
+def test_how_rows_lie_in_their_files_is_read_back(tmp_path):
+    blocks = RowBlocks.of([4, 2], [40, 20], [0, 2], is_indexed=False, file_count=4)
+    with build_journal(str(tmp_path), "plan") as journal:
+        journal.add(dataclasses.replace(result(tmp_path, "one"), blocks=blocks))
+
+    found = finished(str(tmp_path), "plan")["one"].blocks
+
+    assert found is not None
+    assert found.to_json() == blocks.to_json()

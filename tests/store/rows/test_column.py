@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from datasets_core import DatasetDict, IterableDatasetDict
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, RowIndexError, UnknownColumnError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.features.types import Json
-from datasets_core.store.rows.column import Column
+from datasets_core.store.rows.column import UNTOUCHED, Column, LazyDict, column_text, dataset_text, held, untouched
 
 
 @pytest.fixture
@@ -95,3 +97,85 @@ def test_a_column_is_made_of_a_dataset_or_a_column_and_a_name() -> None:
     assert Column(Column(rows, "a"), "b")[:] == [1, 2]
     with pytest.raises(ConfigurationError, match="has no column 'a'"):
         Column({"a": [1]}, "a")
+
+
+# Texts of datasets.
+
+
+def test_an_empty_group_prints() -> None:
+    assert repr(DatasetDict()) == "DatasetDict({\n    \n})"
+    assert repr(IterableDatasetDict()) == "IterableDatasetDict({\n    \n})"
+
+
+def test_a_dataset_prints_its_columns_as_a_list() -> None:
+    assert dataset_text(("it's",), 0) == 'Dataset({\n    features: ["it\'s"],\n    num_rows: 0\n})'
+
+
+def test_a_column_says_whether_there_is_more() -> None:
+    assert column_text(["a"], is_cut=False) == "Column(['a'])"
+    assert column_text(["a"], is_cut=True) == "Column(['a', ...])"
+
+
+# Dicts that read their values when these are looked at, and are dicts in all else.
+
+
+class Counted:
+    """Values that say which were read."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def value(self, name: str, number: int) -> Any:
+        self.read.append(name)
+        return f"{name}{number}"
+
+
+def lazy() -> tuple[LazyDict, Counted]:
+    """A row with two values that are not read and one that is."""
+    source = Counted()
+    return LazyDict({"a": UNTOUCHED, "b": UNTOUCHED, "c": 3}, source, 7), source
+
+
+def test_a_value_is_read_once_and_others_not() -> None:
+    row, source = lazy()
+
+    assert (row["a"], row["a"], row.get("b2", 5), "b" in row, len(row), list(row)) == ("a7", "a7", 5, True, 3, ["a", "b", "c"])
+    assert (source.read, untouched(row)) == (["a"], ["b"])
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        dict,
+        lambda row: {**row},
+        lambda row: row.copy(),
+        copy.copy,
+        copy.deepcopy,
+        lambda row: dict(row.items()),
+        lambda row: dict(zip(row, row.values(), strict=True)),
+        lambda row: row | {},
+        lambda row: {} | row,
+        lambda row: pickle.loads(pickle.dumps(row)),
+        lambda row: json.loads(json.dumps(row)),
+        lambda row: {} if row != {"a": "a7", "b": "b7", "c": 3} else dict(row),
+    ],
+)
+def test_every_way_to_see_it_whole_reads_it(whole: Any) -> None:
+    assert whole(lazy()[0]) == {"a": "a7", "b": "b7", "c": 3}
+
+
+def test_setting_and_removing_need_no_reading() -> None:
+    row, source = lazy()
+
+    row["a"] = 1
+    del row["b"]
+
+    assert (held(row), source.read, repr(row)) == ({"a": 1, "c": 3}, [], "{'a': 1, 'c': 3}")
+
+
+def test_what_is_popped_is_read() -> None:
+    row, _ = lazy()
+
+    assert (row.pop("a"), row.pop("z", None), row.setdefault("b", 1), row.popitem()) == ("a7", None, "b7", ("c", 3))
+    with pytest.raises(KeyError):
+        row.pop("a")

@@ -1,0 +1,39 @@
+"""Settings of Sphinx: `make docs` writes the generated pages (`scripts/reference.py`) and then the site, without a network."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import reference  # noqa: E402
+
+from datasets_core import __version__  # noqa: E402
+
+project = "datasets_core"
+author = "The authors of datasets_core"
+copyright = author  # noqa: A001  a name of Sphinx
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+default_role = "code"
+nitpicky = False
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence", "deflist"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # signatures and docstrings have them
+autodoc_default_options = {"members": True, "inherited-members": True}
+autodoc_preserve_defaults = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+napoleon_preprocess_types = False
+
+html_theme = "furo"
+html_title = f"datasets_core {release}"
+html_show_sourcelink = False
+html_show_sphinx = False
+
+reference.write(ROOT / "docs" / "reference")

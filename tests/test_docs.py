@@ -1,0 +1,61 @@
+"""The documentation: every public name has a page, links to files are right, and `make docs` has no warning."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "reference"} & set(path.relative_to(DOCS).parts))
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_has_a_page(reference: ModuleType) -> None:
+    assert reference.undocumented() == set()
+
+
+def test_the_reference_has_every_option_setting_error_and_command(reference: ModuleType, tmp_path: Path) -> None:
+    reference.write(tmp_path)
+    pages = {path.relative_to(tmp_path).as_posix(): path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.md")}
+    assert "| `max_shard_bytes` | `500000000` | size at which a new shard begins. |" in pages["settings.md"]
+    assert "| `sep` |" in pages["formats.md"]
+    assert "datasets_core.errors.ChecksumVerificationError" in pages["errors.md"]
+    assert "## `datasets-core cache gc`" in pages["cli.md"]
+    assert "datasets_core.load_dataset" in pages["api/loading.md"]
+    assert all(re.search(r"\| `\w+` \|[^|]*\| +\|$", page, re.MULTILINE) is None for page in (pages["settings.md"],))
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_to_files_are_right(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", text):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        target = (page.parent / link).resolve()
+        made = (DOCS / "reference").resolve()
+        assert target.exists() or made in target.parents, f"{page.relative_to(ROOT)} links to {link}, which is not there"
+
+
+def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    pytest.importorskip("myst_parser")
+    pytest.importorskip("furo")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html", str(DOCS), str(tmp_path)]
+    made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "searchindex.js").exists()
