@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.metadata
 import importlib.util
+import json
 import multiprocessing
+import operator
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -23,6 +28,7 @@ import datasets_core
 from datasets_core import as_datasets, config
 from datasets_core.as_datasets.names import COMPATIBLE_VERSION
 from datasets_core.errors import ConfigurationError
+from datasets_core.store.rows.view import RowBlock
 
 pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
 
@@ -314,6 +320,85 @@ def test_small_helpers(alias: ModuleType, tmp_path: Path) -> None:
     assert extract.Extractor.is_extractable(tmp_path / "a.txt") is False
     assert extract.ExtractManager(str(tmp_path)).extract(str(tmp_path / "a.txt")) == str(tmp_path / "a.txt")
     assert alias.utils.hub.hf_dataset_url("org/a", "x y.csv").endswith("/datasets/org/a/resolve/main/x%20y.csv")
+
+
+# -- rows of a tensor format, as collate functions get them -------------------------------------------------------------
+
+_ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
+
+
+def _changed(rows: Any) -> Any:
+    rows[0]["a"] = 7
+    rows[1] = {"a": 8}
+    return rows
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        list, tuple, len, bool, repr, copy.copy, copy.deepcopy, json.dumps, np.array, pa.array, pa.Table.from_pylist,
+        pd.DataFrame, _changed,
+        lambda rows: sorted(rows, key=lambda row: -row["a"]),
+        lambda rows: [*rows],
+        lambda rows: (rows[0], rows[-1:]),
+        lambda rows: operator.add([{}], rows),
+        lambda rows: operator.add(rows, [{}]),
+        lambda rows: rows + rows,
+        lambda rows: rows * 2,
+        lambda rows: (rows == _ROWS, operator.eq(_ROWS, rows), rows != _ROWS),
+        lambda rows: list(reversed(rows)),
+        lambda rows: (rows.pop(), rows),
+        lambda rows: (rows.index(_ROWS[1]), _ROWS[0] in rows),
+        lambda rows: list(zip(rows, rows, strict=True)),
+        lambda rows: rows.append({}) or rows,
+        lambda rows: rows.sort(key=lambda row: -row["a"]) or rows,
+        lambda rows: pickle.loads(pickle.dumps(rows)),
+        lambda rows: operator.iadd([], rows),
+    ],
+)  # fmt: skip
+def test_whatever_reads_rows_of_a_tensor_format_finds_a_list_of_dicts(read: Callable[[Any], Any]) -> None:
+    block = RowBlock({"a": [1, 2], "b": ["x", "y"]}, 2)
+    assert isinstance(block, list)
+    assert str(read(block)) == str(read([dict(row) for row in _ROWS]))
+
+
+# -- sounds, as pipelines get them ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.optional("soundfile")
+def test_a_sound_is_a_dict_that_is_read_on_use() -> None:
+    from datasets_core.features.media.audio import wav_bytes
+
+    stored = {"bytes": wav_bytes(np.array([0.0, 0.5, 0.25, 0.0]), 8), "path": None}
+    dataset = datasets_core.Dataset.from_dict({"s": [stored]}, features=datasets_core.Features({"s": datasets_core.Audio()}))
+    sound: Any = dataset[0]["s"]
+    assert isinstance(sound, dict)
+    assert sound._samples is None and "array" in sound and "raw" not in sound and sound._samples is None
+    wanted = {"path": None, "array": [0.0, 0.5, 0.25, 0.0], "sampling_rate": 8}
+    for made in (
+        dict(sound),
+        {**sound},
+        sound.copy(),
+        sound | {},
+        {} | sound,
+        dict(sound.items()),
+        {k: sound.get(k) for k in sound},
+    ):
+        assert type(made) is dict
+        assert {key: value if key != "array" else value.tolist() for key, value in made.items()} == wanted
+    assert (len(sound), bool(sound), list(sound.keys()), sound.get("raw", 1)) == (
+        3,
+        True,
+        ["path", "array", "sampling_rate"],
+        1,
+    )
+    assert sound == dataset[0]["s"] == pickle.loads(pickle.dumps(sound)) == copy.copy(sound)
+    assert operator.ne(sound, dataset[0]["s"]) is False
+    for change in (lambda: sound.pop("path"), lambda: sound.update(a=1), lambda: operator.setitem(sound, "a", 1)):
+        with pytest.raises(TypeError, match=r"sound\.copy\(\)"):
+            change()
+    again = dataset.map(lambda row: {"t": row["s"]}, load_from_cache_file=False)
+    assert (again.features["t"], again[0]["t"]["array"].tolist()) == (datasets_core.Audio(), wanted["array"])
 
 
 # -- the wheel `compat` ------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.splits import RowRange
 from datasets_core.store.atomic import FINGERPRINT_KEY, check_replaceable, write_whole
-from datasets_core.store.commit import Staging, locked_once
+from datasets_core.store.commit import Staging, locked_once, unlink_unheld
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import (
     MANIFEST_NAME,
@@ -455,11 +455,15 @@ def found(place: Place) -> Result | None:
         return None
     try:
         if place.file is not None:
-            return _found_file(place.file, place.key)
+            result = _found_file(place.file, place.key)
+            if result is not None:
+                unlink_unheld(lock_path(place.file))
+            return result
         assert place.folder is not None
         manifest = read_manifest(place.folder)
         if manifest is None or manifest.identity != place.key:
             return None
+        unlink_unheld(lock_path(place.folder))  # of a process that was killed after it had committed
         with contextlib.suppress(OSError):
             os.utime(place.folder)  # the time of its last use
         return _opened(place.folder, manifest)

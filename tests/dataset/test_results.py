@@ -178,6 +178,20 @@ def test_two_processes_at_once_both_get_the_rows(tmp_path: Path) -> None:
     assert not [*tmp_path.rglob("*.incomplete-*"), *tmp_path.rglob("cache-*.lock")]
 
 
+def test_the_lock_of_a_process_killed_after_its_commit_goes_with_the_next_look(tmp_path: Path) -> None:
+    rows = built(tmp_path)
+    made = rows.map(lambda row: {"b": row["a"] + 1})
+    lock = Path(made.cache_files[-1]["filename"]).parent.with_suffix(".lock")
+    named = str(tmp_path / "named.arrow")
+    rows.map(lambda row: {"b": row["a"] + 2}, cache_file_name=named)
+    left = [lock, Path(f"{named}.lock")]
+    for path in left:
+        path.touch()
+    assert rows.map(lambda row: {"b": row["a"] + 1})["b"][:] == [1, 2, 3]
+    assert rows.map(lambda row: {"b": row["a"] + 2}, cache_file_name=named)["b"][:] == [2, 3, 4]
+    assert not [path for path in left if path.exists()]
+
+
 def test_a_file_of_the_user_is_no_place_for_a_result(tmp_path: Path) -> None:
     rows, path = Dataset.from_dict({"a": [1, 2]}), tmp_path / "mine.csv"
     path.write_text("a,b\n")
