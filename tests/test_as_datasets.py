@@ -192,6 +192,7 @@ def test_modules_are_pickled_by_name(alias: ModuleType) -> None:
 
 def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "_assigned", None)
+    monkeypatch.setattr(config, "_ASSIGNED", [])
     alias.config.HF_DATASETS_CACHE = tmp_path
     assert config.settings().cache_dir == str(tmp_path)
     assert tmp_path == alias.config.HF_DATASETS_CACHE
@@ -201,6 +202,27 @@ def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monk
         alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 7
     with pytest.raises(ConfigurationError, match="NO_SUCH_SETTING cannot be changed"):
         alias.config.NO_SUCH_SETTING = 7
+
+
+def test_a_setting_that_is_deleted_is_what_it_was_before(alias: ModuleType) -> None:
+    before, here = config.settings(), config.settings().max_memory_bytes
+    with pytest.raises(AttributeError, match="IN_MEMORY_MAX_SIZE"):
+        del alias.config.IN_MEMORY_MAX_SIZE
+    for size in (1000, 2000):
+        alias.config.IN_MEMORY_MAX_SIZE = size
+    assert config.settings().max_memory_bytes == 2000
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert config.settings().max_memory_bytes == 1000
+    with pytest.MonkeyPatch.context() as patches:  # takes back by `del`
+        patches.setattr("datasets.config.IN_MEMORY_MAX_SIZE", 3000)
+        patches.setattr("datasets.config.MAX_SHARD_SIZE", "1MB")
+        assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (3000, "1MB")
+        with config.using(batch_rows=7):
+            patches.undo()
+            assert config.settings().max_memory_bytes == 1000
+    assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (1000, "500MB")
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert (config.settings(), config.settings().max_memory_bytes) == (before, here)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

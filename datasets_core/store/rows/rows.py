@@ -121,7 +121,7 @@ def _hashable(part: Any) -> Any:
     return part.to_dict() if isinstance(part, Features) else part  # by what they say, not by the code of their classes
 
 
-wrap_data: Callable[[pa.Table], Any] | None = None
+wrap_data: Callable[[pa.Table, RowTable], Any] | None = None
 """What `Dataset.data` is handed out in while `datasets_core.as_datasets` is installed."""
 
 _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
@@ -212,7 +212,7 @@ class Rows(RowReading):
         [1, 2, 3]
         """
         table = self._described(self._table.to_table())
-        return table if wrap_data is None else wrap_data(table)
+        return table if wrap_data is None else wrap_data(table, self._table)
 
     @property
     def _data(self) -> Any:
