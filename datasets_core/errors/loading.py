@@ -13,7 +13,6 @@ from datasets_core.errors.base import (
     FileNotFoundDatasetsError,
     _begun,
     _names,
-    or_text,
 )
 
 
@@ -347,8 +346,10 @@ class ManualDownloadError(DatasetBuildError):
     `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
-    @or_text
-    def __init__(self, dataset: str, instructions: str) -> None:
+    def __init__(self, dataset: str = "", instructions: str | None = None) -> None:
+        if instructions is None:
+            super().__init__(dataset)
+            return
         self.dataset, self.instructions, self.advice = dataset, instructions, instructions
         super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
 

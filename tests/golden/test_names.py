@@ -28,6 +28,8 @@ FACES, _ = golden.read_json("faces.json.gz")
 
 
 # Names of other modules that a module of before had for itself, and `vars()` showed with its own.
+# `copy.copy`, which these names were, returns a function itself: what is then set on it changes the other too.
+IMPROVED = {"datasets.utils copyfunc", "datasets.utils.py_utils copyfunc"}
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 
@@ -73,7 +75,7 @@ def test_scripts_find_the_names_of_old_libraries(tmp_path: Path) -> None:
     }
     now = dict(zip(rows["old"], rows["is"], strict=True))
 
-    assert {name: (told, now[name]) for name, told in before.items() if told != now[name]} == {}
+    assert {name: (told, now[name]) for name, told in before.items() if told != now[name] and name not in IMPROVED} == {}
 
 
 def test_entry_points_are_those_of_before_and_open() -> None:
