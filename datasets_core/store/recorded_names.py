@@ -89,21 +89,21 @@ ParquetSink Sink TextSink; exchange.stream_writing: StreamWrite; exchange.text_f
 ForTensorflow; exchange.tfrecord_files: _Jobs _Write; exchange.tfrecord_places: RecordPlaces; exchange.write_journal:
 WriteJournal; features.base: FieldLists LargeList List Value _SequenceType register_feature; features.codec: RowEncoder;
 features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat
-register_tabular; features.kind_marks: audio_id box_id optional; features.media: Media; features.media_paths: MediaPaths;
-features.nesting: Misfit list_array; features.order_free: OrderFreeEncoder; features.pdf: Pdf; features.plain: plain_array;
-features.schema: Features; features.science: BioSequence BioStructure Mesh Nifti; features.sound: AudioMetadata AudioSamples
-Sound _SoundfileReader _TorchcodecReader; features.union: _DifferError; fetch.after_fork: Forkable; fetch.archive: KeptOpen
-_Forward _MemberFile _Plain _StrictTarInfo _TarOpener _ZipOpener; fetch.cache: CachedFile DownloadCache; fetch.checksum:
-Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError; fetch.decompress: _Decompressor
-_Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode; fetch.extract: ExtractionCache;
-fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse TransientError _Answer;
-fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache: HashCache Notes; fetch.hub.transfer: RefusalJudge;
-fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch; fetch.hub_cache: HubCache;
-fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles Reuse; fetch.hub_listing:
-HubCommit HubFile; fetch.hub_requests: HubAnswer HubRequests UnansweredError; fetch.hub_storage: StorageUrls;
-fetch.hub_transfer: BlobSource ExpiredError _Tries; fetch.hub_upload: HubWriter MissedCommitError; fetch.hub_url: HubPath
-hub_url parse_hub_url; fetch.hub_write_failures: GarbledAnswerError; fetch.listing: ArchiveIterable FilesIterable _Seen;
-fetch.members: Budget _Links; fetch.obstore_ranges: ObstoreTransport _failures; fetch.one_response: OneResponse;
+register_tabular; features.kind_marks: audio_id box_id optional; features.media: Media _OfClass; features.media_paths:
+MediaPaths; features.nesting: Misfit list_array; features.order_free: OrderFreeEncoder; features.pdf: Pdf; features.plain:
+plain_array; features.schema: Features; features.science: BioSequence BioStructure Mesh Nifti; features.sound: AudioMetadata
+AudioSamples Sound _SoundfileReader _TorchcodecReader; features.union: _DifferError; fetch.after_fork: Forkable;
+fetch.archive: KeptOpen _Forward _MemberFile _Plain _StrictTarInfo _TarOpener _ZipOpener; fetch.cache: CachedFile
+DownloadCache; fetch.checksum: Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError;
+fetch.decompress: _Decompressor _Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode;
+fetch.extract: ExtractionCache; fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse
+TransientError _Answer; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache: HashCache Notes;
+fetch.hub.transfer: RefusalJudge; fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch;
+fetch.hub_cache: HubCache; fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles
+Reuse; fetch.hub_listing: HubCommit HubFile; fetch.hub_requests: HubAnswer HubRequests UnansweredError; fetch.hub_storage:
+StorageUrls; fetch.hub_transfer: BlobSource ExpiredError _Tries; fetch.hub_upload: HubWriter MissedCommitError; fetch.hub_url:
+HubPath hub_url parse_hub_url; fetch.hub_write_failures: GarbledAnswerError; fetch.listing: ArchiveIterable FilesIterable
+_Seen; fetch.members: Budget _Links; fetch.obstore_ranges: ObstoreTransport _failures; fetch.one_response: OneResponse;
 fetch.parallel: CalledOffError; fetch.range_cache: RangeCache; fetch.range_file: FileVersion LocalRanges OpenedRanges
 RangeFile; fetch.range_plan: Merged; fetch.range_reader: TransportRanges; fetch.ranges.file: _SoughtRanges;
 fetch.ranges.reader: Underway; fetch.ranges.sequential: ReadRequest; fetch.read_ahead: ReadAhead _Item; fetch.remote:
