@@ -6,8 +6,8 @@
     import datasets                    # this library, under the names of Hugging Face `datasets` 5.2.0
 
 `python -m datasets_core.as_datasets script.py ...` and `... -m module ...` run a program that way, with the processes that it
-starts; so does `DATASETS_CORE_AS_DATASETS=1 python script.py` where the library is installed from a wheel (elsewhere the variable
-has the import of `datasets_core` install the alias). It is never installed by itself.
+starts; so does `DATASETS_CORE_AS_DATASETS=1 python script.py` where the library is installed from a wheel (elsewhere the
+variable has the import of `datasets_core` install the alias). It is never installed by itself.
 """
 
 from __future__ import annotations
