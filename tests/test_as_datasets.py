@@ -32,6 +32,8 @@ from datasets_core.store.rows.view import RowBlock
 
 pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
 
+ROOT = Path(__file__).parents[1]
+
 # Names of `datasets` that two libraries of PyPI or more use (imports and attribute chains in 57 libraries, November 2026).
 USED = [
     "Array2D",
@@ -243,6 +245,25 @@ def test_the_variable_installs_it_with_the_library(tmp_path: Path) -> None:
     assert _run(code, cwd=tmp_path) == "False False"
 
 
+@pytest.mark.parametrize(("value", "is_ours"), [("1", True), ("0", False), ("", False), (None, False)])
+def test_the_variable_alone_puts_an_installed_alias_on_the_path(value: str | None, is_ours: bool, tmp_path: Path) -> None:
+    (tmp_path / "datasets_core").symlink_to(ROOT / "datasets_core")
+    (tmp_path / "alias.pth").write_bytes((ROOT / "compat/datasets_core_alias.pth").read_bytes())
+    (tmp_path / "datasets.py").write_text("__version__ = 'the other'")
+    code = """
+    import os, site, sys
+    site.addsitedir(os.getcwd())
+    print(any(name.partition(".")[0] in ("datasets", "datasets_core") for name in sys.modules))
+    import datasets
+    print(datasets.__version__)
+    """
+    environ = {name: text for name, text in os.environ.items() if name not in (as_datasets.VARIABLE, "PYTHONPATH")}
+    command = [sys.executable, "-P", "-c", textwrap.dedent(code)]
+    environ |= {} if value is None else {as_datasets.VARIABLE: value}
+    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environ)
+    assert found.stdout.split("\n")[:2] == ["False", COMPATIBLE_VERSION if is_ours else "the other"], found.stderr
+
+
 def test_a_script_and_a_module_are_run_with_it(tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("NAME = 'beside'\n")
     (tmp_path / "program.py").write_text(
@@ -424,8 +445,6 @@ def test_a_sound_is_a_dict_that_is_read_on_use() -> None:
 
 
 # -- the wheel `compat` ------------------------------------------------------------------------------------------------
-
-ROOT = Path(__file__).parents[1]
 
 
 def test_all_places_name_the_same_version() -> None:
