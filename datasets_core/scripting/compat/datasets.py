@@ -295,9 +295,7 @@ def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]
 def copyfunc(func: Any) -> FunctionType:
     """Return a function, or the function of a method, anew: what is set on it leaves the other as it is."""
     function = getattr(func, "__func__", func)
-    made = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
+    made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__, made.__doc__ = function.__kwdefaults__, function.__doc__
     return made
 
