@@ -483,6 +483,15 @@ def test_what_libraries_take_from_datasets_and_streams(alias: ModuleType, tmp_pa
     assert stream.with_format("arrow")._formatting.format_type == "arrow"
 
 
+def test_pictures_become_bytes(alias: ModuleType) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    image = importlib.import_module("datasets.features.image")
+    picture = pillow.fromarray(np.full((2, 3, 3), 7, "uint8"))
+    found = image.image_to_bytes(picture)
+    assert found.startswith(b"\x89PNG")
+    assert image.encode_pil_image(picture) == {"path": None, "bytes": found} == image.encode_np_array(np.asarray(picture))
+
+
 def test_a_function_is_copied(alias: ModuleType) -> None:
     class Metric:
         def compute(self, *, scale: int = 2) -> int:

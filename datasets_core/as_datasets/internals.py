@@ -30,6 +30,7 @@ from datasets_core.features.base import (
     feature_to_arrow,
     register_feature,
 )
+from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.serialization import feature_from_json, library_kind
 from datasets_core.fetch.archive import archive_kind
@@ -256,6 +257,11 @@ def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
 def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
     """Return a stored value as rows have it."""
     return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
+
+
+def encode_image(image: Any) -> Any:
+    """Return the stored form of a picture of Pillow, or of an array of its pixels."""
+    return Image().encode_example(image)
 
 
 def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:

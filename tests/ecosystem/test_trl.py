@@ -45,7 +45,7 @@ def given(folder: Path, **options: Any) -> dict[str, Any]:
 
 
 def chats(count: int = 12) -> list[list[dict[str, str]]]:
-    words = "a bird sings in the old tree and two cats sleep".split()
+    words = ["a", "bird", "sings", "in", "the", "old", "tree", "and", "two", "cats", "sleep"]
     return [
         [
             {"role": "user", "content": " ".join(words[i % 5 : i % 5 + 3])},

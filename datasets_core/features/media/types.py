@@ -61,7 +61,7 @@ class Image(Media):
         if not is_pillow_image(value):
             return None
         name = getattr(value, "filename", "")
-        return {"bytes": None, "path": str(name)} if name else {"bytes": _image_bytes(value), "path": None}
+        return {"bytes": None, "path": str(name)} if name else {"bytes": image_bytes(value), "path": None}
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         pillow = _pillow("Decoding images")
@@ -117,7 +117,7 @@ def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
     return pillow.open(source)
 
 
-def _image_bytes(image: Any) -> bytes:
+def image_bytes(image: Any) -> bytes:
     """The bytes of a file in the image's own format, if Pillow writes that; else PNG, or TIFF for what PNG cannot hold."""
     pillow = _pillow("Encoding images")
     pillow.init()
@@ -139,7 +139,7 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
             f"An array of {array.dtype} has values that {wanted} cannot hold, so it is not an image. Scale it first."
         )
     try:
-        return _image_bytes(pillow.fromarray(pixels))
+        return image_bytes(pillow.fromarray(pixels))
     except (TypeError, ValueError, KeyError, OSError) as error:
         raise CastError(f"An array of shape {array.shape} and {array.dtype} is not an image: {error}.") from error
 
