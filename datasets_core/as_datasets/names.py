@@ -90,6 +90,10 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.features.features": {**_NESTED, **_KINDS},
     "datasets.features.bio_sequence": _at("datasets_core.features.media.types", "BioSequence"),
     "datasets.features.bio_structure": _at("datasets_core.features.media.types", "BioStructure"),
+    "datasets.features.image": {
+        **_at("datasets_core.features.media.types", image_to_bytes="image_bytes"),
+        **_at(f"{_ALIAS}.internals", encode_np_array="encode_image", encode_pil_image="encode_image"),
+    },
     "datasets.features.mesh": _at("datasets_core.features.media.types", "Mesh"),
     "datasets.features.nifti": _at("datasets_core.features.media.types", "Nifti"),
     "datasets.features.pdf": _at("datasets_core.features.media.types", "Pdf"),

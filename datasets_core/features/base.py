@@ -249,6 +249,8 @@ def storage_of(feature: FeatureType) -> FeatureType:
 REGISTERED: dict[str, type[Feature]] = {}
 OBJECTS: dict[str, type[Feature]] = {}
 """The kinds of other packages, by their names in metadata, and by the paths of the classes whose objects they store unasked."""
+FOREIGN: dict[type, Callable[[Any], Feature]] = {}
+"""Classes of feature types that are not below `Feature`, each with what makes a `Feature` of an object of it."""
 
 
 def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> None:
@@ -459,6 +461,8 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     """
     if isinstance(given, (Feature, FieldLists)):
         return given
+    if type(given) in FOREIGN:
+        return FOREIGN[type(given)](given)
     if depth > MAX_DEPTH:
         raise ConfigurationError(f"The features are nested more than {MAX_DEPTH} levels deep. Keep such a column as Json().")
     if isinstance(given, Mapping):
