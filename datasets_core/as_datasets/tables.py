@@ -10,146 +10,13 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetsCoreError
+from datasets_core.errors import ArgumentTypeError, DatasetsCoreError
 from datasets_core.features.base import FeatureType, Value, needs_decoding
 from datasets_core.features.cast import cast_array, cast_table
 from datasets_core.features.media.media import embed_table
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
-
-
-class Table:
-    """An Arrow table; `table` is that of pyarrow, whose attributes and methods this class has too.
-
-    >>> InMemoryTable.from_pydict({"a": [1, 2]}).slice(1).table.to_pydict()
-    {'a': [2]}
-    """
-
-    def __init__(self, table: pa.Table) -> None:
-        self.table = table
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "table":  # not there yet: it is being unpickled
-            raise AttributeError(name)
-        found = getattr(self.table, name)
-        return _wrapping(found) if callable(found) else found
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.table[key]
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.table == getattr(other, "table", other))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}\n{self.table!r}"
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
-    def equals(self, other: Any, check_metadata: bool = False) -> bool:
-        """True if both tables have the same columns and values."""
-        return bool(self.table.equals(getattr(other, "table", other), check_metadata=check_metadata))
-
-
-def _wrapping(method: Any) -> Any:
-    def called(*args: Any, **kwargs: Any) -> Any:
-        found = method(*args, **kwargs)
-        return InMemoryTable(found) if isinstance(found, pa.Table) else found
-
-    return called
-
-
-class InMemoryTable(Table):
-    """A table in memory."""
-
-    @classmethod
-    def from_file(cls, filename: str) -> Self:
-        """Read an Arrow file, of either form."""
-        with pa.memory_map(os.fspath(filename)) as source:
-            return cls(_read(source))
-
-    @classmethod
-    def from_buffer(cls, buffer: pa.Buffer) -> Self:
-        """Read the contents of an Arrow file."""
-        return cls(_read(pa.BufferReader(buffer)))
-
-    @classmethod
-    def from_pandas(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pandas`."""
-        return cls(pa.Table.from_pandas(*args, **kwargs))
-
-    @classmethod
-    def from_arrays(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_arrays`."""
-        return cls(pa.Table.from_arrays(*args, **kwargs))
-
-    @classmethod
-    def from_pydict(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pydict`."""
-        return cls(pa.Table.from_pydict(*args, **kwargs))
-
-    @classmethod
-    def from_pylist(cls, mapping: Any, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pylist`."""
-        return cls(pa.Table.from_pylist(mapping, *args, **kwargs))
-
-    @classmethod
-    def from_batches(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_batches`."""
-        return cls(pa.Table.from_batches(*args, **kwargs))
-
-
-class MemoryMappedTable(Table):
-    """A table whose bytes are those of a file."""
-
-    @classmethod
-    def from_file(cls, filename: str, replays: Any = None) -> Self:
-        """Map an Arrow file, of either form.
-
-        Raises:
-            ConfigurationError: `replays` are given; they are pickled operations of `datasets` itself.
-        """
-        if replays:
-            raise ConfigurationError("MemoryMappedTable.from_file takes no replays. Apply the operations to the table.")
-        return cls(_read(pa.memory_map(os.fspath(filename))))
-
-
-class ConcatenationTable(Table):
-    """Tables one below the other."""
-
-    @classmethod
-    def from_tables(cls, tables: Sequence[Any], axis: int = 0) -> Self:
-        """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
-        return cls(concat_tables(tables, axis).table)
-
-
-def _read(source: Any) -> pa.Table:
-    try:
-        return pa.ipc.open_stream(source).read_all()
-    except pa.ArrowInvalid:
-        source.seek(0)
-        return pa.ipc.open_file(source).read_all()
-
-
-def _plain(table: Any) -> pa.Table:
-    return table.table if isinstance(table, Table) else table
-
-
-def concat_tables(tables: Sequence[Any], axis: int = 0) -> Table:
-    """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
-    plain = [_plain(table) for table in tables]
-    if axis == 0:
-        return InMemoryTable(pa.concat_tables(plain, promote_options="default"))
-    joined = plain[0]
-    for table in plain[1:]:
-        for field, column in zip(table.schema, table.columns, strict=True):
-            joined = joined.append_column(field, column)
-    return InMemoryTable(joined)
+from datasets_core.store.rows.create import InMemoryTable, MemoryMappedTable, Table, plain_table, read_arrow_file
 
 
 def embed_table_storage(table: Any, token_per_repo_id: Any = None) -> pa.Table:
@@ -159,7 +26,7 @@ def embed_table_storage(table: Any, token_per_repo_id: Any = None) -> pa.Table:
         table: a table whose metadata say which columns hold media.
         token_per_repo_id: has no effect: the token of the settings is used.
     """
-    table = _plain(table)
+    table = plain_table(table)
     return embed_table(table, Features.from_arrow_schema(table.schema))
 
 
@@ -169,7 +36,7 @@ def cast_table_to_features(table: Any, features: Features) -> pa.Table:
     Raises:
         CastError: the columns differ, or a value does not fit.
     """
-    return cast_table(_plain(table), features, fill_missing=False)
+    return cast_table(plain_table(table), features, fill_missing=False)
 
 
 def cast_table_to_schema(table: Any, schema: pa.Schema) -> pa.Table:
@@ -178,7 +45,7 @@ def cast_table_to_schema(table: Any, schema: pa.Schema) -> pa.Table:
     Raises:
         CastError: a column is not in the schema, or a value does not fit.
     """
-    return cast_table(_plain(table), Features.from_arrow_schema(schema))
+    return cast_table(plain_table(table), Features.from_arrow_schema(schema))
 
 
 def cast_array_to_feature(array: pa.Array, feature: FeatureType, **_: bool) -> pa.Array:
@@ -197,7 +64,7 @@ def array_cast(array: pa.Array, pa_type: pa.DataType, **_: bool) -> pa.Array:
 
 def table_iter(table: Any, batch_size: int, drop_last_batch: bool = False) -> Iterator[pa.Table]:
     """Yield the rows in tables of `batch_size` rows."""
-    table = _plain(table)
+    table = plain_table(table)
     stop = len(table) - len(table) % batch_size if drop_last_batch else len(table)
     for start in range(0, stop, batch_size):
         yield table.slice(start, min(batch_size, stop - start))
@@ -205,13 +72,13 @@ def table_iter(table: Any, batch_size: int, drop_last_batch: bool = False) -> It
 
 def table_flatten(table: Any) -> pa.Table:
     """Return the table with the fields of structs as columns of their own."""
-    return _plain(table).flatten()
+    return plain_table(table).flatten()
 
 
 def read_schema_from_file(filename: str) -> pa.Schema:
     """Return the schema of an Arrow file, of either form."""
     with pa.memory_map(os.fspath(filename)) as source:
-        return _read(source).schema
+        return read_arrow_file(source).schema
 
 
 def require_decoding(feature: FeatureType, ignore_decode_attribute: bool = False) -> bool:
@@ -411,7 +278,7 @@ class ArrowWriter:
     def write_table(self, pa_table: Any, writer_batch_size: int | None = None) -> None:
         """Write the rows of an Arrow table."""
         self.write_examples_on_file()
-        table = _plain(pa_table)
+        table = plain_table(pa_table)
         if self._features is None:
             self._features = Features.from_arrow_schema(table.schema)
         self._put(cast_table(table, self._features, fill_missing=False), writer_batch_size)

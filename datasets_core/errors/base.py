@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, Self
-
-P = ParamSpec("P")
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 HIDDEN = "***"
 
@@ -146,19 +143,6 @@ class DatasetsCoreError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuild, (type(self), self.args, self.__dict__)
-
-
-def or_text(init: Callable[P, None]) -> Callable[P, None]:
-    """The constructor of an error that is also made of a text alone, or of nothing, as in Hugging Face `datasets`."""
-
-    @functools.wraps(init)
-    def made(*args: P.args, **facts: P.kwargs) -> None:
-        if len(args) <= 2 and not facts:
-            super(DatasetsCoreError, args[0]).__init__(*args[1:])  # type: ignore[misc]
-        else:
-            init(*args, **facts)
-
-    return made
 
 
 DatasetsError = DatasetsCoreError

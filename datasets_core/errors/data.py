@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
+from datasets_core._lazy import or_text
 from datasets_core.errors.base import (
     ConfigurationError,
     DatasetBuildError,
     DatasetsCoreError,
     FileNotFoundDatasetsError,
     _names,
-    or_text,
     redact,
 )
 from datasets_core.errors.loading import DataFilesNotFoundError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from datasets_core.errors.base import DatasetsCoreError, FileNotFoundDatasetsError, _names, or_text, redact
+from datasets_core._lazy import or_text
+from datasets_core.errors.base import DatasetsCoreError, FileNotFoundDatasetsError, _names, redact
 from datasets_core.errors.data import FileFormatError
 from datasets_core.errors.loading import DataFilesNotFoundError, DatasetNotFoundError
 

@@ -6,6 +6,7 @@ import errno
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from datasets_core._lazy import or_text
 from datasets_core.errors.base import (
     ConfigurationError,
     DatasetBuildError,
@@ -13,7 +14,6 @@ from datasets_core.errors.base import (
     FileNotFoundDatasetsError,
     _begun,
     _names,
-    or_text,
 )
 
 

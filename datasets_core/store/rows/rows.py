@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,9 @@ from datasets_core.store.rows.column import dataset_text
 from datasets_core.store.rows.indices import ints_of, listed_ids, row_number, row_numbers
 from datasets_core.store.rows.reading import RowReading
 from datasets_core.store.table import RowTable
+
+if TYPE_CHECKING:
+    from datasets_core.store.rows.create import Table
 
 # `Lineage`: the operations on the rows of a dataset, from which its fingerprint is computed on first use.
 
@@ -121,9 +124,6 @@ def _hashable(part: Any) -> Any:
     return part.to_dict() if isinstance(part, Features) else part  # by what they say, not by the code of their classes
 
 
-wrap_data: Callable[[pa.Table], Any] | None = None
-"""What `Dataset.data` is handed out in while `datasets_core.as_datasets` is installed."""
-
 _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
 
 
@@ -205,14 +205,20 @@ class Rows(RowReading):
         return self.num_rows, self.num_columns
 
     @property
-    def data(self) -> pa.Table:
+    def data(self) -> Table:
         """The Arrow table of the dataset: all rows, in stored order, without selection.
+
+        It has the attributes and methods of a `pyarrow.Table`, which is its `table`.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
         [1, 2, 3]
         """
-        table = self._described(self._table.to_table())
-        return table if wrap_data is None else wrap_data(table)
+        from datasets_core.store.rows.create import ConcatenationTable, InMemoryTable, MemoryMappedTable
+
+        kind: type[Table] = MemoryMappedTable if self._table.files and self._table.is_all_mapped else InMemoryTable
+        if len(self._table.files) > 1:
+            kind = ConcatenationTable
+        return kind(self._described(self._table.to_table()))
 
     @property
     def _data(self) -> Any:
