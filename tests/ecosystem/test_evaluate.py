@@ -83,7 +83,9 @@ def test_inputs_that_do_not_fit_are_refused(script: str, tmp_path: Path) -> None
 
 
 def test_several_metrics_at_once(script: str, tmp_path: Path) -> None:
-    combined = evaluate.combine([evaluate.load(script, cache_dir=str(tmp_path)), evaluate.load(script, cache_dir=str(tmp_path))])
+    combined = evaluate.combine(
+        [evaluate.load(script, cache_dir=str(tmp_path)), evaluate.load(script, cache_dir=str(tmp_path))]
+    )
     combined.add_batch(predictions=[1, 2], references=[1, 3])
     found = combined.compute()
     assert found["share_share_0" if "share_share_0" in found else "share_0_share"] == 0.5

@@ -38,7 +38,9 @@ def given(tmp_path: Path, **options: Any) -> Any:
 
 
 def pairs(texts: Any) -> Any:
-    return datasets.Dataset.from_dict({"anchor": [row["text"] for row in texts], "positive": [f"a {row['text']}" for row in texts]})
+    return datasets.Dataset.from_dict(
+        {"anchor": [row["text"] for row in texts], "positive": [f"a {row['text']}" for row in texts]}
+    )
 
 
 def scored(texts: Any) -> Any:
@@ -136,7 +138,11 @@ def test_embeddings_of_a_column(texts: Any, model: Any) -> None:
 def test_cross_encoder(texts: Any, folder: str, tmp_path: Path) -> None:
     cross = sentence_transformers.CrossEncoder(folder, num_labels=1, device="cpu")
     dataset = datasets.Dataset.from_dict(
-        {"query": [row["text"] for row in texts], "answer": ["warm stones"] * 40, "label": [float(row["label"]) for row in texts]}
+        {
+            "query": [row["text"] for row in texts],
+            "answer": ["warm stones"] * 40,
+            "label": [float(row["label"]) for row in texts],
+        }
     )
     arguments = sentence_transformers.cross_encoder.CrossEncoderTrainingArguments(
         str(tmp_path), max_steps=3, per_device_train_batch_size=4, report_to=[], save_strategy="no", use_cpu=True
