@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _BUFFER_BYTES = 1 << 17
-_LISTED_BYTES, _MOST_SHARE = 1 << 20, 10  # of a tar, or one byte of so many: what may be read to find members
+_LISTED_BYTES, _MOST_SHARE = 1 << 20, 10  # of a tar, and one byte of so many: what may be read to find members
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ def tar_members(url: str, data: BinaryIO) -> dict[str, tuple[Member, Callable[[]
                 return None
             opener = partial(_opened_slice, data, lock, info.offset_data, member.size)
         found[member.path] = member, opener
-        if raw.skim(member.size) > max(_LISTED_BYTES, data.tell() // _MOST_SHARE):
+        if raw.skim(member.size) > _LISTED_BYTES + data.tell() // _MOST_SHARE:
             return None
     raw.read_on()
     return found
