@@ -4,15 +4,19 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_OPTIONS ?= -n auto --dist loadfile
 BENCH_OPTIONS ?=
+QUICK ?= tests/test_house.py tests/test_face.py tests/errors tests/meta tests/features
 TEST_EXTRAS ?= test
 
-.PHONY: demo test lint bench docs map clean
+.PHONY: demo test test-quick lint bench docs map clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/python scripts/demo/demo.py
 
 test: $(VENV)/test.done
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+test-quick: $(VENV)/test.done
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(QUICK)
 
 lint: $(VENV)/lint.done
 	$(BIN)/ruff check .

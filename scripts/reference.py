@@ -105,6 +105,20 @@ def undocumented() -> set[str]:
     return set(datasets_core.__all__) - there - _PAGES_OF_THEIR_OWN - _MODULES_OF_FUNCTIONS
 
 
+_VARIABLES = [
+    ("`HF_HOME`, `XDG_CACHE_HOME`, `HF_DATASETS_CACHE`", "the folder of finished datasets"),
+    (
+        "`HF_DATASETS_DOWNLOADED_DATASETS_PATH`, `HF_DATASETS_EXTRACTED_DATASETS_PATH`",
+        "the folders of downloads and of unpacked archives",
+    ),
+    ("`HF_HUB_CACHE`, `HF_ENDPOINT`, `HF_TOKEN`", "the folder of files of the Hub, its address, and the token"),
+    ("`HF_DATASETS_OFFLINE`, `HF_HUB_OFFLINE`", "no network access"),
+    ("`HF_DATASETS_TRUST_REMOTE_CODE`", "`0`: scripts that are found do not run; `1` has no effect"),
+    ("`HF_DATASETS_IN_MEMORY_MAX_SIZE`", "datasets smaller than this are read into memory instead of mapped"),
+    ("`HF_DATASETS_DISABLE_PROGRESS_BARS`, `DATASETS_VERBOSITY`", "progress bars, and the level of the log"),
+]
+"""Environment variables with what they set."""
+
 _INDEX = """# Reference
 
 Generated from the code: signatures and docstrings, options and settings.
@@ -201,10 +215,13 @@ def _settings() -> str:
         default = "" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
         rows.append(f"| `{field.name}` | {default} | {_cell(described[field.name])} |")
     using = _documented("using", "datasets_core.config")
+    variables = "\n".join(
+        ["| environment variable | sets |", "|---|---|", *(f"| {name} | {what} |" for name, what in _VARIABLES)]
+    )
     table = "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows])
     return (
         "# Settings\n\nDefaults come from the environment; `config.using(name=value)` changes settings within a block, in this "
-        f"thread and the tasks that it starts.\n\n{table}\n\n{using}"
+        f"thread and the tasks that it starts.\n\n{table}\n\n{variables}\n\n{using}"
     )
 
 
