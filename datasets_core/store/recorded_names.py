@@ -110,8 +110,8 @@ fetch.ranges.reader: Underway; fetch.ranges.sequential: ReadRequest; fetch.read_
 RemoteFile; fetch.remote_access: StreamedAccess; fetch.remote_archive: Closing Once RemoteArchive RemoteFiles ZipMembers
 _OpenedArchive; fetch.remote_bytes: PartedBytes RemoteBytes StoreBytes; fetch.remote_files: RemoteFacts _SelfClosing
 _Slice; fetch.retry: RetryPolicy SystemClock; fetch.store_ranges: StoreTransport;
-fetch.streaming_downloads: StreamingDownloadManager; fetch.transfer: BodyLimit Fetched HttpSource StoreSource _Body store_errors;
-fetch.transports: NoRangesError Transport; files:
+fetch.streaming_downloads: StreamingDownloadManager; fetch.transfer: BodyLimit Fetched HttpSource StoreSource _Body
+store_errors; fetch.transports: NoRangesError Transport; files:
 Due FileEntry is_url local_path; format.arrays: Casting; format.formatter: Formatter RowFormat; format.nanoseconds:
 NanosecondDatetime NanosecondTime NanosecondTimedelta; format.row_reader: RowReader ValueDecoder; format.tensors: JaxKit Kit
 NumpyKit TensorflowKit TorchKit _Memory _TensorKit; insight.distinct: Distinct; insight.overview: Overview; insight.pictures:
