@@ -48,7 +48,7 @@ class Library:
     Attributes:
         group: the environment that it runs in.
         requirement: what pip is asked for; by default its name.
-        file: its file of `tests/ecosystem`; by default `test_<name>.py`.
+        file: its file of `tests/ecosystem`; by default `test_<name>.py` and those that begin with `test_<name>_`.
         only: the checks of that file that are meant, as of `pytest -k`; by default all.
         reason: why it cannot run here; then it is not installed, and the table says so.
     """
@@ -61,7 +61,7 @@ class Library:
 
 
 GROUPS: Mapping[str, Group] = {
-    "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "sentencepiece", "protobuf")),
+    "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "faiss-cpu")),
     "plain": Group(("pandas", "pyarrow"), has_alias=False),
 }
 
@@ -135,10 +135,11 @@ def checked(python: Path, name: str, scratch: Path) -> Row:
     """Run the checks of a library in an environment."""
     library = LIBRARIES[name]
     row = Row(name, version_of(python, (library.requirement or name).split()[0].partition("[")[0]))
-    file = TESTS / (library.file or f"test_{name.replace('-', '_')}.py")
+    stem = f"test_{name.replace('-', '_')}"
+    files = [TESTS / library.file] if library.file else sorted({*TESTS.glob(f"{stem}.py"), *TESTS.glob(f"{stem}_*.py")})
     report = scratch / f"{name}.xml"
     command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-o", "filterwarnings=", f"--confcutdir={TESTS}"]
-    command += ["--tb=short", "-rs", f"--junitxml={report}", f"--basetemp={scratch / name}", str(file)]
+    command += ["--tb=short", "-rs", f"--junitxml={report}", f"--basetemp={scratch / name}", *map(str, files)]
     command += ["-k", library.only] if library.only else []
     offline = dict.fromkeys(("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"), "1")
     others = {"HF_HOME": str(scratch / "home"), "TOKENIZERS_PARALLELISM": "false", "WANDB_MODE": "disabled"}

@@ -6,6 +6,7 @@ import copy
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import json
 import multiprocessing
 import operator
@@ -314,6 +315,15 @@ def test_a_stream_tells_its_features(alias: ModuleType) -> None:
     found = stream._resolve_features()
     assert found.features == {"a": alias.Value("int64"), "b": alias.Value("string")}
     assert list(found) == list(stream) == [{"a": 1, "b": "1"}, {"a": 2, "b": "2"}]
+
+
+def test_indexes_are_used_as_those_of_datasets() -> None:
+    from datasets_core.dataset.insight.indexes import TextIndex, VectorIndex
+
+    for method in (VectorIndex.search, VectorIndex.search_batch, TextIndex.search, TextIndex.search_batch):
+        assert inspect.signature(method).parameters["k"].default == 10
+    inspect.signature(VectorIndex.save).bind("the index", "the file")
+    inspect.signature(VectorIndex.load).bind("the file")
 
 
 def test_small_helpers(alias: ModuleType, tmp_path: Path) -> None:
