@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
@@ -18,7 +19,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ import datasets_core
 from datasets_core import as_datasets, config
 from datasets_core.as_datasets.names import COMPATIBLE_VERSION
 from datasets_core.errors import ConfigurationError
+from datasets_core.features import base
 from datasets_core.store.rows.view import RowBlock
 
 pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
@@ -177,6 +179,7 @@ def test_the_version_is_that_of_datasets_and_tells_ours(alias: ModuleType) -> No
     assert f"5.2.0+core.{datasets_core.__version__}" == COMPATIBLE_VERSION
     assert "datasets" in importlib.metadata.packages_distributions()["datasets"]
     assert importlib.util.find_spec("datasets") is not None
+    assert "huggingface" in importlib.metadata.metadata("datasets")["Home-page"]  # as sentence-transformers asks
 
 
 def test_an_absent_name_says_what_to_use(alias: ModuleType) -> None:
@@ -195,6 +198,7 @@ def test_modules_are_pickled_by_name(alias: ModuleType) -> None:
 
 def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "_assigned", None)
+    monkeypatch.setattr(config, "_ASSIGNED", [])
     alias.config.HF_DATASETS_CACHE = tmp_path
     assert config.settings().cache_dir == str(tmp_path)
     assert tmp_path == alias.config.HF_DATASETS_CACHE
@@ -204,6 +208,27 @@ def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monk
         alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 7
     with pytest.raises(ConfigurationError, match="NO_SUCH_SETTING cannot be changed"):
         alias.config.NO_SUCH_SETTING = 7
+
+
+def test_a_setting_that_is_deleted_is_what_it_was_before(alias: ModuleType) -> None:
+    before, here = config.settings(), config.settings().max_memory_bytes
+    with pytest.raises(AttributeError, match="IN_MEMORY_MAX_SIZE"):
+        del alias.config.IN_MEMORY_MAX_SIZE
+    for size in (1000, 2000):
+        alias.config.IN_MEMORY_MAX_SIZE = size
+    assert config.settings().max_memory_bytes == 2000
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert config.settings().max_memory_bytes == 1000
+    with pytest.MonkeyPatch.context() as patches:  # takes back by `del`
+        patches.setattr("datasets.config.IN_MEMORY_MAX_SIZE", 3000)
+        patches.setattr("datasets.config.MAX_SHARD_SIZE", "1MB")
+        assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (3000, "1MB")
+        with config.using(batch_rows=7):
+            patches.undo()
+            assert config.settings().max_memory_bytes == 1000
+    assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (1000, "500MB")
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert (config.settings(), config.settings().max_memory_bytes) == (before, here)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -432,10 +457,118 @@ def test_a_sound_is_a_dict_that_is_read_on_use() -> None:
     assert (again.features["t"], again[0]["t"]["array"].tolist()) == (datasets_core.Audio(), wanted["array"])
 
 
+def test_feature_types_that_are_not_below_ours(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "REGISTERED", dict(base.REGISTERED))
+    for module in ("datasets_core.as_datasets.internals", "datasets_core.features.serialization"):
+        monkeypatch.setattr(f"{module}.REGISTERED", base.REGISTERED)
+    monkeypatch.setattr(base, "FOREIGN", {})
+    monkeypatch.setattr("datasets_core.as_datasets.internals.FOREIGN", base.FOREIGN)
+    register = importlib.import_module("datasets.features.features").register_feature
+    register(Frame, "Frame")
+    register(Celsius, "Celsius")
+    register(Frame, "Frame")  # again, as where a module is reloaded
+
+    features = alias.Features({"frame": Frame(), "t": alias.List(Celsius(digits=1))})
+    rows = [{"frame": {"path": "a.mp4", "timestamp": 0.5}, "t": ["20.5°C", "7.0°C"]}, {"frame": None, "t": []}]
+    dataset = alias.Dataset.from_list(rows, features=features)
+    assert dataset[:] == {"frame": [row["frame"] for row in rows], "t": [row["t"] for row in rows]}
+    assert dataset.data.table.schema.field("t").type == pa.list_(pa.float64())
+    assert isinstance(dataset.features["frame"], Frame)
+    assert dataset.features["frame"] == Frame()
+    assert dataset.features["t"].feature == Celsius(digits=1) != Celsius(digits=2)
+    assert pickle.loads(pickle.dumps(dataset.features)) == features
+    assert dataset.map(lambda row: row, load_from_cache_file=False).features == features
+    assert dataset.to_iterable_dataset().features == features
+
+    dataset.save_to_disk(str(tmp_path / "saved"))
+    assert alias.load_from_disk(str(tmp_path / "saved"))[:] == dataset[:]
+    dataset.to_parquet(str(tmp_path / "a.parquet"))
+    read = alias.Dataset.from_parquet(str(tmp_path / "a.parquet"), cache_dir=str(tmp_path / "cache"))
+    assert (read.features, read[:]) == (features, dataset[:])
+    assert alias.Features.from_dict(features.to_dict()) == features
+
+    with pytest.raises(ConfigurationError, match="already"):
+        register(dataclasses.make_dataclass("Other", [], namespace={"pa_type": pa.int8()}), "Frame")
+    with pytest.raises(ConfigurationError, match="is not a feature type"):
+        register(int, "Int")
+
+
+@dataclasses.dataclass
+class Frame:
+    """A feature type as `datasets` has them: no encoding, a struct."""
+
+    pa_type: ClassVar[Any] = pa.struct({"path": pa.string(), "timestamp": pa.float32()})
+    _type: str = dataclasses.field(default="Frame", init=False, repr=False)
+
+    def __call__(self) -> pa.DataType:
+        return self.pa_type
+
+
+@dataclasses.dataclass
+class Celsius:
+    """A feature type as `datasets` has them: with options, encoded and decoded."""
+
+    digits: int = 2
+    dtype: ClassVar[str] = "float64"
+    pa_type: ClassVar[Any] = pa.float64()
+    _type: str = dataclasses.field(default="Celsius", init=False, repr=False)
+
+    def encode_example(self, value: str) -> float:
+        return float(value.removesuffix("°C"))
+
+    def decode_example(self, value: float) -> str:
+        return f"{value:.{self.digits}f}°C"
+
+
+def test_what_libraries_take_from_datasets_and_streams(alias: ModuleType, tmp_path: Path) -> None:
+    dataset = alias.Dataset.from_dict({"a": [1]})
+    assert dataset._get_cache_file_path("12ab").endswith("cache-12ab.arrow")
+    dataset.save_to_disk(str(tmp_path / "rows"))
+    kept = alias.load_from_disk(str(tmp_path / "rows"))
+    assert kept._get_cache_file_path("12ab") == str(tmp_path / "rows" / "cache-12ab.arrow")
+    kept.map(lambda row: {"b": 2}, cache_file_name=kept._get_cache_file_path("12ab"), new_fingerprint="12ab")
+    assert alias.Dataset.from_file(kept._get_cache_file_path("12ab"))[0] == {"a": 1, "b": 2}
+    made = alias.Dataset._build_local_temp_path("s3://some/place")
+    assert made.is_absolute()
+    assert made.parts[-2:] == ("some", "place")
+    stream = dataset.to_iterable_dataset()
+    assert stream._formatting is None
+    assert stream.with_format("arrow")._formatting.format_type == "arrow"
+
+
+def test_pictures_become_bytes(alias: ModuleType) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    image = importlib.import_module("datasets.features.image")
+    picture = pillow.fromarray(np.full((2, 3, 3), 7, "uint8"))
+    found = image.image_to_bytes(picture)
+    assert found.startswith(b"\x89PNG")
+    assert image.encode_pil_image(picture) == {"path": None, "bytes": found} == image.encode_np_array(np.asarray(picture))
+
+
+def test_a_function_is_copied(alias: ModuleType) -> None:
+    class Metric:
+        def compute(self, *, scale: int = 2) -> int:
+            """Compute."""
+            return scale
+
+    copyfunc = importlib.import_module("datasets.utils.py_utils").copyfunc
+    metric = Metric()
+    made = copyfunc(metric.compute)
+    made.__doc__ += " More."
+    assert made(metric) == 2
+    assert (made.__doc__, Metric.compute.__doc__) == ("Compute. More.", "Compute.")
+
+
 # -- the wheel `compat` ------------------------------------------------------------------------------------------------
 
 
+def _home() -> str:
+    metadata = (ROOT / "datasets_core/as_datasets/path/datasets.dist-info/METADATA").read_text()
+    return next(line.removeprefix("Home-page: ") for line in metadata.splitlines() if line.startswith("Home-page"))
+
+
 def test_all_places_name_the_same_version() -> None:
+    assert f"url = {_home()}" in (ROOT / "compat/setup.cfg").read_text()
     assert f'version = "{COMPATIBLE_VERSION}"' in (ROOT / "compat/pyproject.toml").read_text()
     metadata = ROOT / "datasets_core/as_datasets/path/datasets.dist-info/METADATA"
     assert f"Version: {COMPATIBLE_VERSION}\n" in metadata.read_text()

@@ -71,7 +71,7 @@ def install() -> Alias:
         os.environ[VARIABLE] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join([_PATH, *_python_path()])
         importlib.invalidate_caches()
-        rows.wrap_data = importlib.import_module("datasets_core.as_datasets.tables").InMemoryTable
+        rows.wrap_data = importlib.import_module("datasets_core.as_datasets.tables").data_table
     return Alias()
 
 
@@ -159,6 +159,12 @@ class _Config(AliasModule):
             super().__setattr__(name, value)
             return
         setattr(importlib.import_module("datasets_core.config"), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            super().__delattr__(name)
+            return
+        delattr(importlib.import_module("datasets_core.config"), name)
 
 
 def _opened(home: str) -> Any:

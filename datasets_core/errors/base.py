@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, ParamSpec, Self
+
+P = ParamSpec("P")
 
 HIDDEN = "***"
 
@@ -154,6 +156,10 @@ class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
 
 class ConfigurationError(DatasetsCoreError, ValueError):
     """An invalid argument, setting or combination of them."""
+
+
+class DecodingDisabledError(ConfigurationError, RuntimeError):
+    """A request to decode by a feature that shows what is stored: `decode=False`."""
 
 
 class UnhashableError(ConfigurationError, TypeError):

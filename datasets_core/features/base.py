@@ -249,6 +249,8 @@ def storage_of(feature: FeatureType) -> FeatureType:
 REGISTERED: dict[str, type[Feature]] = {}
 OBJECTS: dict[str, type[Feature]] = {}
 """The kinds of other packages, by their names in metadata, and by the paths of the classes whose objects they store unasked."""
+FOREIGN: dict[type, Callable[[Any], Feature]] = {}
+"""Classes of feature types that are not below `Feature`, each with what makes a `Feature` of an object of it."""
 
 
 def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> None:
@@ -434,6 +436,20 @@ class Sequence(metaclass=_SequenceType):
         return cls(**{key: form[key] for key in List.arguments() if form.get(key) is not None})
 
 
+class FieldLists(dict[str, FeatureType]):
+    """The dict of lists that a `Sequence` of a dict is, where it also says what it was made of.
+
+    Attributes:
+        feature: the kind of an element: a dict.
+        length: how many elements each list has.
+        id: a name that is kept and never read.
+    """
+
+    feature: FeatureType | None = None
+    length: int = -1
+    id: str | None = None
+
+
 def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     """A feature from what users write for one: a feature, a dict, or `[feature]` for a list.
 
@@ -443,8 +459,10 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     Raises:
         ConfigurationError: it is none of these.
     """
-    if isinstance(given, Feature):
+    if isinstance(given, (Feature, FieldLists)):
         return given
+    if type(given) in FOREIGN:
+        return FOREIGN[type(given)](given)
     if depth > MAX_DEPTH:
         raise ConfigurationError(f"The features are nested more than {MAX_DEPTH} levels deep. Keep such a column as Json().")
     if isinstance(given, Mapping):

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 _BUFFER_BYTES = 1 << 17
-_LEFT_OUT_BYTES = 1 << 18  # of other members, on the way to one member of a tar
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +179,18 @@ def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:
     Closing the result closes `data`.
     """
     raw = getattr(data, "raw", None)
-    if isinstance(raw, PartedBytes) and raw.version:
-        raw.read_over = _LEFT_OUT_BYTES
+    skimmed = raw if isinstance(raw, PartedBytes) and kind_of(head_of(data)) == "tar" else None
     walked = walk(data, known_as=url)
     try:
         for member, opener in walked:
             if member.path == inner and member.kind == "file":
+                if skimmed is not None:
+                    skimmed.bound([data.tell() + member.size])
                 return Closing(opener(), walked.close, data.close)  # type: ignore[attr-defined]
             if member.path == inner or member.path.startswith(f"{inner}/"):
                 break
+            if skimmed is not None:
+                skimmed.skim(member.size)
     except BaseException:
         data.close()
         raise

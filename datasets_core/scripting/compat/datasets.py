@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import IO, Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from datasets_core import config, files
 from datasets_core._version import __version__
 from datasets_core.config import parse_size
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.base import Sequence, Value
+from datasets_core.features.base import FieldLists, List, Sequence, Value, as_feature
 from datasets_core.features.cast import cast_table
 from datasets_core.features.media.audio import Audio
 from datasets_core.features.media.types import Image
@@ -31,6 +32,35 @@ from datasets_core.files import is_url
 from datasets_core.meta import version
 from datasets_core.meta.reference import camelcase_to_snakecase
 from datasets_core.store.fingerprint import Hasher
+
+# A `Sequence` of a dict says that it is one, as it did when `datasets` ran scripts.
+
+
+class _ScriptSequenceType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, (List, FieldLists))
+
+
+class ScriptSequence(metaclass=_ScriptSequenceType):
+    """A list in each row; of dicts, it is stored as one dict of lists, which is a `Sequence` and has its `feature` too.
+
+    >>> sequence = ScriptSequence({"text": Value("string")})
+    >>> sequence, sequence.feature, isinstance(sequence, ScriptSequence), isinstance({}, ScriptSequence)
+    ({'text': List(Value('string'))}, {'text': Value('string')}, True, False)
+    """
+
+    def __new__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
+        """Return the `List`, or the dict of them.
+
+        Raises:
+            ConfigurationError: `feature` is missing, or not a feature.
+        """
+        made = Sequence(feature, length, id)
+        if isinstance(made, dict):
+            made = FieldLists(made)
+            made.feature, made.length, made.id = as_feature(feature), length, id
+        return made
+
 
 # Small helpers that scripts take from inside `datasets`, and that nothing here needs but they.
 
@@ -289,6 +319,14 @@ def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]
     """
     for key in unique_values(key for each in dicts for key in each):
         yield key, tuple(each[key] for each in dicts)
+
+
+def copyfunc(func: Any) -> FunctionType:
+    """Return a function, or the function of a method, anew: what is set on it leaves the other as it is."""
+    function = getattr(func, "__func__", func)
+    made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__, made.__doc__ = function.__kwdefaults__, function.__doc__
+    return made
 
 
 def convert_file_size_to_int(size: int | str) -> int:

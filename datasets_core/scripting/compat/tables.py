@@ -26,7 +26,8 @@ _SPLITS = _at("datasets_core.meta.splits", "NamedSplit", "Split") | _at("dataset
 _SPLITS |= _at("datasets_core.meta.split_info", "SplitDict", "SplitInfo", "SubSplitInfo")
 _READING = _at("datasets_core.meta.splits", "ReadInstruction")
 _FEATURES = (
-    _at("datasets_core.features.base", "LargeList", "List", "Sequence", "Value")
+    _at("datasets_core.features.base", "LargeList", "List", "Value")
+    | {"Sequence": "datasets_core.scripting.compat.datasets:ScriptSequence"}
     | _at("datasets_core.features.types", "Array2D", "Array3D", "Array4D", "Array5D")
     | _at("datasets_core.features.types", "ClassLabel")
     | _at("datasets_core.features.schema", "Features")
@@ -82,9 +83,9 @@ _FILES = _at(
 )  # fmt: skip
 _VALUES = _at(
     "datasets_core.scripting.compat.datasets",
-    "convert_file_size_to_int", "map_nested", "size_str", "temp_seed", "unique_values", "zip_dict",
+    "convert_file_size_to_int", "copyfunc", "map_nested", "size_str", "temp_seed", "unique_values", "zip_dict",
 )  # fmt: skip
-_VALUES |= {"asdict": "dataclasses:asdict", "Literal": "typing:Literal", "copyfunc": "copy:copy"}
+_VALUES |= {"asdict": "dataclasses:asdict", "Literal": "typing:Literal"}
 _VALUES |= _at("datasets_core.scripting.compat.datasets", "NestedDataStructure")
 _PYTHON = _at("datasets_core.scripting.compat.datasets", "cast_to_python_objects")
 _PYTHON |= _at("datasets_core.features.base", "FeatureType")
