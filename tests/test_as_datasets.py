@@ -178,6 +178,7 @@ def test_the_version_is_that_of_datasets_and_tells_ours(alias: ModuleType) -> No
     assert alias.__version__ == importlib.metadata.version("datasets") == COMPATIBLE_VERSION
     assert f"5.2.0+core.{datasets_core.__version__}" == COMPATIBLE_VERSION
     assert "datasets" in importlib.metadata.packages_distributions()["datasets"]
+    assert "datasets_core" in Path(str(alias.__file__)).read_text()
     assert importlib.util.find_spec("datasets") is not None
     assert "huggingface" in importlib.metadata.metadata("datasets")["Home-page"]  # as sentence-transformers asks
 
