@@ -110,18 +110,20 @@ def environment(folder: Path, group: str, names: list[str]) -> Path:
     python = folder / "bin" / "python"
     asked = [word for name in names for word in (LIBRARIES[name].requirement or name).split()]
     requirements = ["pytest", *GROUPS[group].requirements, *asked]
+    ours = [ROOT, *([ROOT / "compat"] if GROUPS[group].has_alias else [])]
+    wanted = {*requirements, *(line for path in ours for line in (path / "pyproject.toml").read_text().splitlines())}
     installed = folder / "installed.txt"
-    if installed.exists() and set(requirements) <= set(installed.read_text().split()):
+    before = set(installed.read_text().splitlines()) if installed.exists() else set()
+    if wanted <= before:
         return python
     if not python.exists():
         venv.create(folder, with_pip=True)
-    ours = ["-e", str(ROOT), *([str(ROOT / "compat")] if GROUPS[group].has_alias else [])]
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *ours, *requirements]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += ["-e", *map(str, ours), *requirements]
     done = subprocess.run(command, text=True, capture_output=True)
     if done.returncode:
         raise RuntimeError(next((line for line in done.stderr.splitlines() if "ERROR" in line), done.stderr[-300:]))
-    before = installed.read_text().split() if installed.exists() else []
-    installed.write_text("\n".join(sorted({*before, *requirements})))
+    installed.write_text("\n".join(sorted(before | wanted)))
     return python
 
 
