@@ -483,6 +483,24 @@ def test_what_libraries_take_from_datasets_and_streams(alias: ModuleType, tmp_pa
     assert stream.with_format("arrow")._formatting.format_type == "arrow"
 
 
+def test_arrays_of_one_element_are_numbers(alias: ModuleType) -> None:
+    """lerobot stores features of shape (1,) as values."""
+    features = alias.Features({"done": alias.Value("bool"), "n": alias.Value("int8"), "x": alias.Value("float32")})
+    columns = {"done": np.array([[True], [False]]), "n": np.array([[1], [2]]), "x": [np.array([0.5]), np.array([[1.5]])]}
+    found = alias.Dataset.from_dict(columns, features=features)
+    assert found[:] == {"done": [True, False], "n": [1, 2], "x": [0.5, 1.5]}
+    for name in features:
+        with pytest.raises(ValueError, match="is not a valid"):
+            alias.Dataset.from_dict({name: [np.array([1, 0])]}, features=alias.Features({name: features[name]}))
+
+
+def test_a_format_is_set_again(alias: ModuleType) -> None:
+    dataset = alias.Dataset.from_dict({"a": [1], "b": [2]}).with_format("numpy", columns=["a"], dtype="int8")
+    assert dataset.with_format("arrow").with_format(**dataset.format).format == dataset.format
+    plain = alias.Dataset.from_dict({"a": [1]})
+    assert plain.with_format(**plain.format).format == plain.format
+
+
 def test_pictures_become_bytes(alias: ModuleType) -> None:
     pillow = pytest.importorskip("PIL.Image")
     image = importlib.import_module("datasets.features.image")

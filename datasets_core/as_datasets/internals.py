@@ -180,8 +180,8 @@ def register_feature_type(feature_cls: type, feature_type: str) -> None:
         return
     if not dataclasses.is_dataclass(feature_cls) or not {"pa_type", "__call__"} & {*dir(feature_cls)}:
         raise ConfigurationError(
-            f"{feature_cls.__name__} is not a feature type: make it a dataclass with pa_type, or one that returns it when it is "
-            "called, or derive it from datasets_core.features.base.Feature."
+            f"{feature_cls.__name__} is not a feature type: make it a dataclass with pa_type, or one that returns it "
+            "when it is called, or derive it from datasets_core.features.base.Feature."
         )
     made = _adapted(feature_cls, feature_type)
     register_feature(made)

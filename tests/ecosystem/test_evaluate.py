@@ -27,7 +27,7 @@ class Share(evaluate.Metric):
             citation=_CITATION,
             inputs_description="two lists",
             features=datasets.Features(
-                {"predictions": datasets.Sequence(datasets.Value("int32")), "references": datasets.Sequence(datasets.Value("int32"))}
+                dict.fromkeys(("predictions", "references"), datasets.Sequence(datasets.Value("int32")))
                 if self.config_name == "multilabel"
                 else {"predictions": datasets.Value("int32"), "references": datasets.Value("int32")}
             ),
