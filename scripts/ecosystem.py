@@ -71,16 +71,17 @@ LIBRARIES: Mapping[str, Library] = {
     "torch": Library("trainers", "torch torchdata"),
     "lightning": Library("trainers"),
     **{
-        name: Library("plain", requirement, "test_plain.py", name.replace("-", "_"))
+        name: Library("plain", requirement, "test_plain.py", f"test_{name.partition('-')[0]}")
         for name, requirement in {
             "scikit-learn": "scikit-learn",
             "polars": "polars",
             "duckdb": "duckdb",
-            "ibis-framework": "ibis-framework[duckdb]",
+            "ibis": "ibis-framework[duckdb]",
             "narwhals": "narwhals",
             "jax": "jax",
             "ray": "ray[data]",
             "dask": "dask[dataframe]",
+            "lightning-plain": "lightning torch",
         }.items()
     },
 }
@@ -125,14 +126,15 @@ def environment(folder: Path, group: str, names: list[str]) -> Path:
 
 
 def version_of(python: Path, name: str) -> str:
-    """Return the version of a library in an environment; "-" where it is not installed."""
+    """Return the version of a distribution in an environment; "-" where it is not installed."""
     code = "import sys, importlib.metadata as m\ntry: print(m.version(sys.argv[1]))\nexcept m.PackageNotFoundError: print('-')"
     return subprocess.run([str(python), "-c", code, name], text=True, capture_output=True).stdout.strip()
 
 
 def checked(python: Path, name: str, scratch: Path) -> Row:
     """Run the checks of a library in an environment."""
-    library, row = LIBRARIES[name], Row(name, version_of(python, name))
+    library = LIBRARIES[name]
+    row = Row(name, version_of(python, (library.requirement or name).split()[0].partition("[")[0]))
     file = TESTS / (library.file or f"test_{name.replace('-', '_')}.py")
     report = scratch / f"{name}.xml"
     command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-o", "filterwarnings=", f"--confcutdir={TESTS}"]

@@ -34,6 +34,8 @@ from datasets_core.store.rows.view import RowBlock
 
 pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
 
+ROOT = Path(__file__).parents[1]
+
 # Names of `datasets` that two libraries of PyPI or more use (imports and attribute chains in 57 libraries, November 2026).
 USED = [
     "Array2D",
@@ -195,6 +197,7 @@ def test_modules_are_pickled_by_name(alias: ModuleType) -> None:
 
 def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "_assigned", None)
+    monkeypatch.setattr(config, "_ASSIGNED", [])
     alias.config.HF_DATASETS_CACHE = tmp_path
     assert config.settings().cache_dir == str(tmp_path)
     assert tmp_path == alias.config.HF_DATASETS_CACHE
@@ -204,6 +207,27 @@ def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monk
         alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 7
     with pytest.raises(ConfigurationError, match="NO_SUCH_SETTING cannot be changed"):
         alias.config.NO_SUCH_SETTING = 7
+
+
+def test_a_setting_that_is_deleted_is_what_it_was_before(alias: ModuleType) -> None:
+    before, here = config.settings(), config.settings().max_memory_bytes
+    with pytest.raises(AttributeError, match="IN_MEMORY_MAX_SIZE"):
+        del alias.config.IN_MEMORY_MAX_SIZE
+    for size in (1000, 2000):
+        alias.config.IN_MEMORY_MAX_SIZE = size
+    assert config.settings().max_memory_bytes == 2000
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert config.settings().max_memory_bytes == 1000
+    with pytest.MonkeyPatch.context() as patches:  # takes back by `del`
+        patches.setattr("datasets.config.IN_MEMORY_MAX_SIZE", 3000)
+        patches.setattr("datasets.config.MAX_SHARD_SIZE", "1MB")
+        assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (3000, "1MB")
+        with config.using(batch_rows=7):
+            patches.undo()
+            assert config.settings().max_memory_bytes == 1000
+    assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (1000, "500MB")
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert (config.settings(), config.settings().max_memory_bytes) == (before, here)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -222,6 +246,25 @@ def test_the_variable_installs_it_with_the_library(tmp_path: Path) -> None:
     assert _run(code, cwd=tmp_path, DATASETS_CORE_AS_DATASETS="1") == "True"
     code = "import datasets_core, sys; print('datasets' in sys.modules, 'datasets_core.as_datasets' in sys.modules)"
     assert _run(code, cwd=tmp_path) == "False False"
+
+
+@pytest.mark.parametrize(("value", "is_ours"), [("1", True), ("0", False), ("", False), (None, False)])
+def test_the_variable_alone_puts_an_installed_alias_on_the_path(value: str | None, is_ours: bool, tmp_path: Path) -> None:
+    (tmp_path / "datasets_core").symlink_to(ROOT / "datasets_core")
+    (tmp_path / "alias.pth").write_bytes((ROOT / "compat/datasets_core_alias.pth").read_bytes())
+    (tmp_path / "datasets.py").write_text("__version__ = 'the other'")
+    code = """
+    import os, site, sys
+    site.addsitedir(os.getcwd())
+    print(any(name.partition(".")[0] in ("datasets", "datasets_core") for name in sys.modules))
+    import datasets
+    print(datasets.__version__)
+    """
+    environ = {name: text for name, text in os.environ.items() if name not in (as_datasets.VARIABLE, "PYTHONPATH")}
+    command = [sys.executable, "-P", "-c", textwrap.dedent(code)]
+    environ |= {} if value is None else {as_datasets.VARIABLE: value}
+    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environ)
+    assert found.stdout.split("\n")[:2] == ["False", COMPATIBLE_VERSION if is_ours else "the other"], found.stderr
 
 
 def test_a_script_and_a_module_are_run_with_it(tmp_path: Path) -> None:
@@ -525,8 +568,6 @@ def test_a_function_is_copied(alias: ModuleType) -> None:
 
 
 # -- the wheel `compat` ------------------------------------------------------------------------------------------------
-
-ROOT = Path(__file__).parents[1]
 
 
 def _home() -> str:

@@ -38,6 +38,7 @@ _LOCKS = {"FileLock": "filelock:FileLock", "BaseFileLock": "filelock:BaseFileLoc
 _CARDS = _at(f"{_ALIAS}.internals", "DatasetInfosDict", "MetadataConfigs")
 _KINDS = (
     _at("datasets_core.features.types", "Json")
+    | _at("datasets_core.features.base", "Sequence")
     | _at("datasets_core.features.media.types", "BioSequence", "BioStructure", "Mesh", "Nifti", "Pdf", "Video")
 )  # fmt: skip
 _NESTED = _at(
@@ -77,7 +78,10 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     },
     "datasets.arrow_reader": _READERS,
     "datasets.arrow_writer": {**_WRITERS, **_TABLES},
-    "datasets.builder": {**_WRITERS, **_READERS, "FileLock": _LOCKS["FileLock"]},
+    "datasets.builder": {
+        **_WRITERS, **_READERS, "FileLock": _LOCKS["FileLock"],
+        **_at("datasets_core.errors", InvalidConfigName="InvalidConfigNameError"),
+    },
     "datasets.config": {"*": "datasets_core.config"},
     "datasets.data_files": _EMPTY,
     "datasets.exceptions": {"*": "datasets_core.exceptions"},

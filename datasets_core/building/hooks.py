@@ -12,9 +12,9 @@ import stat
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
-from datasets_core.errors import ConfigurationError, UnknownOptionError
-from datasets_core.fetch.hub.repository import without_commit
+from datasets_core.errors import InvalidConfigNameError, UnknownOptionError
 from datasets_core.files import is_local_path, is_url
+from datasets_core.hub_urls import without_commit
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.meta.version import Version
@@ -108,13 +108,13 @@ def check_name(name: object) -> None:
     """Refuse a name that cannot name a folder.
 
     Raises:
-        ConfigurationError: `name` is not a text, is empty, or has a character that file systems refuse.
+        InvalidConfigNameError: `name` is not a text, is empty, or has a character that file systems refuse.
     """
     if not isinstance(name, str) or not name or name in {".", ".."}:
-        raise ConfigurationError(f"A config cannot be called {name!r}. Give it a name of letters, digits, '-', '_' or '.'.")
+        raise InvalidConfigNameError(f"A config cannot be called {name!r}. Give it a name of letters, digits, '-', '_' or '.'.")
     bad = sorted(_FORBIDDEN.intersection(name))
     if bad:
-        raise ConfigurationError(
+        raise InvalidConfigNameError(
             f"The config name {name!r} holds {bad[0]!r}, which no folder name may hold. Choose another name."
         )
 

@@ -29,7 +29,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.arrow import is_held, merge_schemas
 from datasets_core.features.cast import cast_table
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, features_of_file
 from datasets_core.store.chunks import ChangedRowsError
 from datasets_core.stream.nodes.jobs import Marked, RowJob
 
@@ -121,7 +121,7 @@ class LiveTables:
         if self._seen is not None and found.equals(self._seen, check_metadata=True):
             return
         self._seen = found
-        features = Features.from_arrow_schema(found)
+        features = features_of_file(found, what)
         if self._features is None:
             self._know(features)
             self._origin = what

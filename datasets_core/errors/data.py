@@ -166,11 +166,22 @@ class FileFormatError(DatasetBuildError, ValueError):
         line: line number from 1, where there is one.
         row: row number from 0, where there is one.
         advice: one thing to do, as a sentence without its stop.
+
+    `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
     def __init__(
-        self, path: str, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
+        self,
+        path: str = "",
+        reason: str | None = None,
+        *,
+        line: int | None = None,
+        row: int | None = None,
+        advice: str | None = None,
     ) -> None:
+        if reason is None:
+            super().__init__(path)
+            return
         self.advice = advice or "Mend the file, or leave it out of data_files"
         self.file = self.path = path
         self.reason, self.line, self.row = reason, line, row
@@ -250,7 +261,7 @@ class DatasetGenerationError(DatasetBuildError):
         row: how many rows that code had yielded, where known.
     """
 
-    def __init__(self, message: str, *, row: int | None = None) -> None:
+    def __init__(self, message: str = "", *, row: int | None = None) -> None:
         self.row = row
         super().__init__(message)
 
@@ -284,6 +295,10 @@ class CellCastError(CastError, TypeError):
         place = f"column {column!r}" if row is None else f"row {row}, column {column!r}"
         place = f"{what}, {place}" if what else place[0].upper() + place[1:]
         super().__init__(f"{place}: {reason}. {self.advice}.")
+
+
+class MediaTypeError(CastError, TypeError):
+    """An array or object of a type that a medium cannot be made of."""
 
 
 class MediaError(DatasetsCoreError, ValueError):

@@ -26,18 +26,23 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
         what: "sha256" or "size".
         advice: one thing to do, as a sentence without its stop.
         is_optional: whether a load may go without the comparison.
+
+    `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
     def __init__(
         self,
-        url: str,
+        url: str = "",
         *,
-        expected: str,
-        found: str,
+        expected: str | None = None,
+        found: str = "",
         what: str = "sha256",
         advice: str | None = None,
         is_optional: bool = True,
     ) -> None:
+        if expected is None:
+            super().__init__(url)
+            return
         self.url, self.expected, self.found, self.what = url, expected, found, what
         self.file, self.value, self.advice = url, found, advice or "Delete it from the cache or mend the record"
         otherwise = "; verification_mode='no_checks' skips the comparison" if is_optional else ""

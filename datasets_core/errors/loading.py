@@ -50,6 +50,10 @@ class FileInPlaceError(ConfigurationError, FileExistsError):
         super().__init__(f"{path} is a file, but must be a folder. Give a folder, or remove that file.")
 
 
+class InvalidConfigNameError(ConfigurationError):
+    """A name of a config that no folder may have."""
+
+
 class UnknownConfigError(ConfigurationError):
     """A config that the dataset does not have."""
 
@@ -337,14 +341,20 @@ class WrongVersionError(DatasetBuildError, ValueError):
 
 
 class ManualDownloadError(DatasetBuildError):
-    """A dataset whose files the user has to fetch by hand."""
+    """A dataset whose files the user has to fetch by hand.
 
-    def __init__(self, dataset: str, instructions: str) -> None:
+    `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
+    """
+
+    def __init__(self, dataset: str = "", instructions: str | None = None) -> None:
+        if instructions is None:
+            super().__init__(dataset)
+            return
         self.dataset, self.instructions, self.advice = dataset, instructions, instructions
         super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
 
 
-class WorkerDiedError(DatasetBuildError):
+class WorkerDiedError(DatasetBuildError, RuntimeError):
     """A worker process ended without a result (killed, or out of memory).
 
     Args:

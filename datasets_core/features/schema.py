@@ -308,6 +308,18 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
     return features if isinstance(features, Mapping) else {}
 
 
+def features_of_file(schema: pa.Schema, name: str) -> Features:
+    """The features of the Arrow schema of a file; see `Features.from_arrow_schema`.
+
+    Raises:
+        ConfigurationError: the metadata is broken; names the file.
+    """
+    try:
+        return Features.from_arrow_schema(schema)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{name}: {error}") from error
+
+
 def feature_from_field(field: pa.Field) -> FeatureType:
     """The feature of a field of an Arrow schema; its metadata may name an extension type of Hugging Face `datasets`."""
     return _from_field(field, 0)

@@ -595,10 +595,7 @@ class Translation(Feature):
     needs_encoding: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        languages = _languages(self.languages)
-        if len(set(languages)) != len(languages):
-            raise ConfigurationError(f"languages={languages!r} lists a language twice. Remove one.")
-        object.__setattr__(self, "languages", languages)
+        object.__setattr__(self, "languages", _languages(self.languages))
 
     def __repr__(self) -> str:
         return f"Translation(languages={self.languages!r})"

@@ -194,8 +194,9 @@ class Export(Rows, Frames):
             path_or_buf: path, URL, or a file that is open for bytes.
             batch_size: rows of a row group; None makes groups of 64 MB, about.
             storage_options: for the file system of a URL.
-            parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"` or
-                `use_content_defined_chunking=True`.
+            parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"`. Pages are cut by content
+                (`use_content_defined_chunking=True`, which the footer names) and indexed (`write_page_index=True`) unless
+                they say else.
 
         Raises:
             CastError: Parquet has no such type.

@@ -101,7 +101,8 @@ def _shown(values: pa.Array, array: pa.Array) -> pa.Array:
 GROUP_BYTES = 100_000_000
 """Bytes of a row group in Arrow's layout: what the viewer of the Hub reads at once, and what other tools write."""
 GROUP_ROWS = 1 << 20
-_CHUNKS = {"min_chunk_size": 256 << 10, "max_chunk_size": 1 << 20, "norm_level": 0}  # those of Hugging Face `datasets`
+CHUNKS = {"min_chunk_size": 256 << 10, "max_chunk_size": 1 << 20, "norm_level": 0}
+"""Where pages end by content, so that stores such as Xet find what two files share: the sizes of Hugging Face `datasets`."""
 
 
 class ShardFile:
@@ -177,7 +178,7 @@ class ShardFile:
         try:
             if self._waiting:
                 self._write_group()
-            self._writer.add_key_value_metadata({"content_defined_chunking": json.dumps(_CHUNKS)})
+            self._writer.add_key_value_metadata({"content_defined_chunking": json.dumps(CHUNKS)})
             with files.disk_errors(self.path):
                 self._writer.close()
                 self._out.close()
@@ -255,7 +256,7 @@ def _writer(out: Any, schema: pa.Schema, features: Features) -> pq.ParquetWriter
         "compression": {leaf: "none" if leaf in stored else "snappy" for _, leaf in leaves} or "snappy",
         "use_dictionary": [leaf for _, leaf in leaves if leaf not in stored],
         "column_encoding": dict.fromkeys(stored, "PLAIN"),
-        "use_content_defined_chunking": _CHUNKS,
+        "use_content_defined_chunking": CHUNKS,
     }
     try:
         return pq.ParquetWriter(out, schema, write_page_index=True, write_page_checksum=True, **options)

@@ -201,6 +201,10 @@ def _sql_frame(dataset: Rows, start: int, stop: int) -> pd.DataFrame:
     import pandas as pd
 
     table = table_of(dataset, start, stop)
+    for number, field in enumerate(table.schema):
+        if field.type == pa.uint64():  # which pandas gives to no database that SQLAlchemy opens
+            with contextlib.suppress(pa.ArrowInvalid):
+                table = table.set_column(number, field.name, table.column(number).cast(pa.int64()))
     whole = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
     kept: dict[pa.DataType, Any] = {pa.type_for_alias(name.lower()): pd.api.types.pandas_dtype(name) for name in whole}
     kept[pa.bool_()] = pd.BooleanDtype()
@@ -322,14 +326,22 @@ def write_parquet(
 
 
 def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -> pq.ParquetWriter:
-    """Return a writer of rows of this schema as Parquet.
+    """Return a writer of rows of this schema as Parquet: with page indexes, and pages cut by content, unless options say else.
 
     Raises:
         ConfigurationError: invalid options.
         CastError: Parquet has no such type.
     """
+    from datasets_core.io.push_parquet import CHUNKS
+
+    options = {"use_content_defined_chunking": True, "write_page_index": True, **options}
+    if options["use_content_defined_chunking"] is True:
+        options["use_content_defined_chunking"] = CHUNKS
     try:
-        return pq.ParquetWriter(out, schema, **options)
+        writer = pq.ParquetWriter(out, schema, **options)
+        if options["use_content_defined_chunking"] is not False:
+            writer.add_key_value_metadata({"content_defined_chunking": json.dumps(options["use_content_defined_chunking"])})
+        return writer
     except TypeError as error:
         raise ConfigurationError(f"{error}. Give options of pyarrow.parquet.ParquetWriter.") from error
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:

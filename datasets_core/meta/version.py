@@ -62,9 +62,9 @@ def is_on_by_default(experiment: enum.Enum) -> bool:
     return experiment.name in getattr(type(experiment), "__on_by_default__", ())
 
 
-_NUMBER = r"(\d|[1-9]\d{0,79})"  # digits of any script; what is kept are plain ones
+_NUMBER = r"([0-9]|[1-9][0-9]{0,79})"
 _VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}\n?"  # the end of a line read from a file does no harm
-_DATED = r"(\d{1,80})\.(\d{1,80})\.(\d{1,80})\n?"
+_DATED = r"([0-9]{1,80})\.([0-9]{1,80})\.([0-9]{1,80})\n?"
 _PATTERN = rf"(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\n?"
 
 
@@ -168,8 +168,8 @@ class Version:
 
     @classmethod
     def from_dict(cls, dic: Mapping[str, Any]) -> Version:
-        """The version of a stored form; keys of older libraries are left out."""
-        return cls(dic["version_str"], description=dic.get("description"))
+        """The version of a stored form, whose numbers may have leading zeros; keys of older libraries are left out."""
+        return cls(as_version(dic["version_str"]).version_str, description=dic.get("description"))
 
     def to_dict(self) -> dict[str, Any]:
         """The form in which Hugging Face `datasets` stores a version."""

@@ -27,7 +27,7 @@ class Share(evaluate.Metric):
             citation=_CITATION,
             inputs_description="two lists",
             features=datasets.Features(
-                dict.fromkeys(("predictions", "references"), datasets.Sequence(datasets.Value("int32")))
+                {name: datasets.Sequence(datasets.Value("int32")) for name in ("predictions", "references")}
                 if self.config_name == "multilabel"
                 else {"predictions": datasets.Value("int32"), "references": datasets.Value("int32")}
             ),

@@ -20,9 +20,9 @@ from mteb.abstasks.task_metadata import TaskMetadata  # type: ignore[import-not-
 
 def described(name: str, kind: str, folder: Path, score: str, langs: Any = None) -> Any:
     return TaskMetadata(
-        name=name, description="made up", reference=None, type=kind, dataset={"path": str(folder), "revision": "1"},
-        category="t2t" if kind == "Retrieval" else "t2c", modalities=["text"], eval_splits=["test"],
-        eval_langs=langs or ["eng-Latn"], main_score=score,
+        name=name, description="made up", reference=None, dataset={"path": str(folder), "revision": "1"}, type=kind,
+        category="t2t" if kind == "Retrieval" else "t2c", modalities=["text"], eval_splits=["test"], eval_langs=langs or ["eng-Latn"],
+        main_score=score,
         date=("2020-01-01", "2020-12-31"), domains=["Written"], task_subtypes=[], license="mit",
         annotations_creators="derived", dialect=[], sample_creation="created", bibtex_citation="",
     )  # fmt: skip
@@ -31,14 +31,6 @@ def described(name: str, kind: str, folder: Path, score: str, langs: Any = None)
 def written(path: Path, rows: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def card(folder: Path, configs: dict[str, str]) -> None:
-    """A card whose configs are of one split each, which is in one file."""
-    lines = "".join(
-        f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {file}.jsonl\n" for name, file in configs.items()
-    )
-    (folder / "README.md").write_text(f"---\nconfigs:\n{lines}---\n")
 
 
 def scores(task: Any, tmp_path: Path) -> Any:
@@ -69,7 +61,11 @@ def test_classes(tmp_path: Path, num_proc: int | None) -> None:
 
 
 def test_subsets_of_languages(tmp_path: Path) -> None:
-    card(tmp_path, {"en": "en", "de": "de"})
+    (tmp_path / "README.md").write_text(
+        "---\nconfigs:\n"
+        + "".join(f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {name}.jsonl\n" for name in ("en", "de"))
+        + "---\n"
+    )
     for name in ("en", "de"):
         rows = [{"sentence1": f"{name} {i}", "sentence2": f"{name} {i + 1}", "score": float(i % 5)} for i in range(10)]
         written(tmp_path / f"{name}.jsonl", rows)
@@ -88,7 +84,13 @@ def test_retrieval(tmp_path: Path) -> None:
     written(tmp_path / "qrels.jsonl", [{"query-id": f"q{i}", "corpus-id": str(i), "score": 1} for i in range(3)])
     written(tmp_path / "top.jsonl", [{"query-id": f"q{i}", "corpus-ids": ["0", "1", "2"]} for i in range(3)])
     names = {"corpus": "corpus", "queries": "queries", "default": "qrels", "top_ranked": "top"}
-    card(tmp_path, names)
+    (tmp_path / "README.md").write_text(
+        "---\nconfigs:\n"
+        + "".join(
+            f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {file}.jsonl\n" for name, file in names.items()
+        )
+        + "---\n"
+    )
 
     class Task(AbsTaskRetrieval):  # type: ignore[misc]
         metadata = described("Find", "Retrieval", tmp_path, "ndcg_at_10")

@@ -17,7 +17,7 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import CastError, DatasetGenerationCastError, redact
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
-from datasets_core.features.schema import Features, plain_schema
+from datasets_core.features.schema import Features, features_of_file, plain_schema
 from datasets_core.features.unordered import Facts, join_schemas
 from datasets_core.files import is_local_path
 from datasets_core.meta.row_blocks import RowBlocks
@@ -134,7 +134,7 @@ _THOROUGH_ROWS = 1 << 18  # below this, all keys are compared whenever a job is 
 
 
 class Arrivals:
-    """Called whenever a job is done, with the results so far.
+    """The keys of the jobs of a divided split, compared as the jobs are done.
 
     The first keys of each job are compared with all keys of the others when it arrives.  Where rows are sorted (`is_thorough`),
     all keys are, as soon as half as many more have come as at the last time: the work stays in proportion to the rows.
@@ -146,22 +146,57 @@ class Arrivals:
 
     def __init__(self, folder: str, *, is_thorough: bool) -> None:
         self._folder, self._is_thorough = folder, is_thorough
+        self._records: dict[int, KeyRecord] = {}
         self._due = 0
 
-    def __call__(self, results: dict[int, ShardResult], latest: int) -> None:
-        """Compare the keys of the job at `latest` with those that came before.
+    def add(self, index: int, result: ShardResult) -> None:
+        """Compare the keys of the job at `index` with those that came before.
 
         Raises:
             Clash: two rows share a key.
         """
-        order = sorted(index for index, result in results.items() if result.keys is not None)
-        records = [result.keys for index in order if (result := results[index]).keys is not None]
-        if latest in order:
-            compare_heads(records, order.index(latest), self._folder)
-        rows = sum(record.rows for record in records)
-        if self._is_thorough and len(records) > 1 and rows >= self._due:
-            compare(records, self._folder)
+        if result.keys is not None:
+            self._records[index] = result.keys
+            compare_heads(self._ordered, sorted(self._records).index(index), self._folder)
+        rows = sum(record.rows for record in self._records.values())
+        if self._is_thorough and len(self._records) > 1 and rows >= self._due:
+            self.finish()
             self._due = rows + rows // 2 if rows > _THOROUGH_ROWS else 0
+
+    def finish(self) -> None:
+        """Compare all keys.
+
+        Raises:
+            Clash: two rows share a key.
+        """
+        compare(self._ordered, self._folder)
+
+    @property
+    def _ordered(self) -> list[KeyRecord]:
+        return [self._records[index] for index in sorted(self._records)]
+
+
+@dataclasses.dataclass(slots=True)
+class Stage:
+    """Jobs of one split of which none needs the result of another.
+
+    Attributes:
+        split: the split.
+        function: runs a job, and calls `on_rows` now and then with the number of rows written.
+        jobs: each with its `name` in the journal.
+        deadline: when the author's code is to be done; None if the jobs run no such code, or may take as long as they do.
+        keys: compares the keys of the jobs; None if these cannot differ between jobs, or the split is not divided.
+        verb: title of the progress bar.
+        failure: why the jobs cannot be done apart from each other; set when they have failed.
+    """
+
+    split: str
+    function: Callable[..., ShardResult]
+    jobs: Sequence[Any]
+    deadline: Deadline | None = None
+    keys: Arrivals | None = None
+    verb: str = "Building"
+    failure: str | None = None
 
 
 # `FileCounts`: number of rows of each file of a job, counted while its tables pass; and names of the files.
@@ -296,7 +331,7 @@ class TableSink:
             DatasetGenerationCastError: its columns do not fit those before, or the features.
         """
         if self.schema is None:
-            self._adopt(table.schema)
+            self._adopt(table.schema, what)
             self._origin = what
         if self.is_fixed or not _is_stored_as(table.schema, self.schema):
             table = self._fit(table, what)
@@ -307,8 +342,8 @@ class TableSink:
         """The shards, on the disk."""
         return () if self._writer is None else tuple(self._writer.close())
 
-    def _adopt(self, schema: pa.Schema) -> None:
-        self.features = Features.from_arrow_schema(schema)
+    def _adopt(self, schema: pa.Schema, what: str) -> None:
+        self.features = features_of_file(schema, what)
         self.schema = plain_schema(self.features.arrow_schema)
 
     def _open(self) -> Writer:
@@ -328,7 +363,7 @@ class TableSink:
     def _fit(self, table: pa.Table, what: str) -> pa.Table:
         assert self.schema is not None and self.features is not None
         if not self.is_fixed:
-            found = plain_schema(Features.from_arrow_schema(table.schema).arrow_schema)
+            found = plain_schema(features_of_file(table.schema, what).arrow_schema)
             if not self._merge_columns:
                 check_columns(self._label, self._origin, self.schema.names, what, found.names)
             try:
@@ -347,7 +382,7 @@ class TableSink:
     def _widen(self, schema: pa.Schema, what: str) -> None:
         """Go on with `schema`, which `what` needs, and write again what was written."""
         narrow, self._writer = self._writer, None
-        self._adopt(schema)
+        self._adopt(schema, what)
         if narrow is None:
             return
         self._widths += 1

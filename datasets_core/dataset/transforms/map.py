@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from string import Formatter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -320,7 +321,7 @@ class Transforms(Rows):
             disable_nullable: refuse null.
             fn_kwargs: keyword arguments of the function.
             num_proc: number of processes.
-            suffix_template: has no effect: the result is one file.
+            suffix_template: a text with `{rank}` and `{num_proc}`, which has no effect: the result is one file.
             new_fingerprint: the identity of the result.
             desc: text of the progress bar.
             try_original_type: True to keep the type of a column if the new values fit it.
@@ -348,6 +349,7 @@ class Transforms(Rows):
         size = as_size(batch_size)
         calls = self._calls("map", function or _same, fn_kwargs, with_indices, with_rank)
         _check_engine(engine)
+        _check_suffix(suffix_template)
         number_of_parts(num_proc, 1)
         if not self.num_rows or (batched and drop_last_batch and size is not None and size > self.num_rows):
             return self._without_rows(removed or ())
@@ -434,6 +436,7 @@ class Transforms(Rows):
         inputs, size = self._named(input_columns), as_size(batch_size)
         calls = self._calls("filter", function or _always, fn_kwargs, with_indices, with_rank)
         _check_engine(engine)
+        _check_suffix(suffix_template)
         parts = number_of_parts(num_proc, self.num_rows) if with_rank else None
         decisive = (*self._seen(), *_of_function(calls, inputs, batched, size), parts)
         lineage = self._lineage.then("filter", *decisive, new_fingerprint=new_fingerprint)
@@ -449,6 +452,8 @@ class Transforms(Rows):
                 write_index(path, place, rows, self.num_rows)
         other = self._selected(rows, None, "filter", *decisive)
         other._lineage = lineage
+        if not len(rows):
+            other._index = rows  # an index of no row: what was filtered always has one
         return other
 
     def batch(
@@ -556,6 +561,15 @@ class Transforms(Rows):
 
 def _of_function(calls: Calls, inputs: tuple[str, ...] | None, batched: bool, size: int | None) -> tuple[Any, ...]:
     return calls.function, dict(calls.kwargs), calls.with_indices, calls.with_rank, inputs, batched, size if batched else None
+
+
+def _check_suffix(template: str) -> None:
+    fields = {name for _, name, _, _ in Formatter().parse(template) if name}
+    if fields != {"rank", "num_proc"}:
+        found = ", ".join(sorted(fields)) or "none"
+        raise ConfigurationError(
+            f"suffix_template={template!r} has the fields {found}, expected rank and num_proc. Leave it out: it has no effect."
+        )
 
 
 def _check_engine(engine: str | Engine | None) -> None:

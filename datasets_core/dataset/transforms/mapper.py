@@ -529,9 +529,13 @@ class _Stored:
 
 
 def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any]:
-    """Return the values of a row, or batch, that a function was given and returned, as far as it read or set them."""
+    """Return the values of a row, or batch, that a function was given and returned, as far as it read or set them.
+
+    It returned those of `removed` too, which `map` removes before the update: they stay.
+    """
     now = held(given) if isinstance(given, LazyDict) else given
-    return {name: value for name, value in now.items() if value is not UNTOUCHED and name not in removed}
+    touched = {name: value for name, value in now.items() if value is not UNTOUCHED}
+    return touched | {name: given[name] for name in now if name in removed}
 
 
 def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:

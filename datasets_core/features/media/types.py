@@ -6,13 +6,14 @@ import contextlib
 import io
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError, ConfigurationError, MediaDecodeError
+from datasets_core.errors import CastError, ConfigurationError, MediaDecodeError, MediaTypeError
 from datasets_core.features.media.audio import import_decoders
 from datasets_core.features.media.media import Media, MediaPaths, base_name
 from datasets_core.optional import needed
@@ -138,6 +139,9 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
         raise CastError(
             f"An array of {array.dtype} has values that {wanted} cannot hold, so it is not an image. Scale it first."
         )
+    if wanted.itemsize < array.dtype.itemsize:
+        text = f"Downcasting array dtype {array.dtype} to {wanted} to be compatible with 'Pillow'"
+        warnings.warn(text, UserWarning, stacklevel=2)
     try:
         return image_bytes(pillow.fromarray(pixels))
     except (TypeError, ValueError, KeyError, OSError) as error:
@@ -150,10 +154,10 @@ def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
     if array.ndim > 2:
         if dtype.kind in "ui":
             return np.dtype("u1")
-        raise CastError(f"An array of {dtype} with several channels is not an image. Convert it to uint8.")
+        raise MediaTypeError(f"An array of {dtype} with several channels is not an image. Convert it to uint8.")
     size = next((size for size in _DEPTHS.get(dtype.kind, ()) if size <= dtype.itemsize), None)
     if size is None:
-        raise CastError(f"An array of {dtype} is not an image. Convert it to uint8.")
+        raise MediaTypeError(f"An array of {dtype} is not an image. Convert it to uint8.")
     return dtype if size == dtype.itemsize else np.dtype(f"{dtype.byteorder}{dtype.kind}{size}")
 
 

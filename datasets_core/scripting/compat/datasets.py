@@ -21,7 +21,7 @@ from datasets_core import config, files
 from datasets_core._version import __version__
 from datasets_core.config import parse_size
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.base import Sequence, Value
+from datasets_core.features.base import FieldLists, List, Sequence, Value, as_feature
 from datasets_core.features.cast import cast_table
 from datasets_core.features.media.audio import Audio
 from datasets_core.features.media.types import Image
@@ -32,6 +32,35 @@ from datasets_core.files import is_url
 from datasets_core.meta import version
 from datasets_core.meta.reference import camelcase_to_snakecase
 from datasets_core.store.fingerprint import Hasher
+
+# A `Sequence` of a dict says that it is one, as it did when `datasets` ran scripts.
+
+
+class _ScriptSequenceType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, (List, FieldLists))
+
+
+class ScriptSequence(metaclass=_ScriptSequenceType):
+    """A list in each row; of dicts, it is stored as one dict of lists, which is a `Sequence` and has its `feature` too.
+
+    >>> sequence = ScriptSequence({"text": Value("string")})
+    >>> sequence, sequence.feature, isinstance(sequence, ScriptSequence), isinstance({}, ScriptSequence)
+    ({'text': List(Value('string'))}, {'text': Value('string')}, True, False)
+    """
+
+    def __new__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
+        """Return the `List`, or the dict of them.
+
+        Raises:
+            ConfigurationError: `feature` is missing, or not a feature.
+        """
+        made = Sequence(feature, length, id)
+        if isinstance(made, dict):
+            made = FieldLists(made)
+            made.feature, made.length, made.id = as_feature(feature), length, id
+        return made
+
 
 # Small helpers that scripts take from inside `datasets`, and that nothing here needs but they.
 
@@ -150,9 +179,15 @@ Key = int | str | tuple[int, int]
 class Version(version.Version):
     """A version whose numbers may have leading zeros, as dates do.
 
-    >>> Version("2018.04.18", "the first") == "2018.4.18"
-    True
+    >>> Version("2018.04.18", "the first") == "2018.4.18", Version("1.0.0") == "new"
+    (True, False)
     """
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same version, and for its text; other values are no error."""
+        return self.is_valid(other) and super().__eq__(other)
+
+    __hash__ = version.Version.__hash__
 
     def __post_init__(self) -> None:
         text: object = self.version_str

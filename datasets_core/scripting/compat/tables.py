@@ -26,7 +26,8 @@ _SPLITS = _at("datasets_core.meta.splits", "NamedSplit", "Split") | _at("dataset
 _SPLITS |= _at("datasets_core.meta.split_info", "SplitDict", "SplitInfo", "SubSplitInfo")
 _READING = _at("datasets_core.meta.splits", "ReadInstruction")
 _FEATURES = (
-    _at("datasets_core.features.base", "LargeList", "List", "Sequence", "Value")
+    _at("datasets_core.features.base", "LargeList", "List", "Value")
+    | {"Sequence": "datasets_core.scripting.compat.datasets:ScriptSequence"}
     | _at("datasets_core.features.types", "Array2D", "Array3D", "Array4D", "Array5D")
     | _at("datasets_core.features.types", "ClassLabel")
     | _at("datasets_core.features.schema", "Features")

@@ -11,11 +11,18 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import ArgumentTypeError, CastError, MissingRowIdsError, RowIdError, UnhashableError
+from datasets_core.errors import (
+    ArgumentTypeError,
+    CastError,
+    ConfigurationError,
+    MissingRowIdsError,
+    RowIdError,
+    UnhashableError,
+)
 from datasets_core.features.base import feature_to_arrow
 from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.schema import Features, storage_type
+from datasets_core.features.schema import Features, features_of_file, storage_type
 from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.splits import NamedSplit, ReadInstruction
 from datasets_core.store.fingerprint import Hasher, fingerprint
@@ -114,7 +121,7 @@ def _hashable(part: Any) -> Any:
     return part.to_dict() if isinstance(part, Features) else part  # by what they say, not by the code of their classes
 
 
-wrap_data: Callable[[pa.Table], Any] | None = None
+wrap_data: Callable[[pa.Table, RowTable], Any] | None = None
 """What `Dataset.data` is handed out in while `datasets_core.as_datasets` is installed."""
 
 _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
@@ -154,10 +161,10 @@ class Rows(RowReading):
     def _begin(self, table: RowTable, info: DatasetInfo, split: str | ReadInstruction | None) -> None:
         self._table, self._info, self._split = table, info, _named_split(split)
         if table.has_schema:
-            info.features = _fitting_features(table.schema, info.features)
+            info.features = _fitting_features(table, info.features)
         else:
             given = copy.copy(info)
-            vars(info)["features"] = Deferred(lambda: _fitting_features(table.schema, given.features))
+            vars(info)["features"] = Deferred(lambda: _fitting_features(table, given.features))
         self._index: Ints | None = None
         self._format = RowFormat()
         self._paths: MediaPaths | None = None  # which paths among the values may be opened; None: those its files say
@@ -205,7 +212,7 @@ class Rows(RowReading):
         [1, 2, 3]
         """
         table = self._described(self._table.to_table())
-        return table if wrap_data is None else wrap_data(table)
+        return table if wrap_data is None else wrap_data(table, self._table)
 
     @property
     def _data(self) -> Any:
@@ -310,12 +317,18 @@ def _named_split(split: str | ReadInstruction | None) -> NamedSplit | None:
     return NamedSplit(split.to_spec() if isinstance(split, ReadInstruction) else split)
 
 
-def _fitting_features(schema: pa.Schema, features: Features | None) -> Features:
-    """The features of the columns of `schema`, in its order: those given, if they fit, else those it says itself."""
+def _fitting_features(table: RowTable, features: Features | None) -> Features:
+    """The features of the columns of a table, in its order: those given, if they fit, else those it says itself."""
+    schema = table.schema
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise CastError(f"Two columns are called {twice!r}. Rename one of them.")
-    found = Features.from_arrow_schema(schema)
+    try:
+        found = Features.from_arrow_schema(schema)
+    except ConfigurationError:
+        if table.files:
+            features_of_file(schema, table.files[0])  # fails as well, and names the file
+        raise
     if features is None:
         return found
     if set(features) != set(found):

@@ -269,11 +269,20 @@ class RowsMade(RowChange):
 
     def _made(self, block: Block, given: list[Any], found: list[Any]) -> Block:
         if self.function.format.type in TABULAR or any(_is_table(value) for value in found):
-            tables = [of_table(value) for value in found]
-            if not all(tables):
-                raise self._refused(next(value for value in found if of_table(value) is None))
-            return self.fitted(joined([table for table in tables if table is not None]))
+            same = block.rows() if any(value is None for value in found) else []
+            made: list[Block] = []
+            for row, value in enumerate(found):
+                table = DictBlock([self._updated(same[row], None)]) if value is None else of_table(value)
+                if table is None:
+                    raise self._refused(value)
+                made.append(table)
+            return self.fitted(joined(made))
         rows = given if self.function.format.type is None and self.function.input_columns is None else block.rows()
+        if self.removed and rows is not given:  # a row that comes back as it was given loses them too
+            found = [
+                {name: held for name, held in value.items() if name not in self.removed} if value is one else value
+                for one, value in zip(given, found, strict=True)
+            ]
         return self.fitted(DictBlock([self._updated(row, value) for row, value in zip(rows, found, strict=True)]))
 
     def on_batch(self, block: Block, numbers: Numbers) -> Block:
@@ -289,19 +298,21 @@ class RowsMade(RowChange):
         if found is not None and not isinstance(found, Mapping):
             raise self._refused(found)
         is_open = self.function.format.type is None and self.function.input_columns is None
-        columns: dict[str, Any] = {} if self.function.format.type in TABULAR else dict(given if is_open else block.columns())
-        is_same = found is given
+        is_replaced = found is not None and self.function.format.type in TABULAR
+        columns: dict[str, Any] = {} if is_replaced else dict(given if is_open else block.columns())
         for name in self.removed:
             columns.pop(name, None)
         kept = list(columns)
-        if found is not None and not is_same:
+        if found is given and not is_open:
+            columns.update({name: values for name, values in found.items() if name not in self.removed})
+        elif found is not None and found is not given:
             columns.update(found)
         rows = _rows_of(columns)
         if rows is None:
             lengths = {name: len(values) for name, values in columns.items()}
             odd = next((name for name in kept if lengths[name] != lengths[list(columns)[-1]]), kept[0] if kept else None)
             raise ConfigurationError(
-                f"{self.function.verb}() made columns of different lengths of a batch: {lengths}. "
+                f"Column lengths mismatch after {self.function.verb}() of a batch: {lengths}. "
                 f"Return lists of one length, or give remove_columns={odd!r} and the others that do not fit."
             )
         if not columns and not self.removed:

@@ -207,6 +207,10 @@ class BlockIndex:
                     return None
                 self._grow(self.num_known_rows + 1)
 
+    def name_of(self, schema: pa.Schema | None) -> str:
+        """The name of the first file of which that is the schema."""
+        return next(file.name for file, index in zip(self.files, self._found, strict=False) if index.schema is schema)
+
     def _grow(self, count: int | None) -> None:
         """Read more footers: few at first, since few may be enough."""
         if self._failure is not None:

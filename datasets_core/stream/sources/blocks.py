@@ -16,7 +16,7 @@ from datasets_core.errors import CastError, CellCastError, DatasetGenerationCast
 from datasets_core.features.arrow import is_held, merge_schemas
 from datasets_core.features.cast import cast_table
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, features_of_file
 from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.stream.nodes.node import Node
 from datasets_core.stream.nodes.ordered import Ordered
@@ -99,7 +99,7 @@ class BlockFit:
 
     def _widened(self, schema: pa.Schema, name: str) -> Features:
         """The features of the rows of a file: those of all, or such as hold more."""
-        known, found = self._all.arrow_schema, Features.from_arrow_schema(schema).arrow_schema
+        known, found = self._all.arrow_schema, features_of_file(schema, name).arrow_schema
         try:
             wider = merge_schemas(known, found)
         except CastError as error:
@@ -288,9 +288,9 @@ class RowsOfBlocks(RowsByPlace):
             features = self.wanted
             is_fixed = features is not None
             if features is None:
-                schemas = (part.index.first_schema() for part in self.parts)
-                schema = next((schema for schema in schemas if schema is not None), None)
-                features = Features({}) if schema is None else Features.from_arrow_schema(schema)
+                found = ((part.index, part.index.first_schema()) for part in self.parts)
+                index, schema = next(((index, schema) for index, schema in found if schema is not None), (None, None))
+                features = Features({}) if index is None else features_of_file(schema, index.name_of(schema))
             self._own.fit = BlockFit(features, self.columns, self.label, is_fixed=is_fixed)
         return self._own.fit
 

@@ -105,7 +105,7 @@ def test_functions_take_and_give_every_format(kind: str) -> None:
 def test_workers_read_every_format(kind: str, tmp_path: Path) -> None:
     data = Dataset.from_dict({"a": list(range(40))}).with_format(kind)
     done = data.map(
-        _lengths, batched=True, batch_size=10, num_proc=2, remove_columns=["a"], cache_file_name=str(tmp_path / "a")
+        _lengths, batched=True, batch_size=10, num_proc=2, remove_columns=["a"], cache_file_name=str(tmp_path / "a.arrow")
     )
     assert done.with_format(None)["n"] == [10] * 4
 

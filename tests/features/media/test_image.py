@@ -47,7 +47,8 @@ def test_an_array_of_one_channel_comes_back_as_it_was(pixels: ImageArray) -> Non
 
 def test_numbers_that_fit_are_narrowed_and_others_are_refused() -> None:
     image = Image()
-    back = np.asarray(image.decode_example(image.encode_example([[[1, 2, 3]], [[4, 5, 255]]])))
+    with pytest.warns(UserWarning, match="Downcasting"):
+        back = np.asarray(image.decode_example(image.encode_example([[[1, 2, 3]], [[4, 5, 255]]])))
     assert (back.dtype, back.tolist()) == (np.uint8, [[[1, 2, 3]], [[4, 5, 255]]])
     for wrong in (np.full((2, 2, 3), 256), np.full((2, 2, 3), -1), np.full((2, 2), 1 << 40)):
         with pytest.raises(CastError, match="cannot hold"):
@@ -183,7 +184,8 @@ def test_columns_of_other_types_are_cast(array: pa.Array, expected: list[Any]) -
 
 
 def test_lists_of_numbers_are_cast_to_pictures_and_what_fits_nothing_is_refused() -> None:
-    cast = Image().cast_storage(pa.array([[[1, 2], [3, 4]], None]))
+    with pytest.warns(UserWarning, match="Downcasting"):
+        cast = Image().cast_storage(pa.array([[[1, 2], [3, 4]], None]))
     assert np.asarray(Image().decode_example(cast[0].as_py())).tolist() == [[1, 2], [3, 4]]
     for wrong in (pa.array([1]), pa.array([{"x": 1}]), pa.array([["a"]])):
         with pytest.raises(CastError):
