@@ -537,6 +537,16 @@ def test_arrays_of_one_element_are_numbers(alias: ModuleType) -> None:
             alias.Dataset.from_dict({name: [np.array([1, 0])]}, features=alias.Features({name: features[name]}))
 
 
+def test_arrays_of_arrays_fit_a_shape(alias: ModuleType) -> None:
+    """A column of pandas that was read from Parquet holds nested lists so."""
+    value = np.empty(2, object)
+    value[:] = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
+    features = alias.Features({"grid": alias.Array2D((2, 3), "float32")})
+    assert alias.Dataset.from_dict({"grid": [value]}, features=features)[0] == {"grid": [[1, 2, 3], [4, 5, 6]]}
+    with pytest.raises(ValueError, match="does not fit"):
+        alias.Dataset.from_dict({"grid": [value[:1]]}, features=features)
+
+
 def test_a_format_is_set_again(alias: ModuleType) -> None:
     dataset = alias.Dataset.from_dict({"a": [1], "b": [2]}).with_format("numpy", columns=["a"], dtype="int8")
     assert dataset.with_format("arrow").with_format(**dataset.format).format == dataset.format
