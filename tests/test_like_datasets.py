@@ -9,8 +9,9 @@ import pickle
 import signal
 import sqlite3
 import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -304,3 +305,59 @@ def test_what_published_scripts_do_runs_as_in_datasets_2(tmp_path: Path, options
         "one": {"name": Value("string")},
     }
     assert made["train"].info.version == "2018.4.18"
+
+
+@dataclass
+class Frame:
+    """As `VideoFrame` of lerobot."""
+
+    pa_type: ClassVar[Any] = pa.struct({"path": pa.string(), "at": pa.float32()})
+    _type: str = field(default="Frame", init=False, repr=False)
+
+    def __call__(self) -> Any:
+        return self.pa_type
+
+
+@dataclass(frozen=True)
+class Offset:
+    """Converts its values."""
+
+    by: int = 3
+
+    def __call__(self) -> Any:
+        return pa.int64()
+
+    def encode_example(self, value: str) -> int:
+        return int(value.removeprefix("v")) + self.by
+
+    def decode_example(self, value: int, token_per_repo_id: object = None) -> str:
+        return f"v{value - self.by}"
+
+
+@pytest.mark.parametrize(
+    ("feature", "values"),
+    [(Frame(), [{"path": "a", "at": 1.0}, None, {"path": None, "at": 2.0}]), (Offset(5), ["v1", None, "v7"])],
+)
+def test_own_feature_classes_are_columns(tmp_path: Path, feature: Any, values: list[Any]) -> None:
+    features = Features({"v": feature, "w": List(feature), "x": {"y": feature}})
+    data = {"v": values, "w": [[value, value] for value in values], "x": [{"y": value} for value in values]}
+    dataset = Dataset.from_dict(data, features=features)
+    expected = [{name: column[row] for name, column in data.items()} for row in range(3)]
+    assert list(dataset) == list(dataset.to_iterable_dataset()) == expected
+    for kinds in (features, dataset.features, pickle.loads(pickle.dumps(features)), Features.from_dict(features.to_dict())):
+        assert isinstance(kinds["v"], type(feature)) and kinds == features and kinds["v"] == feature == kinds["v"]
+    assert features["v"] != Offset(9) and repr(features["v"]) == repr(feature)
+    mapped = dataset.map(lambda row: {"z": row["v"], "is_own": isinstance(features["v"], type(feature))}, num_proc=2)
+    assert mapped["z"][:] == values and all(mapped["is_own"]) and mapped.features["v"] == feature
+    dataset.save_to_disk(tmp_path / "saved")
+    dataset.to_parquet(tmp_path / "a.parquet")
+    for again in (Dataset.load_from_disk(str(tmp_path / "saved")), Dataset.from_file(tmp_path / "a.parquet")):
+        assert list(again) == expected and again.features == features
+    assert Dataset.from_dict(data, features=features)._fingerprint == dataset._fingerprint
+
+
+def test_an_own_feature_class_takes_no_name_of_the_library() -> None:
+    with pytest.raises(errors.ConfigurationError, match="already"):
+        Features({"v": dataclass(type("Video", (), {"pa_type": pa.int8()}))()})
+    with pytest.raises(TypeError, match="not a feature"):
+        Features({"v": dataclass(type("Nothing", (), {}))()})

@@ -180,8 +180,8 @@ def register_feature_type(feature_cls: type, feature_type: str) -> None:
         return
     if not dataclasses.is_dataclass(feature_cls) or not {"pa_type", "__call__"} & {*dir(feature_cls)}:
         raise ConfigurationError(
-            f"{feature_cls.__name__} is not a feature type: make it a dataclass with pa_type, or one that returns it when it is "
-            "called, or derive it from datasets_core.features.base.Feature."
+            f"{feature_cls.__name__} is not a feature type: make it a dataclass with pa_type, or one that returns it when "
+            "it is called, or derive it from datasets_core.features.base.Feature."
         )
     made = _adapted(feature_cls, feature_type)
     register_feature(made)
@@ -302,13 +302,21 @@ class MetadataConfigs(dict[str, dict[str, Any]]):
             raise ConfigurationError(
                 f"The field {cls.FIELD_NAME!r} of the card is {found!r}. Give a list of configs, each with a config_name."
             )
-        return cls({each["config_name"]: {name: each[name] for name in each if name != "config_name"} for each in found})
+        configs = {each["config_name"]: {name: each[name] for name in each if name != "config_name"} for each in found}
+        for config in configs.values():
+            if isinstance(config.get("features"), list):
+                config["features"] = Features.from_yaml_list(config["features"])
+        return cls(configs)
 
     def to_dataset_card_data(self, dataset_card_data: Any) -> None:
         """Write the configs into a card; those of the same name are replaced."""
         if self:
             merged = {**type(self).from_dataset_card_data(dataset_card_data), **self}
-            dataset_card_data[self.FIELD_NAME] = [{"config_name": name, **config} for name, config in merged.items()]
+            configs = [{"config_name": name, **config} for name, config in merged.items()]
+            for config in configs:
+                if isinstance(config.get("features"), Features):
+                    config["features"] = config["features"].to_yaml_list()
+            dataset_card_data[self.FIELD_NAME] = configs
 
     def get_default_config_name(self) -> str | None:
         """Return the config that is loaded where none is named; None if there are several, and none is the default.

@@ -567,12 +567,24 @@ class ArrowWriter:
         table = _plain(pa_table)
         if self._features is None:
             self._features = Features.from_arrow_schema(table.schema)
+        self._check_nulls(
+            {name: len(table) - column.null_count for name, column in zip(table.schema.names, table.columns, strict=True)}
+        )
         self._put(cast_table(table, self._features, fill_missing=False), writer_batch_size)
 
     def _write(self, columns: dict[str, list[Any]]) -> None:
+        self._check_nulls({name: sum(value is not None for value in values) for name, values in columns.items()})
         made = Dataset.from_dict(columns, features=self._features)
         self._features = made.features
         self._put(made._table.to_table(), None)
+
+    def _check_nulls(self, num_values: Mapping[str, int]) -> None:
+        for name, feature in (self._features or {}).items():
+            if feature == Value("null") and num_values.get(name):
+                before = f"the first {self._num_examples} values written for it were all None, so that its type is null"
+                raise ArgumentTypeError(
+                    f"Column {name!r} cannot take a value: {before}. Set the type of {name!r} with features=."
+                )
 
     def _put(self, table: pa.Table, writer_batch_size: int | None) -> None:
         assert self._features is not None

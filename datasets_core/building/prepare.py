@@ -183,6 +183,7 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
 
 def _bumped(builder: Builder, options: BuildOptions, found: Manifest) -> Manifest:
     """Return the manifest of an existing dataset, with its version compared if requested."""
+    logger.info("Found cached dataset %s (%s)", builder.label, options.output_dir)
     if options.checks_version:
         from datasets_core.building.folders import check_bump  # comparing is what reading does without
 

@@ -459,6 +459,7 @@ def found(place: Place) -> Result | None:
         if place.file is not None:
             result = _found_file(place.file, place.key)
             if result is not None:
+                logger.info("Loading cached processed dataset at %s", place.file)
                 unlink_unheld(lock_path(place.file))
             return result
         assert place.folder is not None
@@ -468,6 +469,7 @@ def found(place: Place) -> Result | None:
         unlink_unheld(lock_path(place.folder))  # of a process that was killed after it had committed
         with contextlib.suppress(OSError):
             os.utime(place.folder)  # the time of its last use
+        logger.info("Loading cached processed dataset at %s", place.folder)
         return _opened(place.folder, manifest)
     except (DamagedShardError, ManifestError) as error:
         logger.warning("Making the rows again: %s", error)

@@ -291,19 +291,23 @@ def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> Non
     >>> Dataset.from_dict({"t": ["20.5°C"]}, features=Features({"t": Celsius()}))[0]
     {'t': '20.5°C'}
     """
-    from datasets_core.features import KINDS
-
     name = vars(kind).get("_type")
     if not isinstance(name, str):
         raise ConfigurationError(f"{kind.__name__} has no name. Give the class one: _type = {kind.__name__!r}.")
-    known = REGISTERED.get(name)
-    if name in KINDS or (known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__)):
-        raise ConfigurationError(f"There is a kind of features called {name!r} already. Give {kind.__name__} another _type.")
+    _check_free(name, kind)
     paths = [objects] if isinstance(objects, str) else [*objects]
     if paths and not isinstance(storage_of(kind()), dict):
         raise ConfigurationError(f"{kind.__name__} is not stored as a dict, so objects={paths} cannot become one unasked.")
     REGISTERED[name] = kind
     OBJECTS.update(dict.fromkeys(paths, kind))
+
+
+def _check_free(name: str, kind: type) -> None:
+    from datasets_core.features import KINDS
+
+    known = REGISTERED.get(name)
+    if name in KINDS or (known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__)):
+        raise ConfigurationError(f"There is a kind of features called {name!r} already. Give {kind.__name__} another _type.")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -437,13 +441,7 @@ class Sequence(metaclass=_SequenceType):
 
 
 class FieldLists(dict[str, FeatureType]):
-    """The dict of lists that a `Sequence` of a dict is, where it also says what it was made of.
-
-    Attributes:
-        feature: the kind of an element: a dict.
-        length: how many elements each list has.
-        id: a name that is kept and never read.
-    """
+    """The dict of lists that a `Sequence` of a dict is, where it also says of which dict: its `feature`."""
 
     feature: FeatureType | None = None
     length: int = -1
@@ -474,11 +472,97 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
         if len(given) == 1:
             return List(as_feature(given[0], depth=depth + 1))
         raise ConfigurationError(f"A list of {len(given)} features means nothing. Write [feature] for a column of lists.")
-    if type(given).__module__.startswith("datasets.features") and dataclasses.is_dataclass(given):
-        return _ours(given)
+    if dataclasses.is_dataclass(given) and not isinstance(given, type):
+        if type(given).__module__.startswith("datasets.features"):
+            return _ours(given)
+        if hasattr(given, "pa_type") or callable(given):
+            made: Adopted = _with_class(given, adopted(type(given)))
+            return made
     raise ArgumentTypeError(
         f"{given!r} is not a feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
     )
+
+
+class Adopted(Feature):
+    """What makes a kind of columns of a class, `foreign`, as Hugging Face `datasets` takes it: see `adopted`."""
+
+    __slots__ = ()
+    foreign: ClassVar[type]
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """See `Feature.arrow_type`."""
+        own = getattr(self.foreign, "pa_type", None)
+        found: pa.DataType = self() if own is None else self.pa_type
+        return found
+
+    @property
+    def storage(self) -> FeatureType:
+        """See `Feature.storage`."""
+        from datasets_core.features.schema import feature_from_arrow  # which knows all kinds
+
+        return feature_from_arrow(self.arrow_type)
+
+    @property
+    def needs_decoding(self) -> bool:
+        """See `Feature.needs_decoding`."""
+        return hasattr(self.foreign, "decode_example") and bool(getattr(self, "decode", True))
+
+    def cast_array(self, array: pa.Array) -> pa.Array | None:
+        """See `Feature.cast_array`."""
+        cast = getattr(self, "cast_storage", None)
+        return None if cast is None or array.type == self.arrow_type else cast(array)
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> FeatureType:
+        """See `Feature.from_json`."""
+        known = {field.name for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
+        return as_feature(cls.foreign(**{key: value for key, value in form.items() if key in known}))
+
+    def __eq__(self, other: object) -> bool:
+        names = [field.name for field in dataclasses.fields(self) if field.compare]  # type: ignore[arg-type]
+        return isinstance(other, self.foreign) and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def __hash__(self) -> int:
+        return hash((self.foreign, repr(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_feature, (_with_class(self, self.foreign),)
+
+
+@cache
+def adopted(foreign: type) -> type[Adopted]:
+    """The kind of columns of a dataclass that does not derive from `Feature`, known by its `_type` from now on.
+
+    As in Hugging Face `datasets`, its `pa_type`, or else a call without arguments, says how Arrow stores the values, and its
+    `encode_example` and `decode_example` convert them. Its objects stay instances of it.
+
+    >>> @dataclass
+    ... class Frame:
+    ...     pa_type = pa.struct({"path": pa.string()})
+    >>> frame = as_feature(Frame())
+    >>> frame, isinstance(frame, Frame), frame == Frame(), frame.arrow_type
+    (Frame(), True, True, StructType(struct<path: string>))
+    """
+    name = getattr(foreign, "_type", foreign.__name__)
+    _check_free(name, foreign)
+    own = {
+        **{attribute: getattr(foreign, attribute) for attribute in ("__module__", "__qualname__", "__doc__")},
+        "_type": name,
+        "foreign": foreign,
+        "needs_encoding": hasattr(foreign, "encode_example"),
+        **{method: vars(Adopted)[method] for method in ("__eq__", "__hash__", "__reduce__", "from_json")},
+    }
+    kind: type[Adopted] = type(foreign.__name__, (foreign, Adopted), own)
+    REGISTERED[name] = kind
+    return kind
+
+
+def _with_class(value: Any, kind: type) -> Any:
+    made = object.__new__(type(value))
+    vars(made).update(vars(value))
+    object.__setattr__(made, "__class__", kind)
+    return made
 
 
 def _ours(given: Any) -> FeatureType:

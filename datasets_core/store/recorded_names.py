@@ -87,8 +87,8 @@ Pushing; exchange.record_sink: RecordSink; exchange.saved: Saved SavedShard; exc
 exchange.stream_batches: StreamBatches; exchange.stream_files: FileForm Target WriteRequest; exchange.stream_sinks: ArrowSink
 ParquetSink Sink TextSink; exchange.stream_writing: StreamWrite; exchange.text_files: TextForm; exchange.tf_dataset:
 ForTensorflow; exchange.tfrecord_files: _Jobs _Write; exchange.tfrecord_places: RecordPlaces; exchange.write_journal:
-WriteJournal; features.base: FieldLists LargeList List Value _SequenceType register_feature; features.codec: RowEncoder;
-features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat
+WriteJournal; features.base: Adopted FieldLists LargeList List Value _SequenceType register_feature; features.codec:
+RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat
 register_tabular; features.kind_marks: audio_id box_id optional; features.media: Media _OfClass; features.media_paths:
 MediaPaths; features.nesting: Misfit list_array; features.order_free: OrderFreeEncoder; features.pdf: Pdf; features.plain:
 plain_array; features.schema: Features; features.science: BioSequence BioStructure Mesh Nifti; features.sound: AudioMetadata

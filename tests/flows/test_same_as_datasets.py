@@ -112,3 +112,72 @@ def test_rows_that_are_read_lie_in_memory_that_arrow_counts(datasets: ModuleType
 def test_kinds_of_media_say_their_arrow_type(datasets: ModuleType) -> None:
     for kind in (datasets.Image, datasets.Audio, datasets.Video):
         assert kind.pa_type == kind().pa_type == pa.struct({"bytes": pa.binary(), "path": pa.string()})
+
+
+# -- what programs look at ---------------------------------------------------------------------------------------------
+
+
+def test_reused_results_are_told_in_the_log(datasets: ModuleType, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "birds.csv").write_text("a,b\n1,2\n")
+
+    def rows() -> Any:
+        return datasets.load_dataset("csv", data_files=str(tmp_path / "birds.csv"), cache_dir=str(tmp_path / "cache"))["train"]
+
+    def doubled() -> Any:
+        return rows().map(lambda row: {"c": row["a"] * 2})
+
+    with caplog.at_level("INFO", logger=datasets.logging.get_logger().name):
+        doubled()
+        assert "Found cached dataset" not in caplog.text
+        assert "Loading cached processed dataset" not in caplog.text
+        doubled()
+    assert "Found cached dataset" in caplog.text
+    assert "Loading cached processed dataset" in caplog.text
+
+
+def test_a_version_equals_no_other_value(datasets: ModuleType) -> None:
+    version = importlib.import_module("datasets.utils.version").Version("1.0.0")
+    assert [version == other for other in ("1.0.0", "2.0.0", "1", "latest", 1, None)] == [True, *[False] * 5]
+    assert hash(version) == hash("1.0.0")
+
+
+def test_what_was_filtered_has_an_index(datasets: ModuleType) -> None:
+    rows = datasets.Dataset.from_dict({"a": [1, 2, 3]}).filter(lambda row: row["a"] > 5)
+    assert (len(rows), rows._indices.num_rows, rows["a"][:]) == (0, 0, [])
+    assert rows.flatten_indices()._indices is None
+    assert rows.select([])[:] == {"a": []}
+
+
+def test_features_of_a_card_are_read_and_written(datasets: ModuleType) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    metadata = importlib.import_module("datasets.utils.metadata").MetadataConfigs
+    features = datasets.Features({"id": datasets.Value("int64"), "label": datasets.ClassLabel(names=["a", "b"])})
+    told = [{"config_name": "en", "features": features.to_yaml_list()}]
+    configs = metadata.from_dataset_card_data(hub.DatasetCardData(configs=told))
+    assert configs == {"en": {"features": features}}
+    card = hub.DatasetCardData()
+    configs.to_dataset_card_data(card)
+    assert card.configs == told
+
+
+def test_a_column_of_none_says_how_it_takes_values(datasets: ModuleType) -> None:
+    writers = importlib.import_module("datasets.arrow_writer")
+    with writers.ArrowWriter(stream=pa.BufferOutputStream()) as writer:
+        writer.write_batch({"a": ["x", "y"], "b": [None, None]})
+        writer.write_batch({"a": ["z"], "b": [None]})
+        for write in (
+            lambda: writer.write_batch({"a": ["z"], "b": [1]}),
+            lambda: writer.write_table(pa.table({"a": ["z"], "b": [1]})),
+        ):
+            with pytest.raises(TypeError, match=r"Column 'b'.*first 3 values written for it were all None.*features="):
+                write()
+        assert writer.finalize()[0] == 3
+
+
+def test_what_cannot_be_hashed_cannot_be_pickled(datasets: ModuleType) -> None:
+    class Locked:
+        def __getstate__(self) -> Any:
+            raise pickle.PicklingError("locked")
+
+    with pytest.raises(pickle.PicklingError, match="locked"):
+        datasets.fingerprint.Hasher.hash(Locked())

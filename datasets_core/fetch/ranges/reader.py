@@ -436,6 +436,7 @@ class Pieces:
 
     Attributes:
         ends: ascending positions that no piece crosses: other content follows there.
+        num_asked: bytes that were requested.
     """
 
     def __init__(
@@ -443,7 +444,7 @@ class Pieces:
     ) -> None:
         self._transport, self.version, self._quiet = transport, version, quiet
         self.ends: list[int] = []
-        self._most_guessed = 1
+        self._most_guessed, self.num_asked = 1, len(first)
         self._start, self._data = start, memoryview(first)
         self._begun = start  # where reading in order began
         self.forked()
@@ -539,5 +540,6 @@ class Pieces:
         stop = min(stop, self.ends[number]) if number < len(self.ends) else stop
         witness = bytes(self._data[-WITNESS_BYTES:]) if not self.version.tag and start == self.stop else b""
         asked = [(start - len(witness), stop)]
+        self.num_asked += stop - start
         underway = open_range(self._transport, asked, version=self.version, kept_as=self.version)
         self._ahead.append((start, stop, witness, underway))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ _BUFFER_BYTES = 1 << 16
 _KEPT_BYTES = 1 << 20  # from the beginning: who looks at the first bytes goes back behind them
 _TAIL_BYTES = 1 << 16  # from the end, where a zip has its list of members
 _READ_OVER_BYTES = 1 << 20  # what is skipped by reading, so that all of it is checked
+_WAIT_BYTES = 1 << 17  # that come while a request is waited for
 _SKIMMED_OVER_BYTES = 1 << 18  # likewise where few bytes are wanted here and there
 
 
@@ -90,7 +92,7 @@ class PartedBytes(io.RawIOBase):
         self._digest, self._is_checked = Digest(), False
         self._sample: tuple[int, bytes] | None = None  # of what was given first: another version would have other bytes there
         self._first_bytes, self._quiet, self._is_tail_first = FIRST_BYTES, 0, False
-        self._is_skimmed, self._unwanted = False, 0
+        self._is_skimmed, self._unwanted, self._num_waits = False, 0, 0
         self._sought, self._jump, self._is_steady = 0, 0, False
 
     def expect(self, count: int, *, quiet: int = 0) -> None:
@@ -106,15 +108,24 @@ class PartedBytes(io.RawIOBase):
         """Say, before anything is read, that the end of the file is wanted first."""
         self._is_tail_first = True
 
-    def skim(self, unwanted: int) -> None:
+    def skim(self, unwanted: int) -> int:
         """Say that only a few bytes are wanted at each position that is sought from now on, as of the headers of a tar.
 
         Much between them is left out, and less where the positions have one distance: the next ones are then requested ahead.
 
         Args:
             unwanted: bytes that come next, up to the position that is sought.
+
+        Returns:
+            What it took up to now: bytes, and for each request that was waited for as many as could have come meanwhile;
+                `sys.maxsize` if the server gives no parts.
         """
         self._is_skimmed, self._unwanted = bool(self.version), unwanted
+        return self._num_waits * _WAIT_BYTES + (sys.maxsize if self._pieces is None else self._pieces.num_asked)
+
+    def read_on(self) -> None:
+        """Say that all bytes are wanted again, behind each position that is sought."""
+        self._is_skimmed = False
 
     def bound(self, ends: Sequence[int]) -> None:
         """Say where parts of the file end: who reads up to there has nothing behind it fetched."""
@@ -244,6 +255,7 @@ class PartedBytes(io.RawIOBase):
         elif self._is_whole or not self._pieces.version.tag:
             self._go_local()
         elif self._is_skimmed and place > read:
+            self._num_waits += not self._is_steady
             self._pieces.skip_to(place, self._jump if self._is_steady else 0)
         elif place >= size - _TAIL_BYTES and not self._tail and not self._pieces.has(place):
             version = self._pieces.version

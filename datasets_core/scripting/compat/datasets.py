@@ -179,9 +179,15 @@ Key = int | str | tuple[int, int]
 class Version(version.Version):
     """A version whose numbers may have leading zeros, as dates do.
 
-    >>> Version("2018.04.18", "the first") == "2018.4.18"
-    True
+    >>> Version("2018.04.18", "the first") == "2018.4.18", Version("1.0.0") == "new"
+    (True, False)
     """
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same version, and for its text; other values are no error."""
+        return self.is_valid(other) and super().__eq__(other)
+
+    __hash__ = version.Version.__hash__
 
     def __post_init__(self) -> None:
         text: object = self.version_str

@@ -147,7 +147,8 @@ def check_callable(generator: object) -> None:
     """
     if not callable(generator):
         raise ArgumentTypeError(
-            f"from_generator() takes a function that yields dicts, found {type(generator).__name__}. Give the function itself."
+            f"generator must be callable: a function that yields dicts, found {type(generator).__name__}. "
+            "Give the function itself."
         )
 
 
