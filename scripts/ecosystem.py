@@ -62,6 +62,8 @@ class Library:
 
 GROUPS: Mapping[str, Group] = {
     "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "faiss-cpu")),
+    "evaluation": Group(("sentence-transformers",)),
+    "labelling": Group(("pillow",)),
     "plain": Group(("pandas", "pyarrow"), has_alias=False),
 }
 
@@ -70,6 +72,18 @@ LIBRARIES: Mapping[str, Library] = {
     "accelerate": Library("trainers"),
     "torch": Library("trainers", "torch torchdata"),
     "lightning": Library("trainers"),
+    "trl": Library("trainers"),
+    "sentence-transformers": Library("trainers"),
+    "setfit": Library("trainers"),
+    "peft": Library("trainers"),
+    "evaluate": Library("trainers", "evaluate scikit-learn"),
+    "cleanlab": Library("trainers", "cleanlab[datalab] cleanvision"),
+    "lm-eval": Library("evaluation"),
+    "mteb": Library("evaluation"),
+    "datatrove": Library("evaluation", "datatrove[io,processing]"),
+    "distilabel": Library("labelling"),
+    "argilla": Library("labelling"),
+    "datachain": Library("labelling"),
     **{
         name: Library("plain", requirement, "test_plain.py", f"test_{name.partition('-')[0]}")
         for name, requirement in {
