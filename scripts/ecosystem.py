@@ -48,7 +48,7 @@ class Library:
     Attributes:
         group: the environment that it runs in.
         requirement: what pip is asked for; by default its name.
-        file: its file of `tests/ecosystem`; by default `test_<name>.py`.
+        file: its file of `tests/ecosystem`; by default `test_<name>.py` and those that begin with `test_<name>_`.
         only: the checks of that file that are meant, as of `pytest -k`; by default all.
         reason: why it cannot run here; then it is not installed, and the table says so.
     """
@@ -61,7 +61,9 @@ class Library:
 
 
 GROUPS: Mapping[str, Group] = {
-    "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "sentencepiece", "protobuf")),
+    "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "faiss-cpu")),
+    "evaluation": Group(("sentence-transformers",)),
+    "labelling": Group(("pillow",)),
     "plain": Group(("pandas", "pyarrow"), has_alias=False),
 }
 
@@ -70,6 +72,18 @@ LIBRARIES: Mapping[str, Library] = {
     "accelerate": Library("trainers"),
     "torch": Library("trainers", "torch torchdata"),
     "lightning": Library("trainers"),
+    "trl": Library("trainers"),
+    "sentence-transformers": Library("trainers"),
+    "setfit": Library("trainers"),
+    "peft": Library("trainers"),
+    "evaluate": Library("trainers", "evaluate scikit-learn"),
+    "cleanlab": Library("trainers", "cleanlab[datalab] cleanvision"),
+    "lm-eval": Library("evaluation"),
+    "mteb": Library("evaluation"),
+    "datatrove": Library("evaluation", "datatrove[io,processing]"),
+    "distilabel": Library("labelling"),
+    "argilla": Library("labelling"),
+    "datachain": Library("labelling"),
     **{
         name: Library("plain", requirement, "test_plain.py", f"test_{name.partition('-')[0]}")
         for name, requirement in {
@@ -110,18 +124,20 @@ def environment(folder: Path, group: str, names: list[str]) -> Path:
     python = folder / "bin" / "python"
     asked = [word for name in names for word in (LIBRARIES[name].requirement or name).split()]
     requirements = ["pytest", *GROUPS[group].requirements, *asked]
+    ours = [ROOT, *([ROOT / "compat"] if GROUPS[group].has_alias else [])]
+    wanted = {*requirements, *(line for path in ours for line in (path / "pyproject.toml").read_text().splitlines())}
     installed = folder / "installed.txt"
-    if installed.exists() and set(requirements) <= set(installed.read_text().split()):
+    before = set(installed.read_text().splitlines()) if installed.exists() else set()
+    if wanted <= before:
         return python
     if not python.exists():
         venv.create(folder, with_pip=True)
-    ours = ["-e", str(ROOT), *([str(ROOT / "compat")] if GROUPS[group].has_alias else [])]
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *ours, *requirements]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += ["-e", *map(str, ours), *requirements]
     done = subprocess.run(command, text=True, capture_output=True)
     if done.returncode:
         raise RuntimeError(next((line for line in done.stderr.splitlines() if "ERROR" in line), done.stderr[-300:]))
-    before = installed.read_text().split() if installed.exists() else []
-    installed.write_text("\n".join(sorted({*before, *requirements})))
+    installed.write_text("\n".join(sorted(before | wanted)))
     return python
 
 
@@ -135,10 +151,11 @@ def checked(python: Path, name: str, scratch: Path) -> Row:
     """Run the checks of a library in an environment."""
     library = LIBRARIES[name]
     row = Row(name, version_of(python, (library.requirement or name).split()[0].partition("[")[0]))
-    file = TESTS / (library.file or f"test_{name.replace('-', '_')}.py")
+    stem = f"test_{name.replace('-', '_')}"
+    files = [TESTS / library.file] if library.file else sorted({*TESTS.glob(f"{stem}.py"), *TESTS.glob(f"{stem}_*.py")})
     report = scratch / f"{name}.xml"
     command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-o", "filterwarnings=", f"--confcutdir={TESTS}"]
-    command += ["--tb=short", "-rs", f"--junitxml={report}", f"--basetemp={scratch / name}", str(file)]
+    command += ["--tb=short", "-rs", f"--junitxml={report}", f"--basetemp={scratch / name}", *map(str, files)]
     command += ["-k", library.only] if library.only else []
     offline = dict.fromkeys(("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"), "1")
     others = {"HF_HOME": str(scratch / "home"), "TOKENIZERS_PARALLELISM": "false", "WANDB_MODE": "disabled"}

@@ -7,6 +7,7 @@ import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import json
 import multiprocessing
 import operator
@@ -177,6 +178,7 @@ def test_the_version_is_that_of_datasets_and_tells_ours(alias: ModuleType) -> No
     assert alias.__version__ == importlib.metadata.version("datasets") == COMPATIBLE_VERSION
     assert f"5.2.0+core.{datasets_core.__version__}" == COMPATIBLE_VERSION
     assert "datasets" in importlib.metadata.packages_distributions()["datasets"]
+    assert "datasets_core" in Path(str(alias.__file__)).read_text()
     assert importlib.util.find_spec("datasets") is not None
     assert "huggingface" in importlib.metadata.metadata("datasets")["Home-page"]  # as sentence-transformers asks
 
@@ -339,6 +341,15 @@ def test_a_stream_tells_its_features(alias: ModuleType) -> None:
     found = stream._resolve_features()
     assert found.features == {"a": alias.Value("int64"), "b": alias.Value("string")}
     assert list(found) == list(stream) == [{"a": 1, "b": "1"}, {"a": 2, "b": "2"}]
+
+
+def test_indexes_are_used_as_those_of_datasets() -> None:
+    from datasets_core.dataset.insight.indexes import TextIndex, VectorIndex
+
+    for method in (VectorIndex.search, VectorIndex.search_batch, TextIndex.search, TextIndex.search_batch):
+        assert inspect.signature(method).parameters["k"].default == 10
+    inspect.signature(VectorIndex.save).bind("the index", "the file")
+    inspect.signature(VectorIndex.load).bind("the file")
 
 
 def test_small_helpers(alias: ModuleType, tmp_path: Path) -> None:
@@ -523,6 +534,34 @@ def test_what_libraries_take_from_datasets_and_streams(alias: ModuleType, tmp_pa
     stream = dataset.to_iterable_dataset()
     assert stream._formatting is None
     assert stream.with_format("arrow")._formatting.format_type == "arrow"
+
+
+def test_arrays_of_one_element_are_numbers(alias: ModuleType) -> None:
+    """lerobot stores features of shape (1,) as values."""
+    features = alias.Features({"done": alias.Value("bool"), "n": alias.Value("int8"), "x": alias.Value("float32")})
+    columns = {"done": np.array([[True], [False]]), "n": np.array([[1], [2]]), "x": [np.array([0.5]), np.array([[1.5]])]}
+    found = alias.Dataset.from_dict(columns, features=features)
+    assert found[:] == {"done": [True, False], "n": [1, 2], "x": [0.5, 1.5]}
+    for name in features:
+        with pytest.raises(ValueError, match="is not a valid"):
+            alias.Dataset.from_dict({name: [np.array([1, 0])]}, features=alias.Features({name: features[name]}))
+
+
+def test_arrays_of_arrays_fit_a_shape(alias: ModuleType) -> None:
+    """A column of pandas that was read from Parquet holds nested lists so."""
+    value = np.empty(2, object)
+    value[:] = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
+    features = alias.Features({"grid": alias.Array2D((2, 3), "float32")})
+    assert alias.Dataset.from_dict({"grid": [value]}, features=features)[0] == {"grid": [[1, 2, 3], [4, 5, 6]]}
+    with pytest.raises(ValueError, match="does not fit"):
+        alias.Dataset.from_dict({"grid": [value[:1]]}, features=features)
+
+
+def test_a_format_is_set_again(alias: ModuleType) -> None:
+    dataset = alias.Dataset.from_dict({"a": [1], "b": [2]}).with_format("numpy", columns=["a"], dtype="int8")
+    assert dataset.with_format("arrow").with_format(**dataset.format).format == dataset.format
+    plain = alias.Dataset.from_dict({"a": [1]})
+    assert plain.with_format(**plain.format).format == plain.format
 
 
 def test_pictures_become_bytes(alias: ModuleType) -> None:

@@ -200,9 +200,10 @@ class _Finder:
         return kind(spec.name, f"`{spec.name}` of Hugging Face datasets, by datasets_core.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the top module its version; other names are looked up on use."""
+        """Give the top module its version and its file; other names are looked up on use."""
         if module.__name__ == "datasets":
             module.__version__ = COMPATIBLE_VERSION  # type: ignore[attr-defined]
+            module.__file__ = os.path.join(_PATH, "datasets", "__init__.py")
 
 
 _FINDER = _Finder()

@@ -224,6 +224,8 @@ class FixedShape(Feature):
     def _shaped(self, value: Any) -> Any:
         if not isinstance(value, np.ndarray) and hasattr(value, "__array__"):
             value = np.asarray(value)
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            value = list(value)  # of arrays, as a column of pandas holds nested lists
         self.check_shape(value.shape if isinstance(value, np.ndarray) else self._shape_of(value, self.ndim))
         return value
 

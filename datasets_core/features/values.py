@@ -73,6 +73,19 @@ def plain_scalar(value: Any) -> Any:
     return value
 
 
+def number_of(value: Any) -> Any:
+    """`plain_scalar`, also of an array of one element, as `datasets` takes it for a number.
+
+    >>> number_of(np.array([[2.5]]))
+    2.5
+    """
+    if is_tensor(type(value)) and getattr(value, "ndim", None):
+        value = tensor_array(value)
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(())
+    return plain_scalar(value)
+
+
 def coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     """A function that makes of a value (never None) what Arrow stores under `arrow_type`, or raises CastError.
 
@@ -91,7 +104,7 @@ def _integers(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     high = (1 << (arrow_type.bit_width - signed)) - 1
 
     def coerce(value: Any) -> int:
-        number = _whole(plain_scalar(value), arrow_type)
+        number = _whole(number_of(value), arrow_type)
         if not low <= number <= high:
             raise CastError(f"{shown(number)} does not fit {arrow_type}, which holds {low} to {high}.")
         return number
@@ -123,7 +136,7 @@ def _floats(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     largest = {16: 65504.0, 32: 3.4028235677973366e38, 64: float("inf")}[arrow_type.bit_width]
 
     def coerce(value: Any) -> float:
-        value = plain_scalar(value)
+        value = number_of(value)
         if isinstance(value, (bytes, bytearray, memoryview, complex)):
             raise _refuse(value, arrow_type)
         try:
@@ -139,7 +152,7 @@ def _floats(arrow_type: pa.DataType) -> Callable[[Any], Any]:
 
 def _booleans(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     def coerce(value: Any) -> bool:
-        value = plain_scalar(value)
+        value = number_of(value)
         if isinstance(value, (bool, int, float)) and value in (0, 1):
             return bool(value)
         raise _refuse(value, arrow_type)

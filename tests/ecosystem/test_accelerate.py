@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -167,3 +168,14 @@ def test_accelerate_launch_runs_programs_with_the_alias(tmp_path: Path) -> None:
     command += ["--mixed_precision", "no", "--dynamo_backend", "no", "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.strip() == datasets.__version__, done.stderr
+
+
+def test_its_own_program_passes_in_two_processes(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m"]
+    done = subprocess.run(
+        [*command, "accelerate.test_utils.scripts.test_script"], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+        check=False, env={**os.environ, "ACCELERATE_USE_CPU": "true"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Test split between processes as a datasets.Dataset" in done.stdout
+    assert "Hugging Face datasets is not available" not in done.stdout

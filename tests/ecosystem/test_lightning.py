@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +110,50 @@ def test_fabric(kind: str) -> None:
     fabric.launch()
     found = [n for batch in fabric.setup_dataloaders(loader(kind)) for n in batch["n"].tolist()]
     assert sorted(found) == list(range(24))
+
+
+SCRIPT = """
+    import json, os, sys
+    import datasets, lightning, torch
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.seen = torch.nn.Linear(2, 1), []
+
+        def training_step(self, batch):
+            self.seen += batch["n"].tolist()
+            return self.layer(batch["x"]).mean()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.01)
+
+    found = {}
+    for kind in ("rows", "stream"):
+        table = {"n": list(range(24)), "x": [[float(n), 1.0] for n in range(24)]}
+        dataset = datasets.Dataset.from_dict(table).with_format("torch")
+        if kind == "stream":
+            dataset = dataset.to_iterable_dataset(num_shards=4)
+            rank = int(os.environ["RANK"])
+            dataset = datasets.distributed.split_dataset_by_node(dataset, rank=rank, world_size=2).with_format("torch")
+        model = Model()
+        trainer = lightning.Trainer(
+            accelerator="cpu", devices=2, strategy="ddp", max_epochs=2, logger=False, enable_checkpointing=False,
+            enable_progress_bar=False, enable_model_summary=False, default_root_dir=sys.argv[1],
+        )
+        trainer.fit(model, torch.utils.data.DataLoader(dataset, batch_size=4, shuffle=kind == "rows"))
+        found[kind] = model.seen
+    with open(f"{sys.argv[1]}/{trainer.global_rank}.json", "w") as file:
+        json.dump(found, file)
+"""
+
+
+def test_fit_in_two_processes(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(textwrap.dedent(SCRIPT))
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "program.py", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    one, two = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
+    for kind in ("rows", "stream"):
+        assert len(one[kind]) == len(two[kind]) == 24
+        assert sorted(one[kind][:12] + two[kind][:12]) == sorted(one[kind][12:] + two[kind][12:]) == list(range(24))

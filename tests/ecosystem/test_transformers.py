@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +185,68 @@ def test_seq2seq_trainer_generates(texts: Any, tokenizer: Any, tmp_path: Path) -
     )  # fmt: skip
     trainer.train()
     assert trainer.predict(dataset.select(range(5))).predictions.shape[0] == 5
+
+
+TWO_PROCESSES = """
+    import json, sys
+    import datasets, torch, transformers
+
+    kinds, folder = json.loads(sys.argv[1]), sys.argv[2]
+    ids = [[n % 18 + 2] * (3 + n % 4) for n in range(30)]
+    table = {"input_ids": ids, "label": [n % 2 for n in range(30)], "number": list(range(30))}
+    config = transformers.BertConfig(
+        vocab_size=20, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, num_labels=2
+    )
+
+    class Model(transformers.BertForSequenceClassification):
+        def forward(self, input_ids=None, attention_mask=None, labels=None, number=None):
+            seen.extend(number.tolist()) if self.training else None
+            return super().forward(input_ids, attention_mask, labels=labels)
+
+    def collate(rows):
+        ids = torch.tensor([list(row["input_ids"]) + [0] * (6 - len(row["input_ids"])) for row in rows])
+        labels, numbers = (torch.tensor([int(row[name]) for row in rows]) for name in ("label", "number"))
+        return {"input_ids": ids, "attention_mask": (ids != 0).long(), "labels": labels, "number": numbers}
+
+    found = {}
+    for kind in kinds:
+        dataset, seen = datasets.Dataset.from_dict(table), []
+        if kind.startswith("stream"):
+            dataset = dataset.to_iterable_dataset(num_shards=6).shuffle(seed=1, buffer_size=5)
+        arguments = transformers.TrainingArguments(
+            folder + "/out", per_device_train_batch_size=3, per_device_eval_batch_size=4, report_to=[], use_cpu=True,
+            disable_tqdm=True, save_strategy="no", ddp_backend="gloo", max_steps=10, accelerator_config={
+                "dispatch_batches": {"stream": None, "stream, not dispatched": False}.get(kind),
+            },
+            train_sampling_strategy="group_by_length" if kind == "grouped" else "random",
+        )
+        assert arguments.world_size == 2
+        trainer = transformers.Trainer(
+            Model(config), arguments, collate, dataset, dataset, compute_metrics=lambda found: {"count": len(found.label_ids)}
+        )
+        trainer.train()
+        found[kind] = [seen, trainer.evaluate()["eval_count"]]
+    with open(f"{folder}/{trainer.args.process_index}.json", "w") as file:
+        json.dump(found, file)
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+"""
+
+
+def test_trainer_in_two_processes(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(textwrap.dedent(TWO_PROCESSES))
+    kinds = ["rows", "grouped", "stream", "stream, not dispatched"]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "program.py"]
+    done = subprocess.run(
+        [*command, json.dumps(kinds), str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    one, two = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
+    for kind in kinds:
+        (first, count), (second, other) = one[kind], two[kind]
+        assert count == other == 30
+        assert len(first) == len(second) == 30  # 10 steps of 3 rows: two epochs
+        assert sorted(first[:15] + second[:15]) == sorted(first[15:] + second[15:]) == list(range(30)), kind
 
 
 # -- collators ---------------------------------------------------------------------------------------------------------

@@ -95,13 +95,13 @@ class TextIndex:
                 f"Elasticsearch refused row {bad.get('_id', '?')}: {bad.get('error')}. Mend the text, or es_index_config."
             )
 
-    def search(self, query: str, k: int, **kwargs: Any) -> tuple[list[float], list[int]]:
+    def search(self, query: str, k: int = 10, **kwargs: Any) -> tuple[list[float], list[int]]:
         """Scores and rows of the `k` texts that answer a query best."""
         body = {"query": {"multi_match": {"query": query, "fields": ["text"], "type": "cross_fields"}}, "size": k}
         hits = self.es_client.search(index=self.es_index_name, body=body, **kwargs)["hits"]["hits"]
         return [hit["_score"] for hit in hits], [int(hit["_id"]) for hit in hits]
 
-    def search_batch(self, queries: Iterable[str], k: int, **kwargs: Any) -> tuple[list[list[float]], list[list[int]]]:
+    def search_batch(self, queries: Iterable[str], k: int = 10, **kwargs: Any) -> tuple[list[list[float]], list[list[int]]]:
         """The same for each of several queries, in their order."""
         kwargs.pop("max_workers", None)  # of the threads that the peer starts
         found = [self.search(query, k, **kwargs) for query in queries]
@@ -198,7 +198,7 @@ class VectorIndex:
         )
         return _on_device(faiss, made, self.device)
 
-    def search(self, query: Any, k: int, **kwargs: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def search(self, query: Any, k: int = 10, **kwargs: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return scores and row numbers of the `k` nearest vectors; -1 if there are fewer."""
         vector = np.asarray(query)
         if vector.ndim != 1 and not (vector.ndim == 2 and vector.shape[0] == 1):
@@ -206,7 +206,7 @@ class VectorIndex:
         scores, rows = self.search_batch(vector.reshape(1, -1), k, **kwargs)
         return scores[0], rows[0]
 
-    def search_batch(self, queries: Any, k: int, **kwargs: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def search_batch(self, queries: Any, k: int = 10, **kwargs: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """The same for each row of a matrix."""
         matrix = np.asarray(queries)
         if matrix.ndim != 2:
@@ -224,7 +224,7 @@ class VectorIndex:
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
-    def save(self, file: str | os.PathLike[str], storage_options: dict[str, Any] | None) -> None:
+    def save(self, file: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> None:
         """Write the index to a file, whole or not at all.
 
         Raises:
@@ -250,7 +250,9 @@ class VectorIndex:
             again_on_failure(path, lambda: put_file(store, local.name, inner, len(data)))
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str], device: Device, storage_options: dict[str, Any] | None) -> VectorIndex:
+    def load(
+        cls, file: str | os.PathLike[str], device: Device = None, storage_options: dict[str, Any] | None = None
+    ) -> VectorIndex:
         """Return the index in a file written by `save` or faiss.
 
         Raises:
