@@ -451,8 +451,7 @@ def test_feature_types_that_are_not_below_ours(alias: ModuleType, tmp_path: Path
     monkeypatch.setattr(base, "REGISTERED", dict(base.REGISTERED))
     for module in ("datasets_core.as_datasets.internals", "datasets_core.features.serialization"):
         monkeypatch.setattr(f"{module}.REGISTERED", base.REGISTERED)
-    monkeypatch.setattr(base, "FOREIGN", {})
-    monkeypatch.setattr("datasets_core.as_datasets.internals.FOREIGN", base.FOREIGN)
+    monkeypatch.setattr(base, "_ADOPTED", {})
     register = importlib.import_module("datasets.features.features").register_feature
     register(Frame, "Frame")
     register(Celsius, "Celsius")

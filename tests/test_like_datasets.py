@@ -44,7 +44,7 @@ def test_errors_are_made_of_nothing_or_of_a_text(name: str) -> None:
     kind = getattr(errors, name)
     for args in ((), ("what happened",)):
         error = pickle.loads(pickle.dumps(kind(*args)))
-        assert (type(error), error.args, str(error)) == (kind, args, "".join(args))
+        assert (type(error), error.args or ("",), str(error)) == (kind, args or ("",), "".join(args))
 
 
 @pytest.mark.optional("PIL")

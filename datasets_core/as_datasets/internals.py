@@ -22,11 +22,10 @@ from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
 from datasets_core.features.base import (
-    FOREIGN,
     REGISTERED,
     Feature,
     FeatureType,
-    as_feature,
+    adopted,
     feature_to_arrow,
     register_feature,
 )
@@ -183,55 +182,7 @@ def register_feature_type(feature_cls: type, feature_type: str) -> None:
             f"{feature_cls.__name__} is not a feature type: make it a dataclass with pa_type, or one that returns it when "
             "it is called, or derive it from datasets_core.features.base.Feature."
         )
-    made = _adapted(feature_cls, feature_type)
-    register_feature(made)
-    FOREIGN[feature_cls] = functools.partial(_of_foreign, made)
-
-
-def _adapted(foreign: Any, name: str) -> Any:
-    """Return a class below a foreign feature type and `Feature`, which stores values as that type says."""
-
-    def storage(self: Any) -> FeatureType:
-        arrow_type = foreign.__call__(self) if "__call__" in dir(foreign) else self.pa_type
-        return generate_from_arrow_type(arrow_type)
-
-    def arguments(cls: type) -> tuple[str, ...]:
-        return tuple(field.name for field in dataclasses.fields(foreign) if field.init)
-
-    def equal(self: Any, other: object) -> bool:
-        return isinstance(other, foreign) and all(getattr(self, each) == getattr(other, each) for each in self.arguments())
-
-    members: dict[str, Any] = {
-        "_type": name,
-        "storage": property(storage),
-        "arguments": classmethod(arguments),
-        "__eq__": equal,
-        "__hash__": lambda self: hash(name),
-        "__reduce__": lambda self: (as_feature, (_as_foreign(foreign, self),)),
-        "__module__": foreign.__module__,
-        "__qualname__": foreign.__qualname__,
-    }
-    if hasattr(foreign, "encode_example"):
-        members["needs_encoding"] = True
-    if hasattr(foreign, "decode_example"):
-        members["needs_decoding"] = True
-        members["decode_example"] = lambda self, value, token_per_repo_id=None: foreign.decode_example(self, value)
-    return type(foreign.__name__, (foreign, Feature), members)
-
-
-def _of_foreign(made: Any, given: Any) -> Feature:
-    """Return a feature of the class `made` with the fields of an object of the foreign one."""
-    feature: Feature = object.__new__(made)
-    for field in dataclasses.fields(given):
-        object.__setattr__(feature, field.name, getattr(given, field.name))
-    return feature
-
-
-def _as_foreign(foreign: Any, feature: Any) -> Any:
-    given = object.__new__(foreign)
-    for field in dataclasses.fields(foreign):
-        object.__setattr__(given, field.name, getattr(feature, field.name))
-    return given
+    adopted(feature_cls, feature_type)
 
 
 def generate_from_dict(obj: Any) -> Any:

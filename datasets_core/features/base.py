@@ -24,13 +24,12 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# The names of Arrow's types (`"int32"`, `"timestamp[us, tz=UTC]"`, …), in both directions.
-
-
 MAX_DEPTH = 60
+"""Levels of nesting that a feature, a type or a value may have; Arrow files hold no more than 64."""
 EXTENSION_NAME = b"ARROW:extension:name"
 EXTENSION_VALUE = b"ARROW:extension:metadata"
-"""Levels of nesting that a feature, a type or a value may have; Arrow files hold no more than 64."""
+
+# The names of Arrow's types (`"int32"`, `"timestamp[us, tz=UTC]"`, …), in both directions.
 
 _PLAIN: dict[str, pa.DataType] = {
     "null": pa.null(),
@@ -249,8 +248,6 @@ def storage_of(feature: FeatureType) -> FeatureType:
 REGISTERED: dict[str, type[Feature]] = {}
 OBJECTS: dict[str, type[Feature]] = {}
 """The kinds of other packages, by their names in metadata, and by the paths of the classes whose objects they store unasked."""
-FOREIGN: dict[type, Callable[[Any], Feature]] = {}
-"""Classes of feature types that are not below `Feature`, each with what makes a `Feature` of an object of it."""
 
 
 def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> None:
@@ -459,8 +456,6 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     """
     if isinstance(given, (Feature, FieldLists)):
         return given
-    if type(given) in FOREIGN:
-        return FOREIGN[type(given)](given)
     if depth > MAX_DEPTH:
         raise ConfigurationError(f"The features are nested more than {MAX_DEPTH} levels deep. Keep such a column as Json().")
     if isinstance(given, Mapping):
@@ -530,9 +525,11 @@ class Adopted(Feature):
         return as_feature, (_with_class(self, self.foreign),)
 
 
-@cache
-def adopted(foreign: type) -> type[Adopted]:
-    """The kind of columns of a dataclass that does not derive from `Feature`, known by its `_type` from now on.
+_ADOPTED: dict[type, type[Adopted]] = {}
+
+
+def adopted(foreign: type, name: str | None = None) -> type[Adopted]:
+    """The kind of columns of a dataclass that does not derive from `Feature`, known by `name` (default: `_type`) from now on.
 
     As in Hugging Face `datasets`, its `pa_type`, or else a call without arguments, says how Arrow stores the values, and its
     `encode_example` and `decode_example` convert them. Its objects stay instances of it.
@@ -544,7 +541,9 @@ def adopted(foreign: type) -> type[Adopted]:
     >>> frame, isinstance(frame, Frame), frame == Frame(), frame.arrow_type
     (Frame(), True, True, StructType(struct<path: string>))
     """
-    name = getattr(foreign, "_type", foreign.__name__)
+    if foreign in _ADOPTED and name in (None, _ADOPTED[foreign]._type):
+        return _ADOPTED[foreign]
+    name = name or str(getattr(foreign, "_type", foreign.__name__))
     _check_free(name, foreign)
     own = {
         **{attribute: getattr(foreign, attribute) for attribute in ("__module__", "__qualname__", "__doc__")},
@@ -554,7 +553,7 @@ def adopted(foreign: type) -> type[Adopted]:
         **{method: vars(Adopted)[method] for method in ("__eq__", "__hash__", "__reduce__", "from_json")},
     }
     kind: type[Adopted] = type(foreign.__name__, (foreign, Adopted), own)
-    REGISTERED[name] = kind
+    REGISTERED[name] = _ADOPTED[foreign] = kind
     return kind
 
 

@@ -108,7 +108,7 @@ fetch.parallel: CalledOffError; fetch.range_cache: RangeCache; fetch.range_file:
 RangeFile; fetch.range_plan: Merged; fetch.range_reader: TransportRanges; fetch.ranges.file: _SoughtRanges;
 fetch.ranges.reader: Underway; fetch.ranges.sequential: ReadRequest; fetch.read_ahead: ReadAhead _Item; fetch.remote:
 RemoteFile; fetch.remote_access: StreamedAccess; fetch.remote_archive: Closing Once RemoteArchive RemoteFiles ZipMembers
-_OpenedArchive; fetch.remote_bytes: PartedBytes RemoteBytes StoreBytes; fetch.remote_files: RemoteFacts _SelfClosing;
+_OpenedArchive; fetch.remote_bytes: PartedBytes RemoteBytes StoreBytes; fetch.remote_files: RemoteFacts _Slice _SelfClosing;
 fetch.retry: RetryPolicy SystemClock; fetch.store_ranges: StoreTransport; fetch.streaming_downloads: StreamingDownloadManager;
 fetch.transfer: BodyLimit Fetched HttpSource StoreSource _Body store_errors; fetch.transports: NoRangesError Transport; files:
 Due FileEntry is_url local_path; format.arrays: Casting; format.formatter: Formatter RowFormat; format.nanoseconds:

@@ -21,8 +21,9 @@ from mteb.abstasks.task_metadata import TaskMetadata  # type: ignore[import-not-
 def described(name: str, kind: str, folder: Path, score: str, langs: Any = None) -> Any:
     return TaskMetadata(
         name=name, description="made up", reference=None, dataset={"path": str(folder), "revision": "1"}, type=kind,
-        category="t2t" if kind == "Retrieval" else "t2c", modalities=["text"], eval_splits=["test"],
-        eval_langs=langs or ["eng-Latn"], main_score=score,
+        category="t2t" if kind == "Retrieval" else "t2c", modalities=["text"],
+        eval_splits=["test"], eval_langs=langs or ["eng-Latn"],
+        main_score=score,
         date=("2020-01-01", "2020-12-31"), domains=["Written"], task_subtypes=[], license="mit",
         annotations_creators="derived", dialect=[], sample_creation="created", bibtex_citation="",
     )  # fmt: skip
