@@ -35,10 +35,12 @@ class Group:
     Attributes:
         requirements: what the checks need besides the libraries.
         has_alias: True where `import datasets` gives this library, by the wheel of `compat`.
+        is_loose: True to install the libraries without what they require: they allow only older releases of `datasets`.
     """
 
     requirements: tuple[str, ...] = ()
     has_alias: bool = True
+    is_loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,23 @@ class Library:
     reason: str = ""
 
 
+_OF_LOOSE = (
+    "accelerate", "addict", "aiohttp", "attrs", "av", "colorama", "dacite", "deepdiff", "draccus", "einops", "fire",
+    "imageio", "jieba", "json_repair", "jsonlines", "matplotlib", "modelscope", "nltk", "numba", "omegaconf",
+    "opencv-python-headless", "pandas", "peft", "posthog", "protobuf", "requests", "rouge", "scipy", "sentencepiece",
+    "simplejson", "termcolor", "tiktoken", "torch", "torchaudio", "torchvision", "transformers", "trl", "tyro",
+)  # fmt: skip
+
 GROUPS: Mapping[str, Group] = {
     "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "sentencepiece", "protobuf")),
     "plain": Group(("pandas", "pyarrow"), has_alias=False),
+    "tuning": Group(("accelerate", "scikit-learn", "cleanvision")),
+    "pictures": Group(("torchvision",)),
+    "evaluation": Group(("accelerate", "orjson", "scikit-learn")),
+    "lighteval": Group(("xxhash<4",)),  # it hashes texts, which xxhash 4 does not take
+    "chains": Group(("pillow",)),
+    "feedback": Group(("requests",)),
+    "loose": Group(_OF_LOOSE, is_loose=True),
 }
 
 LIBRARIES: Mapping[str, Library] = {
@@ -84,6 +100,15 @@ LIBRARIES: Mapping[str, Library] = {
             "lightning-plain": "lightning torch",
         }.items()
     },
+    **dict.fromkeys(("trl", "evaluate", "sentence-transformers", "setfit", "peft", "cleanlab"), Library("tuning")),
+    "timm": Library("pictures"),
+    **dict.fromkeys(("lm-eval", "datatrove", "mteb"), Library("evaluation")),
+    "lighteval": Library("lighteval"),
+    "datachain": Library("chains"),
+    **dict.fromkeys(("distilabel", "argilla"), Library("feedback")),
+    **dict.fromkeys(("llamafactory", "ms-swift"), Library("loose")),
+    "lerobot": Library("loose", "lerobot<0.5"),  # later ones require Python 3.12
+    "axolotl": Library("loose", "axolotl<0.20"),  # later ones require Python 3.12
 }
 
 
@@ -109,6 +134,7 @@ def environment(folder: Path, group: str, names: list[str]) -> Path:
     """
     python = folder / "bin" / "python"
     asked = [word for name in names for word in (LIBRARIES[name].requirement or name).split()]
+    is_loose = GROUPS[group].is_loose
     requirements = ["pytest", *GROUPS[group].requirements, *asked]
     installed = folder / "installed.txt"
     if installed.exists() and set(requirements) <= set(installed.read_text().split()):
@@ -116,10 +142,14 @@ def environment(folder: Path, group: str, names: list[str]) -> Path:
     if not python.exists():
         venv.create(folder, with_pip=True)
     ours = ["-e", str(ROOT), *([str(ROOT / "compat")] if GROUPS[group].has_alias else [])]
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *ours, *requirements]
-    done = subprocess.run(command, text=True, capture_output=True)
-    if done.returncode:
-        raise RuntimeError(next((line for line in done.stderr.splitlines() if "ERROR" in line), done.stderr[-300:]))
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    calls = [[*ours, *requirements]]
+    if is_loose:
+        calls = [[*ours, *(each for each in requirements if each not in asked)], ["--no-deps", *asked]]
+    for call in calls:
+        done = subprocess.run([*command, *call], text=True, capture_output=True)
+        if done.returncode:
+            raise RuntimeError(next((line for line in done.stderr.splitlines() if "ERROR" in line), done.stderr[-300:]))
     before = installed.read_text().split() if installed.exists() else []
     installed.write_text("\n".join(sorted({*before, *requirements})))
     return python

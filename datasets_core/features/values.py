@@ -79,7 +79,7 @@ def number_of(value: Any) -> Any:
     >>> number_of(np.array([[2.5]]))
     2.5
     """
-    if is_tensor(type(value)) and getattr(value, "ndim", 0):
+    if is_tensor(type(value)) and getattr(value, "ndim", None):
         value = tensor_array(value)
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(())
