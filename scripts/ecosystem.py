@@ -35,10 +35,12 @@ class Group:
     Attributes:
         requirements: what the checks need besides the libraries.
         has_alias: True where `import datasets` gives this library, by the wheel of `compat`.
+        is_loose: True to install the libraries without what they require: they allow only older releases of `datasets`.
     """
 
     requirements: tuple[str, ...] = ()
     has_alias: bool = True
+    is_loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Library:
     Attributes:
         group: the environment that it runs in.
         requirement: what pip is asked for; by default its name.
-        file: its file of `tests/ecosystem`; by default `test_<name>.py` and those that begin with `test_<name>_`.
+        file: its file of `tests/ecosystem`; by default `test_<name>.py`.
         only: the checks of that file that are meant, as of `pytest -k`; by default all.
         reason: why it cannot run here; then it is not installed, and the table says so.
     """
@@ -60,11 +62,23 @@ class Library:
     reason: str = ""
 
 
+_OF_LOOSE = (
+    "accelerate", "addict", "aiohttp", "attrs", "av", "colorama", "dacite", "deepdiff", "draccus", "einops", "fire",
+    "imageio", "jieba", "json_repair", "jsonlines", "matplotlib", "modelscope", "nltk", "numba", "omegaconf",
+    "opencv-python-headless", "pandas", "peft", "posthog", "protobuf", "requests", "rouge", "scipy", "sentencepiece",
+    "simplejson", "termcolor", "tiktoken", "torch", "torchaudio", "torchvision", "transformers", "trl", "tyro",
+)  # fmt: skip
+
 GROUPS: Mapping[str, Group] = {
-    "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "faiss-cpu")),
-    "evaluation": Group(("sentence-transformers",)),
-    "labelling": Group(("pillow",)),
+    "trainers": Group(("pillow", "soundfile", "soxr", "librosa", "sentencepiece", "protobuf")),
     "plain": Group(("pandas", "pyarrow"), has_alias=False),
+    "tuning": Group(("accelerate", "scikit-learn", "cleanvision")),
+    "pictures": Group(("torchvision",)),
+    "evaluation": Group(("accelerate", "orjson", "scikit-learn")),
+    "lighteval": Group(("xxhash<4",)),  # it hashes texts, which xxhash 4 does not take
+    "chains": Group(("pillow",)),
+    "feedback": Group(("requests",)),
+    "loose": Group(_OF_LOOSE, is_loose=True),
 }
 
 LIBRARIES: Mapping[str, Library] = {
@@ -72,18 +86,6 @@ LIBRARIES: Mapping[str, Library] = {
     "accelerate": Library("trainers"),
     "torch": Library("trainers", "torch torchdata"),
     "lightning": Library("trainers"),
-    "trl": Library("trainers"),
-    "sentence-transformers": Library("trainers"),
-    "setfit": Library("trainers"),
-    "peft": Library("trainers"),
-    "evaluate": Library("trainers", "evaluate scikit-learn"),
-    "cleanlab": Library("trainers", "cleanlab[datalab] cleanvision"),
-    "lm-eval": Library("evaluation"),
-    "mteb": Library("evaluation"),
-    "datatrove": Library("evaluation", "datatrove[io,processing]"),
-    "distilabel": Library("labelling"),
-    "argilla": Library("labelling"),
-    "datachain": Library("labelling"),
     **{
         name: Library("plain", requirement, "test_plain.py", f"test_{name.partition('-')[0]}")
         for name, requirement in {
@@ -98,6 +100,15 @@ LIBRARIES: Mapping[str, Library] = {
             "lightning-plain": "lightning torch",
         }.items()
     },
+    **dict.fromkeys(("trl", "evaluate", "sentence-transformers", "setfit", "peft", "cleanlab"), Library("tuning")),
+    "timm": Library("pictures"),
+    **dict.fromkeys(("lm-eval", "datatrove", "mteb"), Library("evaluation")),
+    "lighteval": Library("lighteval"),
+    "datachain": Library("chains"),
+    **dict.fromkeys(("distilabel", "argilla"), Library("feedback")),
+    **dict.fromkeys(("llamafactory", "ms-swift"), Library("loose")),
+    "lerobot": Library("loose", "lerobot<0.5"),  # later ones require Python 3.12
+    "axolotl": Library("loose", "axolotl<0.20"),  # later ones require Python 3.12
 }
 
 
@@ -123,21 +134,24 @@ def environment(folder: Path, group: str, names: list[str]) -> Path:
     """
     python = folder / "bin" / "python"
     asked = [word for name in names for word in (LIBRARIES[name].requirement or name).split()]
+    is_loose = GROUPS[group].is_loose
     requirements = ["pytest", *GROUPS[group].requirements, *asked]
-    ours = [ROOT, *([ROOT / "compat"] if GROUPS[group].has_alias else [])]
-    wanted = {*requirements, *(line for path in ours for line in (path / "pyproject.toml").read_text().splitlines())}
     installed = folder / "installed.txt"
-    before = set(installed.read_text().splitlines()) if installed.exists() else set()
-    if wanted <= before:
+    if installed.exists() and set(requirements) <= set(installed.read_text().split()):
         return python
     if not python.exists():
         venv.create(folder, with_pip=True)
+    ours = ["-e", str(ROOT), *([str(ROOT / "compat")] if GROUPS[group].has_alias else [])]
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += ["-e", *map(str, ours), *requirements]
-    done = subprocess.run(command, text=True, capture_output=True)
-    if done.returncode:
-        raise RuntimeError(next((line for line in done.stderr.splitlines() if "ERROR" in line), done.stderr[-300:]))
-    installed.write_text("\n".join(sorted(before | wanted)))
+    calls = [[*ours, *requirements]]
+    if is_loose:
+        calls = [[*ours, *(each for each in requirements if each not in asked)], ["--no-deps", *asked]]
+    for call in calls:
+        done = subprocess.run([*command, *call], text=True, capture_output=True)
+        if done.returncode:
+            raise RuntimeError(next((line for line in done.stderr.splitlines() if "ERROR" in line), done.stderr[-300:]))
+    before = installed.read_text().split() if installed.exists() else []
+    installed.write_text("\n".join(sorted({*before, *requirements})))
     return python
 
 
@@ -151,11 +165,10 @@ def checked(python: Path, name: str, scratch: Path) -> Row:
     """Run the checks of a library in an environment."""
     library = LIBRARIES[name]
     row = Row(name, version_of(python, (library.requirement or name).split()[0].partition("[")[0]))
-    stem = f"test_{name.replace('-', '_')}"
-    files = [TESTS / library.file] if library.file else sorted({*TESTS.glob(f"{stem}.py"), *TESTS.glob(f"{stem}_*.py")})
+    file = TESTS / (library.file or f"test_{name.replace('-', '_')}.py")
     report = scratch / f"{name}.xml"
     command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-o", "filterwarnings=", f"--confcutdir={TESTS}"]
-    command += ["--tb=short", "-rs", f"--junitxml={report}", f"--basetemp={scratch / name}", *map(str, files)]
+    command += ["--tb=short", "-rs", f"--junitxml={report}", f"--basetemp={scratch / name}", str(file)]
     command += ["-k", library.only] if library.only else []
     offline = dict.fromkeys(("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"), "1")
     others = {"HF_HOME": str(scratch / "home"), "TOKENIZERS_PARALLELISM": "false", "WANDB_MODE": "disabled"}

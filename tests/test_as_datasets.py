@@ -557,6 +557,22 @@ def test_arrays_of_arrays_fit_a_shape(alias: ModuleType) -> None:
         alias.Dataset.from_dict({"grid": [value[:1]]}, features=features)
 
 
+def test_datasets_of_a_subclass_are_joined(alias: ModuleType) -> None:
+    class Tokens(alias.Dataset):  # type: ignore[misc, name-defined]
+        def __init__(self, function: Any, rows: Any) -> None:
+            super().__init__(rows.map(function, load_from_cache_file=False).data)
+
+    made = [Tokens(lambda row: {"n": row["a"] + 1}, alias.Dataset.from_dict({"a": [i]})) for i in range(2)]
+    below = alias.concatenate_datasets(made)
+    assert below[:] == {"a": [0, 1], "n": [1, 2]}
+    assert type(below) is alias.Dataset
+    assert alias.concatenate_datasets([made[0], made[1].rename_columns({"a": "b", "n": "m"})], axis=1)[0] == {
+        "a": 0, "n": 1, "b": 1, "m": 2,
+    }  # fmt: skip
+    assert alias.interleave_datasets(made)["n"][:] == [1, 2]
+    assert made[0].select([0]).map(lambda row: {"k": 1}, load_from_cache_file=False)[0] == {"a": 0, "n": 1, "k": 1}
+
+
 def test_a_format_is_set_again(alias: ModuleType) -> None:
     dataset = alias.Dataset.from_dict({"a": [1], "b": [2]}).with_format("numpy", columns=["a"], dtype="int8")
     assert dataset.with_format("arrow").with_format(**dataset.format).format == dataset.format

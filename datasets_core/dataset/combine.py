@@ -358,7 +358,9 @@ def _made(
         raise CastError("info.features are not those of the datasets together. Leave them out, or cast the datasets first.")
     info = info.copy()
     info.features = features
-    made = type(datasets[0])(table, info=info, split=split)
+    from datasets_core.dataset.dataset import Dataset  # which imports this module; a subclass may take other arguments
+
+    made = Dataset(table, info=info, split=split)
     made._index = index
     made._lineage = Lineage(operation, tuple(dataset._lineage for dataset in datasets))
     if any(dataset._paths is not None for dataset in datasets):
