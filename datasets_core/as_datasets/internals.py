@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.config import settings
+from datasets_core.distributed import split_dataset_by_node as node_split
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
 from datasets_core.features.base import (
@@ -367,6 +368,38 @@ class Extractor:
     ) -> None:
         """Unpack an archive into `output_path`."""
         extract(input_path, os.fspath(output_path))
+
+
+# Nodes.
+
+
+def split_dataset_by_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto", **lanes: Any) -> Any:
+    """Return the rows for one of `world_size` nodes.
+
+    Args:
+        dataset: all rows.
+        rank: number of the node, from 0.
+        world_size: number of nodes.
+        strategy: "shards" gives each node every so many shards of a stream, as `datasets` does; for others see
+            `datasets_core.distributed.split_dataset_by_node`.
+        lanes: `lanes=` and `ends=` of that function.
+
+    >>> from datasets_core import IterableDataset
+    >>> stream = IterableDataset.from_dict({"a": [1, 2, 3, 4]}, num_shards=4)
+    >>> list(split_dataset_by_node(stream, rank=1, world_size=2, strategy="shards")["a"])
+    [2, 4]
+
+    Raises:
+        ConfigurationError: an unknown node or strategy, or fewer shards than nodes.
+    """
+    found = node_split(dataset, rank, world_size, strategy, **lanes)
+    if strategy != "shards":
+        return found
+    if dataset.num_shards < world_size:
+        raise ConfigurationError(
+            f"strategy='shards' gives each node a shard: num_shards={dataset.num_shards} of world_size={world_size}."
+        )
+    return dataset.shard(world_size, rank, contiguous=False)
 
 
 # Small helpers.

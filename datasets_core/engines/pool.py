@@ -352,6 +352,7 @@ def in_order(
         ahead: how many jobs are in work at most.
         label: of the work, for the log.
     """
+    assert ahead > 0, "no job would ever be done"
     with pool.working() as submit:
         yield from done(submit, work, jobs, ahead, ordered=True, label=label)
 

@@ -298,7 +298,7 @@ def shard_limits(max_bytes: int | None, num_shards: Any, num_proc: int | None, *
     """
     get_engine(num_proc=num_proc)  # refuses a number that means nothing
     if max_bytes is not None and num_shards is not None:
-        raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+        raise ConfigurationError("Give either max_shard_size or num_shards, not both.")
     if num_shards is not None:
         if isinstance(num_shards, bool) or not hasattr(num_shards, "__index__") or num_shards < 1:
             where = "" if split is None else f" for split {split!r}"

@@ -111,7 +111,7 @@ def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger
         features: features of their result; None if only the rows tell.
         errors: handling of rows that fail.
     """
-    pool = next((step.decoding.pool for step in reversed(steps) if step.decoding is not None), None)
+    pool = next((step.decoding.decoders for step in reversed(steps) if step.decoding is not None), None)
     if pool is None and errors is None:
         return None
     if features is not None and not any(map(has_media, features.values())):

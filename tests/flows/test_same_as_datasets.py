@@ -181,3 +181,25 @@ def test_what_cannot_be_hashed_cannot_be_pickled(datasets: ModuleType) -> None:
 
     with pytest.raises(pickle.PicklingError, match="locked"):
         datasets.fingerprint.Hasher.hash(Locked())
+
+
+# -- nodes -------------------------------------------------------------------------------------------------------------
+
+
+def test_nodes_get_every_so_many_shards(datasets: ModuleType) -> None:
+    split = importlib.import_module("datasets.distributed").split_dataset_by_node
+    stream = datasets.IterableDataset.from_dict({"a": list(range(12))}, num_shards=4)
+
+    def parts(nodes: int, strategy: str) -> list[list[int]]:
+        return [list(split(stream, rank, nodes, strategy)["a"]) for rank in range(nodes)]
+
+    assert parts(2, "shards") == [[0, 1, 2, 6, 7, 8], [3, 4, 5, 9, 10, 11]]
+    assert parts(3, "shards") == [[0, 1, 2, 9, 10, 11], [3, 4, 5], [6, 7, 8]]
+    assert parts(3, "examples") == [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
+    assert parts(3, "auto") == parts(3, "lanes")
+    assert split(datasets.Dataset.from_dict({"a": [1, 2, 3]}), 0, 2)["a"][:] == [1, 2]
+    with pytest.raises(ValueError, match="num_shards=4 of world_size=5"):
+        parts(5, "shards")
+    for node in (2, -1):
+        with pytest.raises(ValueError, match=f"rank={node}"):
+            split(stream, node, 2, "shards")

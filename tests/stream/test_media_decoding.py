@@ -126,3 +126,12 @@ def test_decoded_values_stay_with_their_rows() -> None:
     for other in (done.take([1, 0]), done.slice(1, 3), joined([done, done])):
         assert isinstance(other, DecodedBlock)
         assert [row["image"].getpixel((0, 0)) for row in other.rows()] == [row["a"] for row in other.rows()]
+
+
+@pytest.mark.parametrize("features", [None, Features({"a": Value("int64")}), Features({"a": Image()})])
+def test_rows_of_a_generator_come_from_threads_too(features: Features | None) -> None:
+    value: Any = _png(7) if features is not None and isinstance(features["a"], Image) else 7
+    stream = IterableDataset.from_generator(lambda: ({"a": value} for _ in range(3)), features=features)
+    rows = list(stream.decode(num_threads=2))
+    assert len(rows) == len(list(stream)) == 3
+    assert rows[0] == next(iter(stream))

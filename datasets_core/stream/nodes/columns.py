@@ -338,11 +338,11 @@ class Decoding(_KeepsColumns):
 
     Attributes:
         is_on: True to decode.
-        pool: decodes them while rows are read; None: the reading thread.
+        decoders: the workers that decode them while rows are read (see `decoding_of`); None: the reading thread.
     """
 
     is_on: bool
-    pool: WorkerPool | None = field(default=None, compare=False)
+    decoders: WorkerPool | None = field(default=None, compare=False)
 
     @property
     def parts(self) -> tuple[Any, ...]:
