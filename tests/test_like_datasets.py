@@ -8,6 +8,8 @@ import os
 import pickle
 import signal
 import sqlite3
+import subprocess
+import sys
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -374,3 +376,67 @@ def test_an_own_feature_class_takes_no_name_of_the_library() -> None:
         Features({"v": dataclass(type("Video", (), {"pa_type": pa.int8()}))()})
     with pytest.raises(TypeError, match="not a feature"):
         Features({"v": dataclass(type("Nothing", (), {}))()})
+
+
+def test_an_added_item_is_text_as_arrow_writes_it() -> None:
+    dataset = Dataset.from_dict({"text": ["x"], "number": [1]})
+    moment = dt.datetime(2020, 1, 1)
+    for value, text in (
+        (2.0, "2"),
+        (2.5, "2.5"),
+        (True, "true"),
+        (7, "7"),
+        (None, None),
+        (moment, "2020-01-01 00:00:00.000000"),
+    ):
+        assert dataset.add_item({"text": value, "number": "5"})[-1] == {"text": text, "number": 5}
+
+
+def test_values_are_encoded_by_hand() -> None:
+    for dtype, value, stored in (
+        ("int32", "3", 3),
+        ("float32", "2.5", 2.5),
+        ("float64", 3, 3.0),
+        ("bool", 1, True),
+        ("string", 3, "3"),
+    ):
+        found = Value(dtype).encode_example(value)
+        assert (type(found), found) == (type(stored), stored)
+    with pytest.raises(errors.CastError):
+        Value("int32").encode_example(3.5)
+
+
+class _Held:
+    def __init__(self, values: list[int]) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.values, dtype)
+
+
+def test_objects_that_are_arrays_come_as_arrays_of_streams() -> None:
+    stream = Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": _Held([row["a"], 3])})
+    rows = list(stream.with_format("numpy"))
+    assert all(type(row["b"]) is np.ndarray for row in rows) and [row["b"].tolist() for row in rows] == [[1, 3], [2, 3]]
+
+
+def test_names_of_datasets_that_are_modules_too_are_what_they_are_there() -> None:
+    code = """
+import warnings
+from datasets_core import as_datasets
+as_datasets.install()
+import datasets
+import datasets.utils.experimental, datasets.utils.tqdm
+from datasets.utils.experimental import experimental
+assert datasets.experimental is datasets.utils.experimental is experimental
+assert isinstance(datasets.utils.tqdm, type) and list(datasets.utils.logging.tqdm(range(2))) == [0, 1]
+assert datasets.logging.log_levels["warning"] == datasets.logging.WARNING
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    assert experimental(lambda: 5)() == 5
+assert [each.category for each in told] == [UserWarning]
+assert issubclass(datasets.builder.InvalidConfigName, ValueError)
+assert isinstance(datasets.Dataset.from_dict({"a": [1]}).data, datasets.table.InMemoryTable)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

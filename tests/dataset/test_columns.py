@@ -200,7 +200,7 @@ _CASTS: list[tuple[Any, Any, Any, Any]] = [
 def test_kinds_become_other_kinds(tmp_path: Path, values: Any, before: Any, after: Any, wanted: Any, is_stored: bool) -> None:
     dataset = Dataset.from_dict({"a": values, "b": list(range(len(values)))}, Features({"a": before, "b": Value("int64")}))
     if is_stored:
-        dataset = _on_disk(tmp_path / "rows", dataset.data)
+        dataset = _on_disk(tmp_path / "rows", dataset.data.table)
 
     cast = dataset.cast_column("a", after)
 
