@@ -62,7 +62,7 @@ def split_dataset_by_node(
         ConfigurationError: an unknown node, strategy or end, or "drop" and "pad" where nodes cannot be even.
     """
     if strategy not in _STRATEGIES:
-        raise ConfigurationError(f"strategy={strategy!r} is unknown. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
+        raise ConfigurationError(f"Invalid strategy {strategy!r}. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
     if ends not in ENDS:
         raise ConfigurationError(f"ends={ends!r} is unknown. Choose one of {', '.join(map(repr, ENDS))}.")
     rank, world_size = whole_number("rank", rank), at_least_one("world_size", world_size)
@@ -71,7 +71,7 @@ def split_dataset_by_node(
     if isinstance(dataset, Dataset):
         if strategy != "auto" or ends != "keep":
             given = f"strategy={strategy!r}" if strategy != "auto" else f"ends={ends!r}"
-            raise ConfigurationError(f"{given} is for streams alone. Leave it out.")
+            raise ConfigurationError(f"{given} is for streams. Map-style datasets only support strategy='auto', ends='keep'.")
         return dataset.shard(world_size, rank, contiguous=True)
     if strategy in ("auto", "lanes"):
         return dataset._in_shards(_rank_lanes(rank, world_size, at_least_one("lanes", lanes), ends))

@@ -22,6 +22,7 @@ import pytest
 
 from datasets_core import Dataset, Features, Image, List, Translation, Value, Version, errors, load_dataset
 from datasets_core.building.hooks import BuilderConfig
+from datasets_core.distributed import split_dataset_by_node
 
 
 def test_a_config_name_that_no_folder_can_have_is_an_error_of_its_own() -> None:
@@ -440,3 +441,27 @@ assert isinstance(datasets.Dataset.from_dict({"a": [1]}).data, datasets.table.In
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_files_that_are_read_into_memory_are_counted_by_arrow(tmp_path: Path) -> None:
+    Dataset.from_dict({"a": list(range(10_000))}).save_to_disk(tmp_path / "rows")
+    file = next((tmp_path / "rows").glob("*.arrow"))
+    before = pa.total_allocated_bytes()
+    rows = Dataset.from_file(file, in_memory=True)
+    assert pa.total_allocated_bytes() - before >= 80_000 and rows[-1] == {"a": 9999}
+
+
+def test_messages_hold_the_words_that_code_compares() -> None:
+    with pytest.raises(ValueError, match="Bad characters"):
+        BuilderConfig(name="a*b")
+    with pytest.raises(TypeError, match="generator must be callable"):
+        Dataset.from_generator([{"a": 1}])  # type: ignore[arg-type]
+    stream = Dataset.from_dict({"a": [1, 2], "b": [1, 2]}).to_iterable_dataset()
+    with pytest.raises(ValueError, match="Column lengths mismatch"):
+        list(stream.map(lambda batch: {"a": batch["a"][:1]}, batched=True))
+    for rows, strategy, text in (
+        (stream, "no", "Invalid strategy"),
+        (Dataset.from_dict({"a": [1]}), "examples", "Map-style datasets"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            split_dataset_by_node(rows, 0, 1, strategy=strategy)  # type: ignore[type-var]

@@ -493,8 +493,12 @@ class FileShard:
             check_ends(self.path, self.kind, self._size)
         if self._in_memory:
             if self._content is None:
-                with files.open_binary(self.path, self._storage_options) as handle:
-                    self._content = pa.py_buffer(handle.read())
+                if files.is_url(self.path):
+                    with files.open_binary(self.path, self._storage_options) as handle:
+                        self._content = pa.py_buffer(handle.read())
+                else:
+                    with pa.OSFile(files.local_path(self.path)) as handle:
+                        self._content = handle.read_buffer()  # counted by Arrow
             return self._content
         if files.is_url(self.path):
             return pa.PythonFile(files.open_binary(self.path, self._storage_options), mode="r")

@@ -148,7 +148,7 @@ def check_callable(generator: object) -> None:
     """
     if not callable(generator):
         raise ArgumentTypeError(
-            f"from_generator() takes a function that yields dicts, found {type(generator).__name__}. Give the function itself."
+            f"The generator must be callable, found {type(generator).__name__}. Give the function that yields dicts itself."
         )
 
 
