@@ -8,6 +8,8 @@ import os
 import pickle
 import signal
 import sqlite3
+import subprocess
+import sys
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,7 @@ import pytest
 
 from datasets_core import Dataset, Features, Image, List, Translation, Value, Version, errors, load_dataset
 from datasets_core.building.hooks import BuilderConfig
+from datasets_core.distributed import split_dataset_by_node
 
 
 def test_a_config_name_that_no_folder_can_have_is_an_error_of_its_own() -> None:
@@ -361,3 +364,91 @@ def test_an_own_feature_class_takes_no_name_of_the_library() -> None:
         Features({"v": dataclass(type("Video", (), {"pa_type": pa.int8()}))()})
     with pytest.raises(TypeError, match="not a feature"):
         Features({"v": dataclass(type("Nothing", (), {}))()})
+
+
+def test_an_added_item_is_text_as_arrow_writes_it() -> None:
+    dataset = Dataset.from_dict({"text": ["x"], "number": [1]})
+    moment = dt.datetime(2020, 1, 1)
+    for value, text in (
+        (2.0, "2"),
+        (2.5, "2.5"),
+        (True, "true"),
+        (7, "7"),
+        (None, None),
+        (moment, "2020-01-01 00:00:00.000000"),
+    ):
+        assert dataset.add_item({"text": value, "number": "5"})[-1] == {"text": text, "number": 5}
+
+
+def test_values_are_encoded_by_hand() -> None:
+    for dtype, value, stored in (
+        ("int32", "3", 3),
+        ("float32", "2.5", 2.5),
+        ("float64", 3, 3.0),
+        ("bool", 1, True),
+        ("string", 3, "3"),
+    ):
+        found = Value(dtype).encode_example(value)
+        assert (type(found), found) == (type(stored), stored)
+    with pytest.raises(errors.CastError):
+        Value("int32").encode_example(3.5)
+
+
+class _Held:
+    def __init__(self, values: list[int]) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.values, dtype)
+
+
+def test_objects_that_are_arrays_come_as_arrays_of_streams() -> None:
+    stream = Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": _Held([row["a"], 3])})
+    rows = list(stream.with_format("numpy"))
+    assert all(type(row["b"]) is np.ndarray for row in rows) and [row["b"].tolist() for row in rows] == [[1, 3], [2, 3]]
+
+
+def test_names_of_datasets_that_are_modules_too_are_what_they_are_there() -> None:
+    code = """
+import warnings
+from datasets_core import as_datasets
+as_datasets.install()
+import datasets
+import datasets.utils.experimental, datasets.utils.tqdm
+from datasets.utils.experimental import experimental
+assert datasets.experimental is datasets.utils.experimental is experimental
+assert isinstance(datasets.utils.tqdm, type) and list(datasets.utils.logging.tqdm(range(2))) == [0, 1]
+assert datasets.logging.log_levels["warning"] == datasets.logging.WARNING
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    assert experimental(lambda: 5)() == 5
+assert [each.category for each in told] == [UserWarning]
+assert issubclass(datasets.builder.InvalidConfigName, ValueError)
+assert isinstance(datasets.Dataset.from_dict({"a": [1]}).data, datasets.table.InMemoryTable)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_files_that_are_read_into_memory_are_counted_by_arrow(tmp_path: Path) -> None:
+    Dataset.from_dict({"a": list(range(10_000))}).save_to_disk(tmp_path / "rows")
+    file = next((tmp_path / "rows").glob("*.arrow"))
+    before = pa.total_allocated_bytes()
+    rows = Dataset.from_file(file, in_memory=True)
+    assert pa.total_allocated_bytes() - before >= 80_000 and rows[-1] == {"a": 9999}
+
+
+def test_messages_hold_the_words_that_code_compares() -> None:
+    with pytest.raises(ValueError, match="Bad characters"):
+        BuilderConfig(name="a*b")
+    with pytest.raises(TypeError, match="generator must be callable"):
+        Dataset.from_generator([{"a": 1}])  # type: ignore[arg-type]
+    stream = Dataset.from_dict({"a": [1, 2], "b": [1, 2]}).to_iterable_dataset()
+    with pytest.raises(ValueError, match="Column lengths mismatch"):
+        list(stream.map(lambda batch: {"a": batch["a"][:1]}, batched=True))
+    for rows, strategy, text in (
+        (stream, "no", "Invalid strategy"),
+        (Dataset.from_dict({"a": [1]}), "examples", "Map-style datasets"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            split_dataset_by_node(rows, 0, 1, strategy=strategy)  # type: ignore[type-var]

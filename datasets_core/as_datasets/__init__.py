@@ -119,9 +119,9 @@ class AliasModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return sorted({each for each in MODULES[self.__name__] if not each.startswith("_")})
-        if f"{self.__name__}.{name}" in MODULES:
-            return importlib.import_module(f"{self.__name__}.{name}")
         home = MODULES[self.__name__].get(name)
+        if home is None and f"{self.__name__}.{name}" in MODULES:
+            return importlib.import_module(f"{self.__name__}.{name}")
         if home is not None:
             value = _opened(home)
             if not home.endswith("()"):
@@ -138,6 +138,10 @@ class AliasModule(ModuleType):
         reason = reason_for(self.__name__, name)
         message = f"{self.__name__}.{name} of datasets {COMPATIBLE_VERSION} is not in datasets_core: {reason}"
         raise AttributeError(message, name=name, obj=self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, AliasModule) and name in MODULES[self.__name__]):  # as `utils.tqdm`, a class and a module
+            super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         names = {*super().__dir__(), *MODULES[self.__name__]} - {"*"}

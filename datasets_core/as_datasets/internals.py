@@ -12,6 +12,7 @@ import re
 import secrets
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -134,6 +135,23 @@ def get_temporary_cache_files_directory() -> str:
     folder = tempfile.mkdtemp(prefix="hf_datasets-")
     atexit.register(shutil.rmtree, folder, True)
     return folder
+
+
+# Small names.
+
+LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
+
+
+def experimental(fn: Callable[..., T]) -> Callable[..., T]:
+    """Return the function with a warning at each call."""
+
+    @functools.wraps(fn)
+    def warned(*args: Any, **kwargs: Any) -> T:
+        text = f"{fn.__name__!r} is experimental and might be subject to breaking changes in the future."
+        warnings.warn(text, UserWarning, stacklevel=2)
+        return fn(*args, **kwargs)
+
+    return warned
 
 
 # Features.

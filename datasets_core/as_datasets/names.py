@@ -70,9 +70,11 @@ _COLUMNS = _at("datasets_core.store.rows.column", "Column")
 _STREAM_COLUMNS = _at("datasets_core.stream.iterable", "IterableColumn")
 _EXTRACTORS = _at(f"{_ALIAS}.internals", "ExtractManager", "Extractor")
 _BARS = {"tqdm": "tqdm.auto:tqdm", "hf_tqdm": "tqdm.auto:tqdm"}
+_EXPERIMENTAL = _at(f"{_ALIAS}.internals", "experimental")
+_LEVELS = {"log_levels": f"{_ALIAS}.internals:LOG_LEVELS"}
 
 _WIDER: Mapping[str, Mapping[str, str]] = {
-    "datasets": {**_COLUMNS, **_STREAM_COLUMNS, **_KINDS},
+    "datasets": {**_COLUMNS, **_STREAM_COLUMNS, **_KINDS, **_EXPERIMENTAL},
     "datasets.arrow_dataset": {
         **_COLUMNS, **_WRITERS, **_READERS, **_FINGERPRINTS, **_TABLES, **_LAZY, **_KINDS, "tqdm": _BARS["tqdm"],
     },
@@ -106,7 +108,11 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.load": {**_FORMAT_TABLES, **_EMPTY, "MetadataConfigs": _CARDS["MetadataConfigs"]},
     "datasets.packaged_modules": _FORMAT_TABLES,
     "datasets.table": _TABLES,
+    "datasets.logging": _LEVELS,
+    "datasets.utils": {**_EXPERIMENTAL, "tqdm": _BARS["tqdm"]},
     "datasets.utils._filelock": _LOCKS,
+    "datasets.utils.experimental": _EXPERIMENTAL,
+    "datasets.utils.logging": _LEVELS,
     "datasets.utils.extract": _EXTRACTORS,
     "datasets.utils.file_utils": {
         **_at(f"{_ALIAS}.internals", "estimate_dataset_size"),
@@ -137,6 +143,7 @@ _REASONS: Mapping[str, str] = {
     "datasets.formatting.get_formatter": "rows come in a format by dataset.with_format()",
     "datasets.formatting.query_table": "rows are taken by dataset[numbers] or dataset.select(numbers)",
     "datasets.fingerprint.fingerprint_transform": "methods of a subclass give new_fingerprint= to the methods that they call",
+    "datasets.splits.NamedSplitAll": "load_dataset(..., split='all') gives the rows of all splits",
     "datasets.tasks": "tasks were removed in datasets 3.0; name the columns by rename_columns()",
 }
 _PRIVATE = "it is a private detail of that library; please report which library needs it"

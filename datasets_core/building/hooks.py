@@ -115,7 +115,7 @@ def check_name(name: object) -> None:
     bad = sorted(_FORBIDDEN.intersection(name))
     if bad:
         raise InvalidConfigNameError(
-            f"The config name {name!r} holds {bad[0]!r}, which no folder name may hold. Choose another name."
+            f"Bad characters in the config name {name!r}: no folder may have {bad[0]!r} in its name. Choose another name."
         )
 
 

@@ -6,6 +6,7 @@ Each method imports what does its work: together 10 ms that reading does without
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -108,10 +109,21 @@ def item_table(item: Mapping[str, Any], features: Features, row: int) -> pa.Tabl
     """
     for name, value in item.items():
         _check_fields(features[name], value, name, row)
+    item = {name: _as_text(value) if _is_text(features[name]) else value for name, value in item.items()}
     try:
-        return pa.Table.from_batches([RowEncoder(features).encode([dict(item)])], features.arrow_schema)
+        return pa.Table.from_batches([RowEncoder(features).encode([item])], features.arrow_schema)
     except CellCastError as error:
         raise CellCastError(error.column, error.reason, row=row) from error
+
+
+def _is_text(feature: FeatureType) -> bool:
+    return isinstance(feature, Value) and feature.dtype in ("string", "large_string")
+
+
+def _as_text(value: Any) -> Any:
+    """The text that Arrow makes of a number, a boolean or a time: `2` of 2.0; other values stay."""
+    is_plain = isinstance(value, (bool, float, np.floating, np.bool_, date, time, timedelta))
+    return pa.scalar(value).cast(pa.string()).as_py() if is_plain else value
 
 
 def _check_fields(feature: FeatureType, value: Any, path: str, row: int) -> None:

@@ -337,7 +337,7 @@ def test_a_generator_that_fails_names_the_row_and_leaves_nothing(tmp_path: Path,
 
 @pytest.mark.parametrize("generator", [5, [{"a": 1}]])
 def test_what_is_no_function_is_refused(tmp_path: Path, generator: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="takes a function"):
+    with pytest.raises(ArgumentTypeError, match="must be callable"):
         Dataset.from_generator(generator, cache_dir=tmp_path)
 
 

@@ -447,7 +447,8 @@ def _array(value: Any, made_by: Kit) -> Any:
         return value.detach().cpu().numpy()
     if hasattr(value, "detach"):
         return np.asarray(value.detach().cpu())
-    return of_python(value, made_by)
+    made = of_python(value, made_by)
+    return np.asarray(made) if hasattr(made, "__array__") and not isinstance(made, (np.ndarray, np.generic)) else made
 
 
 def _cell(value: Any, made_by: Kit) -> Any:
