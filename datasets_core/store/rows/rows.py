@@ -219,11 +219,9 @@ class Rows(RowReading):
         return self.data
 
     @property
-    def _indices(self) -> Table | None:
+    def _indices(self) -> pa.Table | None:
         """The numbers of the rows in `data`, as a table of one column; None if all rows are there in stored order."""
-        from datasets_core.store.rows.create import InMemoryTable
-
-        return None if self._index is None else InMemoryTable(pa.table({"indices": pa.array(self._index).cast(pa.uint64())}))
+        return None if self._index is None else pa.table({"indices": pa.array(self._index).cast(pa.uint64())})
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
