@@ -434,9 +434,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
     def is_indexed(self) -> bool:
         """True if the file has a footer, as streams have none; one that is elsewhere is asked for its last bytes."""
         try:
-            ranges = ranges_of(self._path)
-            if isinstance(self._path, RemoteFile) and not self._path.comes and not isinstance(ranges, LocalRanges):
-                return False  # it is fetched whole when its rows are asked for
+            ranges = _opened(self._path)
             tail = bytes(ranges.tail(TAIL_BYTES))
         except DatasetsCoreError:  # which is raised when its rows are asked for
             return False

@@ -18,8 +18,8 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from datasets_core.config import settings
 from datasets_core.errors import FileFormatError, NonMatchingChecksumError, UntrustedPathError, redact
 from datasets_core.fetch.checksums import digest_of
-from datasets_core.fetch.hub.repository import hub_url, is_repo_id
 from datasets_core.files import HEAD_BYTES, is_url, kind_of
+from datasets_core.hub_urls import hub_url, is_repo_id
 from datasets_core.meta.croissant_nodes import CroissantDocument, FileNode
 from datasets_core.store.source import paths_below
 

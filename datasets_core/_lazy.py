@@ -1,4 +1,4 @@
-"""What is looked up when it is used: names of a module (PEP 562), the one name from a floor above, signatures."""
+"""What is looked up when it is used: names of a module (PEP 562), the one name from a floor above, declared signatures."""
 
 from __future__ import annotations
 
@@ -59,19 +59,6 @@ def later(module: str, name: str) -> Any:
 
 
 # Functions that are declared by their signature alone.
-
-
-def or_text(init: F) -> F:
-    """The constructor of an error that is also made of a text alone, or of nothing, as in Hugging Face `datasets`."""
-
-    @functools.wraps(init)
-    def made(self: Any, *args: Any, **facts: Any) -> None:
-        if len(args) > 1 or facts:
-            init(self, *args, **facts)
-        else:
-            self.args = args
-
-    return made  # type: ignore[return-value]
 
 
 def options_to(run: Callable[..., Any]) -> Callable[[F], F]:

@@ -425,10 +425,8 @@ def old_names() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """A setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`."""
-    if name in _ASSIGNED:
-        return _ASSIGNED[name]
-    if name in _OLD_VALUES:
-        return _OLD_VALUES[name]
+    if name in _OLD_VALUES:  # an assigned one as it was given
+        return next((value for each, value in reversed(_ASSIGNED) if each == name), _OLD_VALUES[name])
     if name in _OLD_NAMES:
         return _OLD_NAMES[name]()
     what, _, kind = name.rpartition("_")
@@ -454,7 +452,7 @@ _SETTABLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 """The names that may be assigned → the field of `Config`, and how its value is made of the given one."""
 
-_ASSIGNED: dict[str, Any] = {}  # what was assigned, as it was given
+_ASSIGNED: list[tuple[str, Any]] = []  # what was assigned and not taken back, as it was given
 
 
 def _assign(name: str, value: Any) -> None:
@@ -467,18 +465,39 @@ def _assign(name: str, value: Any) -> None:
             f"config.{name} cannot be changed: datasets_core has no setting of this name to change. "
             f"Names that can be assigned: {', '.join(_SETTABLE)}. All settings: datasets_core.config.Config."
         )
-    field, convert = _SETTABLE[name]
     try:
-        change = {field: convert(value)}
+        change = _change(name, value)
         assigned = _replaced(_assigned or _default(), dict(change))
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"config.{name} cannot be {value!r}: {error}.") from None
     _assigned = assigned
+    _ASSIGNED.append((name, value))
+    _change_here(change)
+
+
+def _take_back(name: str) -> None:
+    """Take the last assignment of a name back: the one before it holds, or the environment."""
+    global _assigned
+    place = next((place for place in reversed(range(len(_ASSIGNED))) if _ASSIGNED[place][0] == name), None)
+    if place is None:
+        raise AttributeError(f"config.{name} was not assigned")
+    del _ASSIGNED[place]
+    _assigned = _default()
+    for each, value in _ASSIGNED:
+        _assigned = _replaced(_assigned, _change(each, value))
+    field = _SETTABLE[name][0]
+    _change_here({field: getattr(_assigned, field)})
+
+
+def _change(name: str, value: Any) -> dict[str, Any]:
+    field, convert = _SETTABLE[name]
+    return {field: convert(value)}
+
+
+def _change_here(change: dict[str, Any]) -> None:
     here = _changed.get()
     if here is not None:  # inside `using`: its other settings stay its own
         _changed.set(_replaced(here, change))
-    if name in _OLD_VALUES:  # the others are read from the settings
-        _ASSIGNED[name] = value
 
 
 class _Module(ModuleType):
@@ -492,6 +511,12 @@ class _Module(ModuleType):
             _assign(name, value)
         else:
             super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in _SETTABLE:
+            _take_back(name)
+        else:
+            super().__delattr__(name)
 
 
 def _path(text: str) -> Any:

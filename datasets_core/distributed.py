@@ -70,8 +70,8 @@ def split_dataset_by_node(
         raise ConfigurationError(f"rank={rank} is out of range for {world_size} nodes. Give 0 to {world_size - 1}.")
     if isinstance(dataset, Dataset):
         if strategy != "auto" or ends != "keep":
-            given = f"strategy={strategy!r}" if strategy != "auto" else f"ends={ends!r}"
-            raise ConfigurationError(f"{given} is for streams. Map-style datasets only support strategy='auto', ends='keep'.")
+            known, given = ("strategy='auto'", strategy) if strategy != "auto" else ("ends='keep'", ends)
+            raise ConfigurationError(f"Map-style datasets only support {known}, found {given!r}. Leave it out.")
         return dataset.shard(world_size, rank, contiguous=True)
     if strategy in ("auto", "lanes"):
         return dataset._in_shards(_rank_lanes(rank, world_size, at_least_one("lanes", lanes), ends))

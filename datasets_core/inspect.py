@@ -10,7 +10,7 @@ from typing import Any
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.errors import UnknownOptionError, UnknownVersionError
 from datasets_core.fetch.checksums import DownloadConfig, DownloadMode
-from datasets_core.fetch.hub.repository import hub_url, parse_hub_url
+from datasets_core.hub_urls import hub_url, parse_hub_url
 from datasets_core.load import load_dataset_builder, request_of
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.info import DatasetInfo

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
+import json
 import multiprocessing
+import operator
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -23,8 +29,12 @@ import datasets_core
 from datasets_core import as_datasets, config
 from datasets_core.as_datasets.names import COMPATIBLE_VERSION
 from datasets_core.errors import ConfigurationError
+from datasets_core.features import base
+from datasets_core.store.rows.view import RowBlock
 
 pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
+
+ROOT = Path(__file__).parents[1]
 
 # Names of `datasets` that two libraries of PyPI or more use (imports and attribute chains in 57 libraries, November 2026).
 USED = [
@@ -168,6 +178,7 @@ def test_the_version_is_that_of_datasets_and_tells_ours(alias: ModuleType) -> No
     assert f"5.2.0+core.{datasets_core.__version__}" == COMPATIBLE_VERSION
     assert "datasets" in importlib.metadata.packages_distributions()["datasets"]
     assert importlib.util.find_spec("datasets") is not None
+    assert "huggingface" in importlib.metadata.metadata("datasets")["Home-page"]  # as sentence-transformers asks
 
 
 def test_an_absent_name_says_what_to_use(alias: ModuleType) -> None:
@@ -186,6 +197,7 @@ def test_modules_are_pickled_by_name(alias: ModuleType) -> None:
 
 def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "_assigned", None)
+    monkeypatch.setattr(config, "_ASSIGNED", [])
     alias.config.HF_DATASETS_CACHE = tmp_path
     assert config.settings().cache_dir == str(tmp_path)
     assert tmp_path == alias.config.HF_DATASETS_CACHE
@@ -195,6 +207,27 @@ def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monk
         alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 7
     with pytest.raises(ConfigurationError, match="NO_SUCH_SETTING cannot be changed"):
         alias.config.NO_SUCH_SETTING = 7
+
+
+def test_a_setting_that_is_deleted_is_what_it_was_before(alias: ModuleType) -> None:
+    before, here = config.settings(), config.settings().max_memory_bytes
+    with pytest.raises(AttributeError, match="IN_MEMORY_MAX_SIZE"):
+        del alias.config.IN_MEMORY_MAX_SIZE
+    for size in (1000, 2000):
+        alias.config.IN_MEMORY_MAX_SIZE = size
+    assert config.settings().max_memory_bytes == 2000
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert config.settings().max_memory_bytes == 1000
+    with pytest.MonkeyPatch.context() as patches:  # takes back by `del`
+        patches.setattr("datasets.config.IN_MEMORY_MAX_SIZE", 3000)
+        patches.setattr("datasets.config.MAX_SHARD_SIZE", "1MB")
+        assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (3000, "1MB")
+        with config.using(batch_rows=7):
+            patches.undo()
+            assert config.settings().max_memory_bytes == 1000
+    assert (alias.config.IN_MEMORY_MAX_SIZE, alias.config.MAX_SHARD_SIZE) == (1000, "500MB")
+    del alias.config.IN_MEMORY_MAX_SIZE
+    assert (config.settings(), config.settings().max_memory_bytes) == (before, here)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -213,6 +246,25 @@ def test_the_variable_installs_it_with_the_library(tmp_path: Path) -> None:
     assert _run(code, cwd=tmp_path, DATASETS_CORE_AS_DATASETS="1") == "True"
     code = "import datasets_core, sys; print('datasets' in sys.modules, 'datasets_core.as_datasets' in sys.modules)"
     assert _run(code, cwd=tmp_path) == "False False"
+
+
+@pytest.mark.parametrize(("value", "is_ours"), [("1", True), ("0", False), ("", False), (None, False)])
+def test_the_variable_alone_puts_an_installed_alias_on_the_path(value: str | None, is_ours: bool, tmp_path: Path) -> None:
+    (tmp_path / "datasets_core").symlink_to(ROOT / "datasets_core")
+    (tmp_path / "alias.pth").write_bytes((ROOT / "compat/datasets_core_alias.pth").read_bytes())
+    (tmp_path / "datasets.py").write_text("__version__ = 'the other'")
+    code = """
+    import os, site, sys
+    site.addsitedir(os.getcwd())
+    print(any(name.partition(".")[0] in ("datasets", "datasets_core") for name in sys.modules))
+    import datasets
+    print(datasets.__version__)
+    """
+    environ = {name: text for name, text in os.environ.items() if name not in (as_datasets.VARIABLE, "PYTHONPATH")}
+    command = [sys.executable, "-P", "-c", textwrap.dedent(code)]
+    environ |= {} if value is None else {as_datasets.VARIABLE: value}
+    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environ)
+    assert found.stdout.split("\n")[:2] == ["False", COMPATIBLE_VERSION if is_ours else "the other"], found.stderr
 
 
 def test_a_script_and_a_module_are_run_with_it(tmp_path: Path) -> None:
@@ -316,12 +368,196 @@ def test_small_helpers(alias: ModuleType, tmp_path: Path) -> None:
     assert alias.utils.hub.hf_dataset_url("org/a", "x y.csv").endswith("/datasets/org/a/resolve/main/x%20y.csv")
 
 
+# -- rows of a tensor format, as collate functions get them -------------------------------------------------------------
+
+_ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
+
+
+def _changed(rows: Any) -> Any:
+    rows[0]["a"] = 7
+    rows[1] = {"a": 8}
+    return rows
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        list, tuple, len, bool, repr, copy.copy, copy.deepcopy, json.dumps, np.array, pa.array, pa.Table.from_pylist,
+        pd.DataFrame, _changed,
+        lambda rows: sorted(rows, key=lambda row: -row["a"]),
+        lambda rows: [*rows],
+        lambda rows: (rows[0], rows[-1:]),
+        lambda rows: operator.add([{}], rows),
+        lambda rows: operator.add(rows, [{}]),
+        lambda rows: rows + rows,
+        lambda rows: rows * 2,
+        lambda rows: (rows == _ROWS, operator.eq(_ROWS, rows), rows != _ROWS),
+        lambda rows: list(reversed(rows)),
+        lambda rows: (rows.pop(), rows),
+        lambda rows: (rows.index(_ROWS[1]), _ROWS[0] in rows),
+        lambda rows: list(zip(rows, rows, strict=True)),
+        lambda rows: rows.append({}) or rows,
+        lambda rows: rows.sort(key=lambda row: -row["a"]) or rows,
+        lambda rows: pickle.loads(pickle.dumps(rows)),
+        lambda rows: operator.iadd([], rows),
+    ],
+)  # fmt: skip
+def test_whatever_reads_rows_of_a_tensor_format_finds_a_list_of_dicts(read: Callable[[Any], Any]) -> None:
+    block = RowBlock({"a": [1, 2], "b": ["x", "y"]}, 2)
+    assert isinstance(block, list)
+    assert str(read(block)) == str(read([dict(row) for row in _ROWS]))
+
+
+# -- sounds, as pipelines get them ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.optional("soundfile")
+def test_a_sound_is_a_dict_that_is_read_on_use() -> None:
+    from datasets_core.features.media.audio import wav_bytes
+
+    stored = {"bytes": wav_bytes(np.array([0.0, 0.5, 0.25, 0.0]), 8), "path": None}
+    dataset = datasets_core.Dataset.from_dict({"s": [stored]}, features=datasets_core.Features({"s": datasets_core.Audio()}))
+    sound: Any = dataset[0]["s"]
+    assert isinstance(sound, dict)
+    assert sound._samples is None and "array" in sound and "raw" not in sound and sound._samples is None
+    wanted = {"path": None, "array": [0.0, 0.5, 0.25, 0.0], "sampling_rate": 8}
+    for made in (
+        dict(sound),
+        {**sound},
+        sound.copy(),
+        sound | {},
+        {} | sound,
+        dict(sound.items()),
+        {k: sound.get(k) for k in sound},
+    ):
+        assert type(made) is dict
+        assert {key: value if key != "array" else value.tolist() for key, value in made.items()} == wanted
+    assert (len(sound), bool(sound), list(sound.keys()), sound.get("raw", 1)) == (
+        3,
+        True,
+        ["path", "array", "sampling_rate"],
+        1,
+    )
+    assert sound == dataset[0]["s"] == pickle.loads(pickle.dumps(sound)) == copy.copy(sound)
+    assert operator.ne(sound, dataset[0]["s"]) is False
+    for change in (lambda: sound.pop("path"), lambda: sound.update(a=1), lambda: operator.setitem(sound, "a", 1)):
+        with pytest.raises(TypeError, match=r"sound\.copy\(\)"):
+            change()
+    again = dataset.map(lambda row: {"t": row["s"]}, load_from_cache_file=False)
+    assert (again.features["t"], again[0]["t"]["array"].tolist()) == (datasets_core.Audio(), wanted["array"])
+
+
+def test_feature_types_that_are_not_below_ours(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "REGISTERED", dict(base.REGISTERED))
+    for module in ("datasets_core.as_datasets.internals", "datasets_core.features.serialization"):
+        monkeypatch.setattr(f"{module}.REGISTERED", base.REGISTERED)
+    monkeypatch.setattr(base, "_ADOPTED", {})
+    register = importlib.import_module("datasets.features.features").register_feature
+    register(Frame, "Frame")
+    register(Celsius, "Celsius")
+    register(Frame, "Frame")  # again, as where a module is reloaded
+
+    features = alias.Features({"frame": Frame(), "t": alias.List(Celsius(digits=1))})
+    rows = [{"frame": {"path": "a.mp4", "timestamp": 0.5}, "t": ["20.5°C", "7.0°C"]}, {"frame": None, "t": []}]
+    dataset = alias.Dataset.from_list(rows, features=features)
+    assert dataset[:] == {"frame": [row["frame"] for row in rows], "t": [row["t"] for row in rows]}
+    assert dataset.data.table.schema.field("t").type == pa.list_(pa.float64())
+    assert isinstance(dataset.features["frame"], Frame)
+    assert dataset.features["frame"] == Frame()
+    assert dataset.features["t"].feature == Celsius(digits=1) != Celsius(digits=2)
+    assert pickle.loads(pickle.dumps(dataset.features)) == features
+    assert dataset.map(lambda row: row, load_from_cache_file=False).features == features
+    assert dataset.to_iterable_dataset().features == features
+
+    dataset.save_to_disk(str(tmp_path / "saved"))
+    assert alias.load_from_disk(str(tmp_path / "saved"))[:] == dataset[:]
+    dataset.to_parquet(str(tmp_path / "a.parquet"))
+    read = alias.Dataset.from_parquet(str(tmp_path / "a.parquet"), cache_dir=str(tmp_path / "cache"))
+    assert (read.features, read[:]) == (features, dataset[:])
+    assert alias.Features.from_dict(features.to_dict()) == features
+
+    with pytest.raises(ConfigurationError, match="already"):
+        register(dataclasses.make_dataclass("Other", [], namespace={"pa_type": pa.int8()}), "Frame")
+    with pytest.raises(ConfigurationError, match="is not a feature type"):
+        register(int, "Int")
+
+
+@dataclasses.dataclass
+class Frame:
+    """A feature type as `datasets` has them: no encoding, a struct."""
+
+    pa_type: ClassVar[Any] = pa.struct({"path": pa.string(), "timestamp": pa.float32()})
+    _type: str = dataclasses.field(default="Frame", init=False, repr=False)
+
+    def __call__(self) -> pa.DataType:
+        return self.pa_type
+
+
+@dataclasses.dataclass
+class Celsius:
+    """A feature type as `datasets` has them: with options, encoded and decoded."""
+
+    digits: int = 2
+    dtype: ClassVar[str] = "float64"
+    pa_type: ClassVar[Any] = pa.float64()
+    _type: str = dataclasses.field(default="Celsius", init=False, repr=False)
+
+    def encode_example(self, value: str) -> float:
+        return float(value.removesuffix("°C"))
+
+    def decode_example(self, value: float) -> str:
+        return f"{value:.{self.digits}f}°C"
+
+
+def test_what_libraries_take_from_datasets_and_streams(alias: ModuleType, tmp_path: Path) -> None:
+    dataset = alias.Dataset.from_dict({"a": [1]})
+    assert dataset._get_cache_file_path("12ab").endswith("cache-12ab.arrow")
+    dataset.save_to_disk(str(tmp_path / "rows"))
+    kept = alias.load_from_disk(str(tmp_path / "rows"))
+    assert kept._get_cache_file_path("12ab") == str(tmp_path / "rows" / "cache-12ab.arrow")
+    kept.map(lambda row: {"b": 2}, cache_file_name=kept._get_cache_file_path("12ab"), new_fingerprint="12ab")
+    assert alias.Dataset.from_file(kept._get_cache_file_path("12ab"))[0] == {"a": 1, "b": 2}
+    made = alias.Dataset._build_local_temp_path("s3://some/place")
+    assert made.is_absolute()
+    assert made.parts[-2:] == ("some", "place")
+    stream = dataset.to_iterable_dataset()
+    assert stream._formatting is None
+    assert stream.with_format("arrow")._formatting.format_type == "arrow"
+
+
+def test_pictures_become_bytes(alias: ModuleType) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    image = importlib.import_module("datasets.features.image")
+    picture = pillow.fromarray(np.full((2, 3, 3), 7, "uint8"))
+    found = image.image_to_bytes(picture)
+    assert found.startswith(b"\x89PNG")
+    assert image.encode_pil_image(picture) == {"path": None, "bytes": found} == image.encode_np_array(np.asarray(picture))
+
+
+def test_a_function_is_copied(alias: ModuleType) -> None:
+    class Metric:
+        def compute(self, *, scale: int = 2) -> int:
+            """Compute."""
+            return scale
+
+    copyfunc = importlib.import_module("datasets.utils.py_utils").copyfunc
+    metric = Metric()
+    made = copyfunc(metric.compute)
+    made.__doc__ += " More."
+    assert made(metric) == 2
+    assert (made.__doc__, Metric.compute.__doc__) == ("Compute. More.", "Compute.")
+
+
 # -- the wheel `compat` ------------------------------------------------------------------------------------------------
 
-ROOT = Path(__file__).parents[1]
+
+def _home() -> str:
+    metadata = (ROOT / "datasets_core/as_datasets/path/datasets.dist-info/METADATA").read_text()
+    return next(line.removeprefix("Home-page: ") for line in metadata.splitlines() if line.startswith("Home-page"))
 
 
 def test_all_places_name_the_same_version() -> None:
+    assert f"url = {_home()}" in (ROOT / "compat/setup.cfg").read_text()
     assert f'version = "{COMPATIBLE_VERSION}"' in (ROOT / "compat/pyproject.toml").read_text()
     metadata = ROOT / "datasets_core/as_datasets/path/datasets.dist-info/METADATA"
     assert f"Version: {COMPATIBLE_VERSION}\n" in metadata.read_text()

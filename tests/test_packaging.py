@@ -58,5 +58,7 @@ def test_a_wheel_made_from_a_source_archive_carries_the_builders(tmp_path: Path)
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     expected = {f"datasets_core/builders/{path.name}" for path in (ROOT / "builders").glob("*.py")}
     assert expected <= set(names)
+    line = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).read("datasets_core_alias.pth")
+    assert line == (ROOT / "compat" / "datasets_core_alias.pth").read_bytes()
     door = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).read("datasets_core/builders/__init__.py")
     assert door == (ROOT / "builders" / "__init__.py").read_bytes()

@@ -6,7 +6,8 @@
     import datasets                    # this library, under the names of Hugging Face `datasets` 5.2.0
 
 `python -m datasets_core.as_datasets script.py ...` and `... -m module ...` run a program that way, with the processes that it
-starts; `DATASETS_CORE_AS_DATASETS=1` has the import of `datasets_core` install the alias. It is never installed by itself.
+starts; so does `DATASETS_CORE_AS_DATASETS=1 python script.py` where the library is installed from a wheel (elsewhere the
+variable has the import of `datasets_core` install the alias). It is never installed by itself.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from typing import Any
 
 from datasets_core.as_datasets.names import COMPATIBLE_VERSION, MODULES, reason_for
 from datasets_core.errors import ConfigurationError
+from datasets_core.store.rows import rows
 
 __all__ = ["VARIABLE", "Alias", "install", "is_installed", "uninstall"]
 
 VARIABLE = "DATASETS_CORE_AS_DATASETS"
-"""The environment variable that child processes find: `1` installs the alias when `datasets_core` is imported."""
+"""The environment variable that child processes find: with `1` they find the alias."""
 
 _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "path")  # holds `datasets`, for child processes
 
@@ -69,6 +71,7 @@ def install() -> Alias:
         os.environ[VARIABLE] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join([_PATH, *_python_path()])
         importlib.invalidate_caches()
+        rows.wrap_data = importlib.import_module("datasets_core.as_datasets.tables").data_table
     return Alias()
 
 
@@ -87,6 +90,7 @@ def uninstall() -> None:
     else:
         os.environ.pop("PYTHONPATH", None)
     importlib.invalidate_caches()
+    rows.wrap_data = None
 
 
 def take_over(name: str) -> None:
@@ -159,6 +163,12 @@ class _Config(AliasModule):
             super().__setattr__(name, value)
             return
         setattr(importlib.import_module("datasets_core.config"), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            super().__delattr__(name)
+            return
+        delattr(importlib.import_module("datasets_core.config"), name)
 
 
 def _opened(home: str) -> Any:

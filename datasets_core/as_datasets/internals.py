@@ -22,7 +22,15 @@ import pyarrow as pa
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
-from datasets_core.features.base import REGISTERED, Feature, FeatureType, feature_to_arrow, register_feature
+from datasets_core.features.base import (
+    REGISTERED,
+    Feature,
+    FeatureType,
+    adopted,
+    feature_to_arrow,
+    register_feature,
+)
+from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.serialization import feature_from_json, library_kind
 from datasets_core.fetch.archive import archive_kind
@@ -187,10 +195,12 @@ def register_feature_type(feature_cls: type, feature_type: str) -> None:
             )
         register_feature(kind)
         return
-    raise ConfigurationError(
-        f"{feature_cls.__name__} is not a feature type of datasets_core. Derive it from datasets_core.features.base.Feature, "
-        "and register it by datasets_core.register_feature."
-    )
+    if not dataclasses.is_dataclass(feature_cls) or not {"pa_type", "__call__"} & {*dir(feature_cls)}:
+        raise ConfigurationError(
+            f"{feature_cls.__name__} is not a feature type: make it a dataclass with pa_type, or one that returns it when "
+            "it is called, or derive it from datasets_core.features.base.Feature."
+        )
+    adopted(feature_cls, feature_type)
 
 
 def generate_from_dict(obj: Any) -> Any:
@@ -216,6 +226,11 @@ def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
 def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
     """Return a stored value as rows have it."""
     return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
+
+
+def encode_image(image: Any) -> Any:
+    """Return the stored form of a picture of Pillow, or of an array of its pixels."""
+    return Image().encode_example(image)
 
 
 def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
@@ -256,13 +271,21 @@ class MetadataConfigs(dict[str, dict[str, Any]]):
             raise ConfigurationError(
                 f"The field {cls.FIELD_NAME!r} of the card is {found!r}. Give a list of configs, each with a config_name."
             )
-        return cls({each["config_name"]: {name: each[name] for name in each if name != "config_name"} for each in found})
+        configs = {each["config_name"]: {name: each[name] for name in each if name != "config_name"} for each in found}
+        for config in configs.values():
+            if isinstance(config.get("features"), list):
+                config["features"] = Features.from_yaml_list(config["features"])
+        return cls(configs)
 
     def to_dataset_card_data(self, dataset_card_data: Any) -> None:
         """Write the configs into a card; those of the same name are replaced."""
         if self:
             merged = {**type(self).from_dataset_card_data(dataset_card_data), **self}
-            dataset_card_data[self.FIELD_NAME] = [{"config_name": name, **config} for name, config in merged.items()]
+            configs = [{"config_name": name, **config} for name, config in merged.items()]
+            for config in configs:
+                if isinstance(config.get("features"), Features):
+                    config["features"] = config["features"].to_yaml_list()
+            dataset_card_data[self.FIELD_NAME] = configs
 
     def get_default_config_name(self) -> str | None:
         """Return the config that is loaded where none is named; None if there are several, and none is the default.

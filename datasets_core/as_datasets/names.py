@@ -21,12 +21,10 @@ def _at(home: str, *names: str, **others: str) -> dict[str, str]:
 
 
 _TABLES = _at(
-    "datasets_core.store.rows.create",
-    "ConcatenationTable", "InMemoryTable", "MemoryMappedTable", "Table", "concat_tables",
-) | _at(
     f"{_ALIAS}.tables",
-    "array_cast", "cast_array_to_feature", "cast_table_to_features", "cast_table_to_schema", "embed_table_storage",
-    "read_schema_from_file", "table_flatten", "table_iter",
+    "ConcatenationTable", "InMemoryTable", "MemoryMappedTable", "Table", "array_cast", "cast_array_to_feature",
+    "cast_table_to_features", "cast_table_to_schema", "concat_tables", "embed_table_storage", "read_schema_from_file",
+    "table_flatten", "table_iter",
 ) | _at("datasets_core.errors", "CastError") | _at("datasets_core.scripting.compat.datasets", "table_cast")  # fmt: skip
 _WRITERS = _at(f"{_ALIAS}.tables", "ArrowWriter", "OptimizedTypedSequence", "SchemaInferenceError", "TypedSequence")
 _READERS = _at(f"{_ALIAS}.tables", "ArrowReader")
@@ -94,6 +92,10 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.features.features": {**_NESTED, **_KINDS},
     "datasets.features.bio_sequence": _at("datasets_core.features.media.types", "BioSequence"),
     "datasets.features.bio_structure": _at("datasets_core.features.media.types", "BioStructure"),
+    "datasets.features.image": {
+        **_at("datasets_core.features.media.types", image_to_bytes="image_bytes"),
+        **_at(f"{_ALIAS}.internals", encode_np_array="encode_image", encode_pil_image="encode_image"),
+    },
     "datasets.features.mesh": _at("datasets_core.features.media.types", "Mesh"),
     "datasets.features.nifti": _at("datasets_core.features.media.types", "Nifti"),
     "datasets.features.pdf": _at("datasets_core.features.media.types", "Pdf"),

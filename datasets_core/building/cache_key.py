@@ -20,8 +20,8 @@ from datasets_core.config import settings
 from datasets_core.errors import DatasetsCoreError, FileFormatError, UnhashableError, redact
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import CHECKSUMS_NAME, digest_of
-from datasets_core.fetch.hub.repository import HubPath, parse_hub_url, without_commit
 from datasets_core.files import is_http, is_local_path, is_url, join
+from datasets_core.hub_urls import HubPath, parse_hub_url, without_commit
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles, media_type

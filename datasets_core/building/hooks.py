@@ -13,8 +13,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from datasets_core.errors import InvalidConfigNameError, UnknownOptionError
-from datasets_core.fetch.hub.repository import without_commit
 from datasets_core.files import is_local_path, is_url
+from datasets_core.hub_urls import without_commit
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.meta.version import Version

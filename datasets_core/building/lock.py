@@ -35,8 +35,8 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.fetch.checksums import RegisteredFile, digest_of
-from datasets_core.fetch.hub.repository import PREFIX, is_commit, is_repo_id, parse_hub_url
 from datasets_core.files import entry, is_http, is_url, local_path, open_binary
+from datasets_core.hub_urls import PREFIX, is_commit, is_repo_id, parse_hub_url
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import parse_json
 from datasets_core.progress import progress

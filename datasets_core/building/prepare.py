@@ -19,8 +19,8 @@ from datasets_core.building.hooks import Builder
 from datasets_core.building.options import STRENGTH, BuildOptions, check_hashes, check_manifest, has_register, is_wanted
 from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError, MissingChecksumError, VerificationError
 from datasets_core.fetch.checksums import DownloadMode, VerificationMode
-from datasets_core.fetch.hub.repository import DEFAULT_REVISION, is_commit
 from datasets_core.files import disk_errors, is_url, locked, locked_and_swept, write_atomically
+from datasets_core.hub_urls import DEFAULT_REVISION, is_commit
 from datasets_core.progress import progress
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, located, lock_path, manifest_bytes, read_manifest
 from datasets_core.store.source import check_shards
@@ -183,6 +183,7 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
 
 def _bumped(builder: Builder, options: BuildOptions, found: Manifest) -> Manifest:
     """Return the manifest of an existing dataset, with its version compared if requested."""
+    logger.info("Found cached dataset %s (%s)", builder.label, options.output_dir)
     if options.checks_version:
         from datasets_core.building.folders import check_bump  # comparing is what reading does without
 

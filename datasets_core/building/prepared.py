@@ -24,7 +24,7 @@ from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetNotFoundError, ManifestError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import DownloadMode, VerificationMode
-from datasets_core.fetch.hub.repository import parse_hub_url
+from datasets_core.hub_urls import parse_hub_url
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.splits import ReadInstruction, RowRange, ShardLengths, absolute, nested, row_ranges

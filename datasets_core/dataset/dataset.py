@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
+from datasets_core.config import settings
 from datasets_core.dataset.columns import ColumnChanges
 from datasets_core.dataset.insight.notebook import Overview
 from datasets_core.dataset.insight.search import Queries, Search
@@ -25,6 +27,7 @@ from datasets_core.io.save_to_disk import Disk
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import Split
 from datasets_core.meta.version import Version
+from datasets_core.store.manifest import temporary_folder
 from datasets_core.store.rows.indices import agreed, as_features
 from datasets_core.store.rows.rows import Identified, Rows
 from datasets_core.store.source import paths_of_files
@@ -274,3 +277,22 @@ class Dataset(
     >>> Dataset(pa.table({"a": [1, 2, 3]}))[1]
     {'a': 2}
     """
+
+    # What other libraries take from inside `datasets`.
+
+    def _get_cache_file_path(self, fingerprint: str) -> str:
+        """Return the file for a result with this fingerprint: beside the rows; in a temporary folder if they are in memory.
+
+        >>> os.path.basename(Dataset.from_dict({"a": [1]})._get_cache_file_path("12ab"))
+        'cache-12ab.arrow'
+        """
+        from datasets_core.dataset.results import home_of  # 5 ms that reading does without
+
+        home = home_of(self) if settings().caching else None
+        return os.path.join(temporary_folder() if home is None else home, f"cache-{fingerprint}.arrow")
+
+    @staticmethod
+    def _build_local_temp_path(uri_or_path: str) -> Path:
+        """Return a path below a temporary folder of this process that ends as a path or URL does."""
+        path = Path(uri_or_path)
+        return Path(temporary_folder(), path.relative_to(path.anchor))

@@ -413,7 +413,7 @@ def written(
         batches: yields the rows, with the columns and types of `features`; not called for a cached result.
         features: of the result.
         keep_in_memory: True to write no file.
-        cache_file_name: one file, in Arrow's format, instead of a folder.
+        cache_file_name: one file, in Arrow's stream format, instead of a folder.
         load_from_cache_file: False makes the rows again; None does so if caching is off.
     """
     place = place_of(dataset, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
@@ -459,6 +459,7 @@ def found(place: Place) -> Result | None:
         if place.file is not None:
             result = _found_file(place.file, place.key)
             if result is not None:
+                logger.info("Loading cached processed dataset at %s", place.file)
                 unlink_unheld(lock_path(place.file))
             return result
         assert place.folder is not None
@@ -468,6 +469,7 @@ def found(place: Place) -> Result | None:
         unlink_unheld(lock_path(place.folder))  # of a process that was killed after it had committed
         with contextlib.suppress(OSError):
             os.utime(place.folder)  # the time of its last use
+        logger.info("Loading cached processed dataset at %s", place.folder)
         return _opened(place.folder, manifest)
     except (DamagedShardError, ManifestError) as error:
         logger.warning("Making the rows again: %s", error)
@@ -612,7 +614,7 @@ class CachedResult:
             list(schema), {**(features.arrow_schema.metadata or {}), FINGERPRINT_KEY: self._place.key.encode()}
         )
         batches = (widened(batch, schema) for each in made for batch in rows_of(each, self.folder()))
-        write_whole(self._place.file, described, batches)
+        write_whole(self._place.file, described, batches, as_stream=True)  # as datasets writes and reads it
         self._staging.discard()
         result = _found_file(self._place.file, self._place.key)
         assert result is not None

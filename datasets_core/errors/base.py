@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, ParamSpec, Self
+
+P = ParamSpec("P")
 
 HIDDEN = "***"
 
@@ -160,7 +163,7 @@ class DecodingDisabledError(ConfigurationError, RuntimeError):
     """A request to decode by a feature that shows what is stored: `decode=False`."""
 
 
-class UnhashableError(ConfigurationError, TypeError):
+class UnhashableError(ConfigurationError, TypeError, pickle.PicklingError):
     """A value without an identity that lasts from one process to the next."""
 
 

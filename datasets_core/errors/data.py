@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
-from datasets_core._lazy import or_text
 from datasets_core.errors.base import (
     ConfigurationError,
     DatasetBuildError,
@@ -171,10 +170,18 @@ class FileFormatError(DatasetBuildError, ValueError):
     `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
-    @or_text
     def __init__(
-        self, path: str, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
+        self,
+        path: str = "",
+        reason: str | None = None,
+        *,
+        line: int | None = None,
+        row: int | None = None,
+        advice: str | None = None,
     ) -> None:
+        if reason is None:
+            super().__init__(path)
+            return
         self.advice = advice or "Mend the file, or leave it out of data_files"
         self.file = self.path = path
         self.reason, self.line, self.row = reason, line, row
@@ -254,8 +261,7 @@ class DatasetGenerationError(DatasetBuildError):
         row: how many rows that code had yielded, where known.
     """
 
-    @or_text
-    def __init__(self, message: str, *, row: int | None = None) -> None:
+    def __init__(self, message: str = "", *, row: int | None = None) -> None:
         self.row = row
         super().__init__(message)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from datasets_core._lazy import or_text
 from datasets_core.errors.base import DatasetsCoreError, FileNotFoundDatasetsError, _names, redact
 from datasets_core.errors.data import FileFormatError
 from datasets_core.errors.loading import DataFilesNotFoundError, DatasetNotFoundError
@@ -31,17 +30,19 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
     `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
-    @or_text
     def __init__(
         self,
-        url: str,
+        url: str = "",
         *,
-        expected: str,
-        found: str,
+        expected: str | None = None,
+        found: str = "",
         what: str = "sha256",
         advice: str | None = None,
         is_optional: bool = True,
     ) -> None:
+        if expected is None:
+            super().__init__(url)
+            return
         self.url, self.expected, self.found, self.what = url, expected, found, what
         self.file, self.value, self.advice = url, found, advice or "Delete it from the cache or mend the record"
         otherwise = "; verification_mode='no_checks' skips the comparison" if is_optional else ""

@@ -6,7 +6,6 @@ import errno
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from datasets_core._lazy import or_text
 from datasets_core.errors.base import (
     ConfigurationError,
     DatasetBuildError,
@@ -347,8 +346,10 @@ class ManualDownloadError(DatasetBuildError):
     `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
     """
 
-    @or_text
-    def __init__(self, dataset: str, instructions: str) -> None:
+    def __init__(self, dataset: str = "", instructions: str | None = None) -> None:
+        if instructions is None:
+            super().__init__(dataset)
+            return
         self.dataset, self.instructions, self.advice = dataset, instructions, instructions
         super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
 

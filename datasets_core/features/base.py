@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 MAX_DEPTH = 60
+"""Levels of nesting that a feature, a type or a value may have; Arrow files hold no more than 64."""
 EXTENSION_NAME = b"ARROW:extension:name"
 EXTENSION_VALUE = b"ARROW:extension:metadata"
-"""Levels of nesting that a feature, a type or a value may have; Arrow files hold no more than 64."""
+
+# The names of Arrow's types (`"int32"`, `"timestamp[us, tz=UTC]"`, …), in both directions.
 
 _PLAIN: dict[str, pa.DataType] = {
     "null": pa.null(),
@@ -529,14 +531,18 @@ class Adopted(Feature):
         return as_feature, (_with_class(self, self.foreign),)
 
 
-@cache
-def adopted(foreign: type) -> type[Adopted]:
-    """The kind of columns of a dataclass that does not derive from `Feature`, known by its `_type` from now on.
+_ADOPTED: dict[type, type[Adopted]] = {}
+
+
+def adopted(foreign: type, name: str | None = None) -> type[Adopted]:
+    """The kind of columns of a dataclass that does not derive from `Feature`, known by `name` (default: `_type`) from now on.
 
     As in Hugging Face `datasets`, its `pa_type`, or else a call without arguments, says how Arrow stores the values, and its
     `encode_example` and `decode_example` convert them. Its objects stay instances of it.
     """
-    name = getattr(foreign, "_type", foreign.__name__)
+    if foreign in _ADOPTED and name in (None, _ADOPTED[foreign]._type):
+        return _ADOPTED[foreign]
+    name = name or str(getattr(foreign, "_type", foreign.__name__))
     _check_free(name, foreign)
     own = {
         **{attribute: getattr(foreign, attribute) for attribute in ("__module__", "__qualname__", "__doc__")},
@@ -546,7 +552,7 @@ def adopted(foreign: type) -> type[Adopted]:
         **{method: vars(Adopted)[method] for method in ("__eq__", "__hash__", "__reduce__", "from_json")},
     }
     kind: type[Adopted] = type(foreign.__name__, (foreign, Adopted), own)
-    REGISTERED[name] = kind
+    REGISTERED[name] = _ADOPTED[foreign] = kind
     return kind
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
@@ -20,7 +21,6 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     redact,
 )
-from datasets_core.fetch.cache import DownloadCache, Request, check_version
 from datasets_core.fetch.checksums import (
     REGISTER_IT,
     DownloadConfig,
@@ -37,14 +37,15 @@ from datasets_core.fetch.checksums import (
     record_of,
     registrable,
 )
-from datasets_core.fetch.http import Credentials, Guard, HttpClient, RetryPolicy, is_at_hub
-from datasets_core.fetch.hub.repository import is_hub_url
-from datasets_core.fetch.transfer import HttpSource, Source, StoreSource, storage_options_of
+from datasets_core.hub_urls import is_hub_url
 from datasets_core.progress import progress
 
 if TYPE_CHECKING:
+    from datasets_core.fetch.cache import DownloadCache, Request
     from datasets_core.fetch.extract import ArchiveIterable, ExtractionCache, FilesIterable
+    from datasets_core.fetch.http import Guard, HttpClient, RetryPolicy
     from datasets_core.fetch.hub.files import HubDownloads
+    from datasets_core.fetch.transfer import Source
 
 _FILE_SCHEME = "file://"
 _UNKNOWN = FileRecord()
@@ -125,7 +126,9 @@ class DownloadManager:
 
     @property
     def _client(self) -> HttpClient:
-        """The HTTP client, made for the first file; concurrent threads get the same one."""
+        """The HTTP client, made for the first URL; concurrent threads get the same one."""
+        from datasets_core.fetch.http import HttpClient  # here and below: 15 ms that local files do without
+
         own, how = vars(self), self.download_config
         made: HttpClient = own.get("_connections") or own.setdefault(
             "_connections", HttpClient(user_agent=how.user_agent, proxies=how.proxies)
@@ -146,7 +149,7 @@ class DownloadManager:
     @property
     def cache_folders(self) -> tuple[str, str]:
         """The folder of downloads, and that of extracted files."""
-        return self._cache().folder, self._extracted_folder()
+        return self._downloads_folder(), self._extracted_folder()
 
     def download(self, url_or_urls: Any) -> Any:
         """Fetch files; local files are used in place.
@@ -174,7 +177,8 @@ class DownloadManager:
         places: dict[str, str] = {}
         title = self.download_config.download_desc or "Downloading"
         on_hub = self._on_hub(asked)
-        with self._client, self._stage(title, total=self._total(asked, on_hub)) as watch:
+        connections = self._client if any(map(self._is_remote, asked)) else contextlib.nullcontext()
+        with connections, self._stage(title, total=self._total(asked, on_hub)) as watch:
             found = self._from_hub(on_hub, watch) if on_hub else {}
             slow = [url for url in asked if url not in on_hub and self._is_slow(url)]
             fetched = each(lambda url: self._fetched(url, watch), slow, watch, threads=self._threads())
@@ -344,9 +348,10 @@ class DownloadManager:
 
     def _is_slow(self, url: str) -> bool:
         """Return True if fetching it takes more than a look at a local file."""
-        return self.verification is VerificationMode.ALL_CHECKS or (
-            not files.is_local_path(url) and files.is_url(self._resolved_text(url))
-        )
+        return self.verification is VerificationMode.ALL_CHECKS or self._is_remote(url)
+
+    def _is_remote(self, url: str) -> bool:
+        return not files.is_local_path(url) and files.is_url(self._resolved_text(url))
 
     def _fetched(self, url: str, watch: Watch) -> tuple[str, FileRecord]:
         if files.is_local_path(url):
@@ -410,6 +415,8 @@ class DownloadManager:
                 error.url, expected=error.expected, found=error.found, what=error.what, advice=REGISTER_IT
             ) from error
         if wanted.version is not None and files.is_http(place):
+            from datasets_core.fetch.cache import check_version
+
             check_version(wanted, found)
         return found.path, self._recorded(found.record)
 
@@ -472,6 +479,8 @@ class DownloadManager:
         return record
 
     def _request(self, url: str, place: str, watch: Watch) -> Request:
+        from datasets_core.fetch.cache import Request
+
         how = self.download_config
         entry = self._entry(url, place) if self._is_enforced else None
         return Request(
@@ -488,6 +497,9 @@ class DownloadManager:
         )
 
     def _source(self, url: str) -> Source:
+        from datasets_core.fetch.http import Credentials
+        from datasets_core.fetch.transfer import HttpSource, StoreSource, storage_options_of
+
         options = storage_options_of(url, self.download_config.storage_options)
         if not files.is_http(url):
             return StoreSource(url, options)
@@ -498,6 +510,8 @@ class DownloadManager:
 
     def _token_for(self, url: str) -> str | None:
         """The token for the Hub, where a URL is one of its own: the user's, else the one that they logged in with."""
+        from datasets_core.fetch.http import is_at_hub
+
         given = self.download_config.token
         if given is False or not is_at_hub(url):
             return None
@@ -508,6 +522,8 @@ class DownloadManager:
     def _policy(self) -> RetryPolicy:
         if self._retries is not None:
             return self._retries
+        from datasets_core.fetch.http import RetryPolicy
+
         now = settings()
         return RetryPolicy(max(now.max_retries, self.download_config.max_retries), now.max_retry_wait_seconds)
 
@@ -562,7 +578,9 @@ class DownloadManager:
     # -- all of them
 
     def _cache(self) -> DownloadCache:
-        folder = os.fspath(self.download_config.cache_dir or settings().downloads_dir)
+        from datasets_core.fetch.cache import DownloadCache
+
+        folder = self._downloads_folder()
         return self._caches.setdefault(folder, DownloadCache(folder, locks=self.locks_dir))
 
     def _extractions(self) -> ExtractionCache:
@@ -570,6 +588,9 @@ class DownloadManager:
 
         folder = self._extracted_folder()
         return self._extracted.setdefault(folder, ExtractionCache(folder, locks=self.locks_dir))
+
+    def _downloads_folder(self) -> str:
+        return os.fspath(self.download_config.cache_dir or settings().downloads_dir)
 
     def _extracted_folder(self) -> str:
         chosen = self.download_config.cache_dir

@@ -8,13 +8,14 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, redact
 from datasets_core.fetch.archive import KeptOpen, walk, zip_members
 from datasets_core.fetch.extract import ArchiveIterable, is_hidden
-from datasets_core.fetch.members import Budget, decompressed
+from datasets_core.fetch.members import Budget, Member, decompressed
 from datasets_core.fetch.ranges.file import LocalRanges, RangeFile
 from datasets_core.fetch.ranges.sequential import PartedBytes
 from datasets_core.fetch.remote import Access, RemoteFile, path_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _BUFFER_BYTES = 1 << 17
-_LEFT_OUT_BYTES = 1 << 18  # of other members, on the way to one member of a tar
+_LISTED_BYTES, _MOST_SHARE = 1 << 20, 10  # of a tar, and one byte of so many: what may be read to find members
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +113,19 @@ def kind_of_archive(data: BinaryIO, name: str) -> Kind | None:
 
 
 class ZipMembers:
-    """A zip behind a URL, whose list of members is read once.
+    """An archive behind a URL, whose list of members is read once.
 
     Args:
         url: for messages.
         data: its bytes.
+        members: each by its path, with a function that opens it; None: `data` is a zip, which has a list of them.
     """
 
-    def __init__(self, url: str, data: BinaryIO) -> None:
+    def __init__(
+        self, url: str, data: BinaryIO, members: dict[str, tuple[Member, Callable[[], BinaryIO]]] | None = None
+    ) -> None:
         self._url, self._data = url, data
-        self._members = zip_members(data, known_as=url)
+        self._members = zip_members(data, known_as=url) if members is None else members
 
     @property
     def version(self) -> str:
@@ -130,7 +134,7 @@ class ZipMembers:
 
     def files(self) -> list[str] | None:
         """The paths of its files, sorted folder by folder, without hidden ones; None where some are links."""
-        if any(member.kind == "symlink" for member, _ in self._members.values()):
+        if any(member.kind in ("symlink", "hardlink") for member, _ in self._members.values()):
             return None
         paths = [path.split("/") for path, (member, _) in self._members.items() if member.kind == "file"]
         shown = [path for path in paths if not any(map(is_hidden, path))]
@@ -180,20 +184,88 @@ def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:
     Closing the result closes `data`.
     """
     raw = getattr(data, "raw", None)
-    if isinstance(raw, PartedBytes) and raw.version:
-        raw.read_over = _LEFT_OUT_BYTES
+    skimmed = raw if isinstance(raw, PartedBytes) and kind_of(head_of(data)) == "tar" else None
     walked = walk(data, known_as=url)
     try:
         for member, opener in walked:
             if member.path == inner and member.kind == "file":
+                if skimmed is not None:
+                    skimmed.bound([data.tell() + member.size])
                 return Closing(opener(), walked.close, data.close)  # type: ignore[attr-defined]
             if member.path == inner or member.path.startswith(f"{inner}/"):
                 break
+            if skimmed is not None:
+                skimmed.skim(member.size)
     except BaseException:
         data.close()
         raise
     data.close()
     return None
+
+
+class _Slice(io.RawIOBase):
+    """A member of a plain tar; several may be read at the same time.
+
+    Args:
+        data: the tar.
+        lock: of those who read it.
+        start: where the member begins.
+        size: its bytes.
+    """
+
+    def __init__(self, data: BinaryIO, lock: threading.Lock, start: int, size: int) -> None:
+        self._data, self._lock, self._start, self._size = data, lock, start, size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")[: max(0, self._size - self._at)]
+        with self._lock:
+            self._data.seek(self._start + self._at)
+            count = self._data.readinto(view) if view else 0  # type: ignore[attr-defined]
+        self._at += count
+        return int(count)
+
+
+def tar_members(url: str, data: BinaryIO) -> dict[str, tuple[Member, Callable[[], BinaryIO]]] | None:
+    """Every member of a plain tar by its path, as `zip_members`; None if it would take many bytes or requests to find them.
+
+    Few are enough if the members have one size, or are large: more than a mebibyte.
+    """
+    raw = getattr(data, "raw", None)
+    if not isinstance(raw, PartedBytes) or kind_of(head_of(data)) != "tar" or not raw.version:
+        return None
+    if (raw.declared_size() or 0) <= _LISTED_BYTES:
+        return None
+    found: dict[str, tuple[Member, Callable[[], BinaryIO]]] = {}
+    lock = threading.Lock()
+    for member, opener in walk(data, known_as=url):
+        if member.kind == "file":
+            info = cast(Any, opener).info
+            if member.path in found or info.issparse():
+                return None
+            opener = partial(_opened_slice, data, lock, info.offset_data, member.size)
+        found[member.path] = member, opener
+        if raw.skim(member.size) > _LISTED_BYTES + data.tell() // _MOST_SHARE:
+            return None
+    raw.read_on()
+    return found
+
+
+def _opened_slice(data: BinaryIO, lock: threading.Lock, start: int, size: int) -> BinaryIO:
+    return io.BufferedReader(_Slice(data, lock, start, size), _BUFFER_BYTES)
 
 
 def no_member(url: str, inner: str) -> DataFilesNotFoundError:
@@ -315,8 +387,10 @@ class StreamedAccess(Access):
         return self._downloads.ranges(url) if known is None else LocalRanges(known, name=redact(url))
 
     def members(self, url: str) -> list[str] | None:
-        """See `Access.members`: a zip has a list of them at its end."""
-        members = None if url in self._downloads.known.unpacked else self._zip(url)
+        """See `Access.members`: a zip has a list of them at its end, and of a tar the headers are read where they are few."""
+        if url in self._downloads.known.unpacked:
+            return None
+        members = self._zip(url) or self._tar(url)
         return None if members is None else members.files()
 
     def opened_member(self, url: str, inner: str) -> BinaryIO:
@@ -354,7 +428,7 @@ class StreamedAccess(Access):
         try:
             kind = kind_of_archive(data, redact(url))
             if kind == "zip":
-                members = self._kept_zip(url, data)
+                members = self._kept(url, ZipMembers(url, data))
                 return members.opened(inner), members.version
             if kind is None:
                 raise no_member(url, inner)
@@ -376,10 +450,30 @@ class StreamedAccess(Access):
             raw.expect_tail()
         try:
             if zipfile.is_zipfile(data):
-                return self._kept_zip(url, data)
+                return self._kept(url, ZipMembers(url, data))
         except BaseException:
             data.close()
             raise
+        data.close()
+        return None
+
+    def _tar(self, url: str) -> ZipMembers | None:
+        """The members of a tar; None of anything else, and of one that is better fetched whole."""
+        if not path_of(url).lower().endswith(".tar") or not self.comes(url):
+            return None
+        data = self._self_closing(url)
+        try:
+            members = tar_members(url, data)
+        except BaseException:
+            data.close()
+            raise
+        if members is not None:
+            made = ZipMembers(url, data, members)
+            files = made.files() or []
+            shown = set(files)
+            is_in_order = files == [path for path in members if path in shown]
+            if files and (is_in_order or sum(members[path][0].size for path in files) >= _LISTED_BYTES * len(files)):
+                return self._kept(url, made)
         data.close()
         return None
 
@@ -388,8 +482,8 @@ class StreamedAccess(Access):
         is_local = isinstance(data, io.BufferedReader) and isinstance(data.raw, io.FileIO)
         return cast(BinaryIO, _SelfClosing(cast(io.BufferedReader, data).detach())) if is_local else data
 
-    def _kept_zip(self, url: str, data: BinaryIO) -> ZipMembers:
-        members = self._zips[url] = ZipMembers(url, data)
+    def _kept(self, url: str, members: ZipMembers) -> ZipMembers:
+        self._zips[url] = members
         if len(self._zips) > _KEPT_ZIPS:
             self._zips.pop(next(iter(self._zips))).close()
         return members

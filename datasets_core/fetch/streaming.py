@@ -23,16 +23,12 @@ from datasets_core.fetch.checksums import (
     mapped,
 )
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.http import RetryPolicy
-from datasets_core.fetch.hub.repository import is_hub_url
 from datasets_core.fetch.ranges.file import Bytes, FileVersion, LocalRanges, OpenedRanges, Range, RangeFile
-from datasets_core.fetch.ranges.http import HttpTransport
-from datasets_core.fetch.ranges.reader import TransportRanges
-from datasets_core.fetch.ranges.sequential import ReadRequest, open_remote, open_store
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.fetch.transfer import HttpSource, StoreSource
+from datasets_core.hub_urls import is_hub_url
 
 if TYPE_CHECKING:
+    from datasets_core.fetch.http import RetryPolicy
     from datasets_core.fetch.remote_files import RemoteFacts, StreamedAccess
 
 logger = logging.getLogger(__name__)
@@ -254,6 +250,8 @@ class StreamingDownloadManager(DownloadManager):
         if listed.checksum is None or self.is_enforced(url):
             return open(self._access.fetched(url), "rb")
 
+        from datasets_core.fetch.ranges.sequential import ReadRequest, open_remote  # here and below: 15 ms of URLs alone
+
         def check(found: FileRecord) -> None:
             if differ(listed, found):
                 raise NonMatchingChecksumError(
@@ -267,7 +265,9 @@ class StreamingDownloadManager(DownloadManager):
 
     def stream(self, url: str) -> BinaryIO:
         """Return the bytes of a URL from the server; checked at the end, if there is a record."""
+        from datasets_core.fetch.ranges.sequential import ReadRequest, open_remote, open_store
         from datasets_core.fetch.ranges.stores import store_transport
+        from datasets_core.fetch.transfer import HttpSource, StoreSource
 
         if is_hub_url(url):
             return self._stream_of_hub(url)
@@ -302,7 +302,10 @@ class StreamingDownloadManager(DownloadManager):
 
     def ranges(self, url: str) -> RangeFile:
         """Any bytes of a URL."""
+        from datasets_core.fetch.ranges.http import HttpTransport
+        from datasets_core.fetch.ranges.reader import TransportRanges
         from datasets_core.fetch.ranges.stores import store_transport
+        from datasets_core.fetch.transfer import HttpSource, StoreSource
 
         whole = partial(self._access.fetched_instead, url)
         if self.is_enforced(url):  # its hash is that of all of it

@@ -12,7 +12,7 @@ from datasets_core.config import settings
 from datasets_core.engines import get_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.schema import Features
-from datasets_core.fetch.hub.repository import is_commit, is_inner_path, is_repo_id
+from datasets_core.hub_urls import is_commit, is_inner_path, is_repo_id
 from datasets_core.meta.info import is_config_name
 from datasets_core.meta.splits import ALL
 

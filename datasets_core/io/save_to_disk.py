@@ -307,7 +307,7 @@ class Shards(NamedTuple):
         """
         get_engine(num_proc=num_proc)  # refuses a number that means nothing
         if max_shard_size is not None and num_shards is not None:
-            raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+            raise ConfigurationError("Give either max_shard_size or num_shards, not both.")
         if num_shards is not None and (isinstance(num_shards, bool) or not isinstance(num_shards, int) or num_shards < 1):
             raise ConfigurationError(f"num_shards is {num_shards!r}. Give a whole number of at least 1.")
         return cls(num_shards, parse_size(max_shard_size), num_proc)

@@ -8,6 +8,7 @@ import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from operator import index as integer
 from types import TracebackType
 from typing import IO, Any, Self, cast
@@ -318,8 +319,7 @@ class TFRecordReader:
     # -- from the beginning --------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[bytes]:
-        for block in self.blocks():
-            yield from block
+        return chain.from_iterable(self.blocks())
 
     def iterate_with_offsets(self) -> Iterator[tuple[int, bytes]]:
         """The byte at which the frame of each record begins (of the file, once it is decompressed), and the record."""

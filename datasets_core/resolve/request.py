@@ -15,8 +15,8 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, redact
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import DownloadConfig
-from datasets_core.fetch.hub.repository import HubPath, parse_hub_url
 from datasets_core.files import FileEntry
+from datasets_core.hub_urls import HubPath, parse_hub_url
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, DataFilesList, infer_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import Listing, list_folder

@@ -29,7 +29,7 @@ from datasets_core.errors import (
     UnknownVersionError,
 )
 from datasets_core.features.schema import Features
-from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
+from datasets_core.hub_urls import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
 from datasets_core.meta.data_files import by_split
 from datasets_core.resolve import registry
 from datasets_core.resolve.request import Location, Request, Source, commits_of

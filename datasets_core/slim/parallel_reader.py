@@ -367,6 +367,9 @@ def single_pass_read(
 
 
 # `prefetch_queue`, `PrefetchQueue`: elements made ahead by threads.
+#
+# They are no jobs of an `Engine`: what is iterated is numbered as it comes, the waiting elements are counted, and closing
+# leaves a source behind that hangs.
 
 
 class _Ahead(OwnThreads):

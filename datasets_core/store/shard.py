@@ -492,13 +492,12 @@ class FileShard:
         if self._size is not None and not files.is_url(self.path):
             check_ends(self.path, self.kind, self._size)
         if self._in_memory:
-            if self._content is None:
-                if files.is_url(self.path):
-                    with files.open_binary(self.path, self._storage_options) as handle:
-                        self._content = pa.py_buffer(handle.read())
-                else:
-                    with pa.OSFile(files.local_path(self.path)) as handle:
-                        self._content = handle.read_buffer()  # counted by Arrow
+            if self._content is None and files.is_url(self.path):
+                with files.open_binary(self.path, self._storage_options) as handle:
+                    self._content = pa.py_buffer(handle.read())
+            elif self._content is None:  # into memory that Arrow counts
+                with pa.OSFile(files.local_path(self.path)) as file:
+                    self._content = file.read_buffer()
             return self._content
         if files.is_url(self.path):
             return pa.PythonFile(files.open_binary(self.path, self._storage_options), mode="r")

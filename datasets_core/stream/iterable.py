@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -98,6 +99,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         self._format = format or RowFormat()
         self._epoch, self._is_begun = 0, False
         self._loaded = self._cursor = self._signature = None
+
+    @property
+    def _formatting(self) -> SimpleNamespace | None:
+        """The output format as other libraries ask for it: its name is `format_type`; None for plain Python."""
+        return None if self._format.type is None else SimpleNamespace(format_type=self._format.type)
 
     def _resolve_features(self) -> Self:
         """Return the stream with known features; its first rows are read if nothing else tells them."""

@@ -77,7 +77,7 @@ def _members(cls: type) -> Iterator[tuple[str, str]]:
             continue
         member = inspect.getattr_static(cls, name)
         if isinstance(member, property) or not callable(getattr(member, "__func__", member)):
-            yield name, type(member).__name__ if isinstance(member, property) else "value"
+            yield name, "property" if isinstance(member, property) else "value"
         else:
             yield name, _told(member)
 

@@ -28,6 +28,17 @@ FACES, _ = golden.read_json("faces.json.gz")
 
 
 # Names of other modules that a module of before had for itself, and `vars()` showed with its own.
+# `copy.copy`, which these names were, returns a function itself: what is then set on it changes the other too.
+IMPROVED = {"datasets.utils copyfunc", "datasets.utils.py_utils copyfunc"}
+# Arguments that may be left out since then: some errors may also be made of a text alone, as in Hugging Face `datasets`.
+OPTIONAL = {
+    f"{name}: {now}": f"{name}: str"
+    for now, names_of_arguments in (
+        ("str=''", "path url found message dataset"),
+        ("str | None=None", "reason expected instructions"),
+    )
+    for name in names_of_arguments.split()
+}
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 
@@ -40,11 +51,14 @@ def test_every_public_name_is_there_with_its_signature(path: str) -> None:
 
     assert sorted(before) == sorted(now)
     for name, told in before.items():
-        assert {key: _without_new_bases(now[name].get(key), each) for key, each in told.items()} == told
+        assert {key: _as_before(now[name].get(key), each) for key, each in told.items()} == told
 
 
-def _without_new_bases(now: str | None, before: str) -> str | None:
-    """What is said of a class, without the bases that it has got since: what caught it or took it does so still."""
+def _as_before(now: str | None, before: str) -> str | None:
+    """What is said of a class or function, without the bases and defaults that it has got since: what used it does so still."""
+    for optional, needed in OPTIONAL.items():
+        if now is not None and optional not in before:
+            now = now.replace(optional, needed)
     if now is None or not before.startswith("class("):
         return now
     bases, _, rest = now.removeprefix("class(").partition(")")
@@ -73,7 +87,7 @@ def test_scripts_find_the_names_of_old_libraries(tmp_path: Path) -> None:
     }
     now = dict(zip(rows["old"], rows["is"], strict=True))
 
-    assert {name: (told, now[name]) for name, told in before.items() if told != now[name]} == {}
+    assert {name: (told, now[name]) for name, told in before.items() if told != now[name] and name not in IMPROVED} == {}
 
 
 def test_entry_points_are_those_of_before_and_open() -> None:

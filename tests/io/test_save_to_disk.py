@@ -162,7 +162,7 @@ def test_what_was_never_saved_is_not_there(tmp_path: Path) -> None:
 
 
 def test_arguments_without_a_meaning_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="both given"):
+    with pytest.raises(ConfigurationError, match="not both"):
         _some().save_to_disk(tmp_path, max_shard_size="1MB", num_shards=2)
     with pytest.raises(ConfigurationError, match="num_shards is 0"):
         _some().save_to_disk(tmp_path, num_shards=0)

@@ -94,6 +94,20 @@ def test_one_wrong_bit_among_many_short_frames_is_told_and_those_before_it_are_g
     assert (len(found.starts), found.damage and found.damage.name) == (number, "data CRC")
 
 
+@given(st.randoms(use_true_random=False), st.integers(256, 600), st.sampled_from([1, 2, 20, 300, 1000]), st.integers(0, 5))
+def test_wrong_bits_among_frames_of_all_lengths_are_told(random_: random.Random, count: int, most: int, num_wrong: int) -> None:
+    records = [random_.randbytes(random_.randrange(most)) for _ in range(count)]
+    data = bytearray(b"".join(map(frames.frame, records)))
+    whole = scan(bytes(data))
+    assert (len(whole.starts), whole.damage, whole.end) == (count, None, len(data))
+    wrong = sorted(random_.sample(range(count), num_wrong))
+    for number in wrong:
+        data[random_.randrange(int(whole.starts[number]), int(whole.stops[number]) + 4)] ^= 1 << random_.randrange(8)
+    found = scan(bytes(data))
+    assert len(found.starts) == (wrong[0] if wrong else count)
+    assert (found.damage and found.damage.name) == ("data CRC" if wrong else None)
+
+
 # framing
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("frames.json").read_text(encoding="utf-8"))

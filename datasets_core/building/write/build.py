@@ -6,13 +6,14 @@ Plan, run the jobs, let their schemas agree, check, write the manifest, one comm
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import functools
 import itertools
 import json
 import logging
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -37,19 +38,20 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
-from datasets_core.building.write.generate import run_job
+from datasets_core.building.write.generate import write_rows, write_tables
 from datasets_core.building.write.jobs import (
     Arrivals,
     RecastJob,
     ShardJob,
     ShardResult,
+    Stage,
     agreed_schema,
     counted_files,
     recast_job,
 )
-from datasets_core.building.write.reorder import Ordering, staged_bytes, staged_format
-from datasets_core.building.write.row_keys import Clash, as_json, compare, from_json
-from datasets_core.building.write.runs import WORDS_BYTES, Run
+from datasets_core.building.write.reorder import Ordering
+from datasets_core.building.write.row_keys import Clash, as_json, from_json
+from datasets_core.building.write.runs import WORDS_BYTES, Run, run_bytes
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
@@ -64,7 +66,7 @@ from datasets_core.progress import progress
 from datasets_core.store import module_state
 from datasets_core.store.commit import Journal, Staging, dead_work, remove_garbage
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, SourceRecord
+from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord
 from datasets_core.store.pieces import stored_blocks
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
 
@@ -212,7 +214,13 @@ def _sweep_downloads(cache_dir: str) -> None:
 
 
 class Build:
-    """One build, into one staging folder; the caller holds the lock of the dataset."""
+    """One build, into one staging folder; the caller holds the lock of the dataset.
+
+    Attributes:
+        splits, downloads, sources: of the plan: the splits, the records of its downloads, the source files before any is read.
+        schema, shards, write_order, blocks, denied: of the jobs: the schema of all shards, the shards in order, the order of
+            their rows, the row ranges of each split in its source files, and the accesses denied to a sandboxed script.
+    """
 
     def __init__(self, builder: Builder, options: BuildOptions) -> None:
         self.builder, self.options = builder, options
@@ -221,65 +229,41 @@ class Build:
         self.staging = Staging.adopt_or_create(options.output_dir)
 
     def run(self) -> Manifest:
-        """Make the dataset: plan, run the jobs, agree on a schema, check, commit.
+        """Make the dataset: plan, jobs, results, commit.
 
         Raises:
             DatasetsCoreError: of the kind that says what is wrong.
         """
-        _sweep(self.builder.cache_root)
+        builder, options = self.builder, self.options
+        _sweep(builder.cache_root)
         try:
-            registered = Register.of(self.builder, self.options) if has_register(self.builder, self.options) else None
-            dl_manager = self._download_manager(registered)
-            if not isinstance(dl_manager, LocalFiles):
-                _sweep_downloads(self.builder.cache_root)
-            splits = named_splits(self.builder, dl_manager, deadline=self.options.timeout)
-            downloads = _recorded(dl_manager)
-            if registered is not None:
-                registered.settle(dl_manager, downloads)
-            if not self.builder.is_partial:
-                expected = recorded_downloads(self.builder, self.options.verification)
-                check_downloads(expected, downloads, self.options.verification)
-            sources = self._sources(splits, downloads, dl_manager)
-            plans = {split.name: self._jobs(split) for split in splits}
-            results: dict[str, list[_Done]] = {}
-            with build_journal(self.staging.folder, _plan_identity(self.builder, self.options, splits)) as journal:
-                for split in splits:
-                    jobs = plans[split.name]
-                    is_divided = len(jobs) > 1 and self.builder.yields == "rows"
-                    arrived = Arrivals(self.staging.folder, is_thorough=self._order != "source") if is_divided else None
+            dl_manager = self._plan()
+            with build_journal(self.staging.folder, _plan_identity(builder, options, self.splits)) as journal:
+                results = {result.name: result for result in journal.entries}  # finished by a run that was interrupted
+                for stage in self._stages(results):
                     try:
-                        done = self._run_jobs(split.name, run_job, jobs, journal, arrived=arrived)
-                        if is_divided:
-                            compare([result.keys for _, result in done if result.keys is not None], self.staging.folder)
-                        reason = None
+                        with contextlib.closing(self._results(stage, results)) as running:
+                            for job, result in running:
+                                if job.name not in results:
+                                    journal.add(result)
+                                    results[job.name] = result
+                                if stage.keys is not None:
+                                    stage.keys.add(job.index, result)
+                        if stage.keys is not None:
+                            stage.keys.finish()
                     except (Clash, DatasetGenerationError) as error:
-                        reason = _why_indivisible(error) if is_divided else None
-                        if reason is None:
+                        stage.failure = None if stage.keys is None else _why_indivisible(error)
+                        if stage.failure is None:
                             raise
-                    results[split.name] = done if reason is None else self._in_one_piece(split, reason, journal)
-                schema, fitted = self._agree(results, journal)
-                check_unchanged(sources)
-                shards, order = self._final_shards(fitted, schema, journal)
-            blocks = self._blocks(fitted) if order == "source" else {}
-            manifest = self._manifest(shards, schema, splits, downloads, sources, order)
-            denied = [self.builder.denied, *(result.denied for pairs in results.values() for _, result in pairs)]
-            manifest = dataclasses.replace(
-                manifest,
-                denied=tuple(dict.fromkeys(itertools.chain(*denied))),
-                commit=self.builder.commit_sha or "",
-                blocks=blocks,
-                files=counted_files(self.builder, {split.name: split.gen_kwargs for split in splits if split.name in blocks}),
-            )
-            check_manifest(self.builder, manifest, downloads, self.options.verification)
-            for split in splits:
+            manifest = self._manifest()
+            check_manifest(builder, manifest, self.downloads, options.verification)
+            for split in self.splits:
                 split.split_info = (manifest.info.splits or SplitDict())[split.name]
-            if self.options.checks_version:
+            if options.checks_version:
                 from datasets_core.building.folders import check_bump  # 20 ms that most do without
 
-                check_bump(self.builder, self.options.output_dir, self.staging.folder, manifest, self.options.storage_options)
-            committed = self.staging.commit(
-                manifest, storage_options=self.options.storage_options, has_schema=bool(manifest.schema)
-            )
+                check_bump(builder, options.output_dir, self.staging.folder, manifest, options.storage_options)
+            committed = self.staging.commit(manifest, storage_options=options.storage_options, has_schema=bool(manifest.schema))
             if hasattr(dl_manager, "manage_extracted_files"):
                 dl_manager.manage_extracted_files()
             return committed
@@ -291,6 +275,33 @@ class Build:
             self.staging.discard()
             raise
 
+    # -- the plan ------------------------------------------------------------------------------------------------------
+
+    def _plan(self) -> Any:
+        """Download, list the splits and the sources, check the downloads; return the download manager."""
+        builder, options = self.builder, self.options
+        registered = Register.of(builder, options) if has_register(builder, options) else None
+        dl_manager = self._download_manager(registered)
+        if not isinstance(dl_manager, LocalFiles):
+            _sweep_downloads(builder.cache_root)
+        self.splits = named_splits(builder, dl_manager, deadline=options.timeout)
+        self.downloads = _recorded(dl_manager)
+        if registered is not None:
+            registered.settle(dl_manager, self.downloads)
+        if not builder.is_partial:
+            expected = recorded_downloads(builder, options.verification)
+            check_downloads(expected, self.downloads, options.verification)
+        self.sources = sources_of(
+            builder.config.data_files,
+            [split.gen_kwargs for split in self.splits],
+            self.downloads or {},
+            local_paths=getattr(dl_manager, "local_paths", ()),
+            caches=getattr(dl_manager, "cache_folders", ()),
+            hashed=options.verification is VerificationMode.ALL_CHECKS,
+            belongs=builder.has_source,
+        )
+        return dl_manager
+
     def _download_manager(self, registered: Register | None) -> Any:
         """The download manager of the user, one of the build's own, or for local files of a format none."""
 
@@ -300,20 +311,6 @@ class Build:
             return made if registered is None else registered.equip(made)
 
         return LocalFiles(manager) if takes_local_files(self.builder, self.options) else manager()
-
-    def _sources(
-        self, splits: list[SplitGenerator], downloads: dict[str, Any] | None, dl_manager: Any
-    ) -> tuple[SourceRecord, ...]:
-        """The sources as they are before they are read: one that changes from now on is not what was built."""
-        return sources_of(
-            self.builder.config.data_files,
-            [split.gen_kwargs for split in splits],
-            downloads or {},
-            local_paths=getattr(dl_manager, "local_paths", ()),
-            caches=getattr(dl_manager, "cache_folders", ()),
-            hashed=self.options.verification is VerificationMode.ALL_CHECKS,
-            belongs=self.builder.has_source,
-        )
 
     def _jobs(self, split: SplitGenerator) -> list[ShardJob]:
         rows = self.builder.yields == "rows"
@@ -334,8 +331,8 @@ class Build:
             folder=self.staging.folder,
             stem=stem,
             schema=None if features is None else features.arrow_schema,
-            file_format=self.options.file_format if self._is_as_read else staged_format(self._order, self.options),
-            max_shard_bytes=self.options.max_shard_bytes if self._is_as_read else staged_bytes(self._order, self.options),
+            file_format=self.options.file_format if self._is_as_read else "arrow",
+            max_shard_bytes=self.options.max_shard_bytes if self._order == "source" else max(1, run_bytes() // 4),
             batch_rows=self.builder.writer_batch_size,
             compare_keys=self._order != "source" or self.options.verification is not VerificationMode.NO_CHECKS,
             keep_keys=count > 1 and self.builder.yields == "rows",
@@ -344,136 +341,111 @@ class Build:
             deadline=self.options.timeout,
         )
 
-    # -- jobs ----------------------------------------------------------------------------------------------------------
+    # -- jobs and their results ----------------------------------------------------------------------------------------
 
-    def _in_one_piece(self, split: SplitGenerator, why: str, journal: _Journal) -> list[_Done]:
-        """The result of a divided split, made again in one piece, as its author wrote it."""
-        logger.warning(
-            "Split %r of %s is built in one piece: %s. Keys that differ between the lists in gen_kwargs allow parallel builds.",
-            split.name,
-            self.builder.label,
-            why,
-        )
-        whole = self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")
-        return self._run_jobs(split.name, run_job, [whole], journal)
+    def _stages(self, results: dict[str, ShardResult]) -> Iterator[Stage]:
+        """Yield the stages of the build in order; the jobs of one are done when the next one is asked for.
 
-    def _run_jobs(
-        self,
-        split: str,
-        function: Callable[..., ShardResult],
-        jobs: Sequence[Any],
-        journal: _Journal,
-        *,
-        arrived: Callable[[dict[int, ShardResult], int], None] | None = None,
-        what: str = "Building",
-    ) -> list[_Done]:
-        """Run the jobs that the journal does not have; the results of all, in order.
+        Args:
+            results: of the jobs done so far, by name.
+        """
+        builder = self.builder
+        write = write_rows if builder.yields == "rows" else write_tables
+        made: dict[str, list[tuple[ShardJob, ShardResult]]] = {}
+        plans = [(split, self._jobs(split)) for split in self.splits]
+        for split, jobs in plans:  # 1. every part of a split makes its rows
+            is_divided = len(jobs) > 1 and builder.yields == "rows"
+            keys = Arrivals(self.staging.folder, is_thorough=self._order != "source") if is_divided else None
+            stage = Stage(split.name, write, jobs, self.options.timeout, keys)
+            yield stage
+            if stage.failure is not None:
+                logger.warning(
+                    "Split %r of %s is built in one piece: %s. Keys that differ between the lists in gen_kwargs allow parallel "
+                    "builds.",
+                    split.name,
+                    builder.label,
+                    stage.failure,
+                )
+                jobs = [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")]
+                yield Stage(split.name, write, jobs, self.options.timeout)
+            made[split.name] = [(job, results[job.name]) for job in jobs]
+        done = [pair for pairs in made.values() for pair in pairs]
+        self.denied = [builder.denied, *(result.denied for _, result in done)]
+        self.schema = agreed_schema(builder, done)
+        fitted: dict[str, list[ShardResult]] = {}
+        for name, pairs in made.items():  # 2. parts of another schema are read again, or cast
+            wide = {
+                job.name: dataclasses.replace(job, schema=self.schema, stem=f"{job.stem}-r")
+                for job, result in pairs
+                if result.shards and result.schema != self.schema
+            }
+            if wide and builder.rereads:
+                yield Stage(name, write, list(wide.values()), self.options.timeout)
+            elif wide:
+                yield Stage(name, recast_job, [RecastJob(wide[job.name], found) for job, found in pairs if job.name in wide])
+            fitted[name] = [results[wide[job.name].name] if job.name in wide else result for job, result in pairs]
+        check_unchanged(self.sources)
+        self.shards: list[ShardRecord] = []
+        orders: set[Order] = set()
+        for name, found in fitted.items():  # 3. the rows are put in order, and into as many shards as asked for
+            shards = [shard for result in found for shard in result.shards]
+            if not self._is_as_read:
+                ordering = Ordering(
+                    label=builder.label,
+                    has_keys=builder.yields == "rows",
+                    order=self._order,
+                    options=self.options,
+                    folder=self.staging.folder,
+                    split=name,
+                    schema=self.schema,
+                )
+                shards, order = yield from ordering.stages(found, results)
+                orders.update([order] if shards else [])
+            self.shards += shards if any(shard.rows for shard in shards) else self._empty_shard(name, self.schema)
+        self.write_order = orders.pop() if len(orders) == 1 else "source" if orders else self._order
+        self.blocks = self._blocks(fitted) if self.write_order == "source" else {}
+
+    def _results(self, stage: Stage, finished: Mapping[str, ShardResult]) -> Generator[tuple[Any, ShardResult]]:
+        """Yield each job of a stage with its result: first the finished ones, then the others as the engine runs them.
 
         Raises:
             WorkerDiedError: a worker process was killed; names the part of the split.
             ScriptTimeoutError: a worker process had to be killed, since it was not done in time.
         """
-        finished = {result.name: result for result in journal.entries}
-        results = {index: finished[job.name] for index, job in enumerate(jobs) if job.name in finished}
-        if results:
-            logger.info("Taking over %d of %d finished jobs of split %r.", len(results), len(jobs), split)
-        if arrived is not None:
-            for index in sorted(results):
-                arrived({before: result for before, result in results.items() if before <= index}, index)
-        numbers = [index for index in range(len(jobs)) if index not in results]
-        waiting = [jobs[index] for index in numbers]
-        deadline = self.options.timeout if function is run_job else None
-        engine = chosen_engine(self.options.engine, len(waiting), deadline if self.builder.is_stopped_by_timer else None)
+        builder, split, deadline = self.builder, stage.split, stage.deadline
+        taken = [(job, finished[job.name]) for job in stage.jobs if job.name in finished]
+        waiting = [job for job in stage.jobs if job.name not in finished]
+        if taken:
+            logger.info("Taking over %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
+            yield from taken
+        engine = chosen_engine(self.options.engine, len(waiting), deadline if builder.is_stopped_by_timer else None)
         is_here = isinstance(engine, SerialEngine)
-        with progress(f"{what} {split}", total=_expected_rows(self.builder, split)) as bar:
-            bar.update(sum(result.rows for result in results.values()))
+        with progress(f"{stage.verb} {split}", total=_expected_rows(builder, split)) as bar:
+            bar.update(sum(result.rows for _, result in taken))
             running: Iterator[tuple[int, ShardResult]]
             if is_here:
-                running = engine.run(functools.partial(function, on_rows=bar.update), waiting)
+                running = engine.run(functools.partial(stage.function, on_rows=bar.update), waiting)
             else:
-                code = self.builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
-                verb, is_killed = f"The build of {self.builder.label}", getattr(engine, "shares_memory", None) is False
-                limit = {"deadline": deadline} if is_killed and self.builder.is_stopped_by_timer else {}
-                running = module_state.run(engine, function, waiting, *code, verb=verb, **limit)
+                code = builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
+                verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
+                limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
+                running = module_state.run(engine, stage.function, waiting, *code, verb=verb, **limit)
             try:
                 for position, result in running:
                     if not is_here:
                         bar.update(result.rows)
-                    journal.add(result)
-                    results[numbers[position]] = result
-                    if arrived is not None:
-                        arrived(results, numbers[position])
+                    yield waiting[position], result
             except WorkerDiedError as error:
-                found = worker_died(error, waiting, self.builder, split)
+                found = worker_died(error, waiting, builder, split)
                 if found is None:
                     raise
                 raise found from error
             except TimeUp as up:
                 doing = f"making the rows of split {split!r}, in code that cannot be interrupted,"
-                raise out_of_time(self.builder, deadline, up, doing, split=split) from None
+                raise out_of_time(builder, deadline, up, doing, split=split) from None
             finally:
                 if isinstance(running, Generator):
                     running.close()
-        return [(jobs[index], results[index]) for index in range(len(jobs))]
-
-    # -- one schema ----------------------------------------------------------------------------------------------------
-
-    def _agree(self, results: dict[str, list[_Done]], journal: _Journal) -> tuple[pa.Schema, dict[str, list[ShardResult]]]:
-        """The schema of all jobs, and their results with it: made again, or cast, where a job had another one."""
-        done = [pair for pairs in results.values() for pair in pairs]
-        schema = agreed_schema(self.builder, done)
-        fitted: dict[str, list[ShardResult]] = {}
-        for split, pairs in results.items():
-            narrow = [(job, result) for job, result in pairs if result.shards and result.schema != schema]
-            again = {
-                job.name: result
-                for (job, _), (_, result) in zip(narrow, self._widen(split, narrow, schema, journal), strict=True)
-            }
-            fitted[split] = [again.get(job.name, result) for job, result in pairs]
-        return schema, fitted
-
-    def _widen(self, split: str, narrow: list[_Done], schema: pa.Schema, journal: _Journal) -> list[_Done]:
-        if not narrow:
-            return []
-        wide = [dataclasses.replace(job, schema=schema, stem=f"{job.stem}-r") for job, _ in narrow]
-        if self.builder.rereads:
-            return self._run_jobs(split, run_job, wide, journal)
-        jobs = [RecastJob(job, result) for job, (_, result) in zip(wide, narrow, strict=True)]
-        return self._run_jobs(split, recast_job, jobs, journal)
-
-    def _final_shards(
-        self, fitted: dict[str, list[ShardResult]], schema: pa.Schema, journal: _Journal
-    ) -> tuple[list[ShardRecord], Order]:
-        """The shards of all splits as they are to be written, and what the rows in them are in the order of."""
-        found: list[ShardRecord] = []
-        orders: set[Order] = set()
-        for split, results in fitted.items():
-            if self._is_as_read:
-                written = [shard for result in results for shard in result.shards]
-                is_empty = not any(shard.rows for shard in written)
-                found += self._empty_shard(split, schema) if is_empty else written
-                continue
-            run = functools.partial(self._run_again, split, journal)
-            ordering = Ordering(
-                label=self.builder.label,
-                has_keys=self.builder.yields == "rows",
-                order=self._order,
-                options=self.options,
-                folder=self.staging.folder,
-                split=split,
-                schema=schema,
-                run=run,
-            )
-            shards, order = ordering.final_shards(results)
-            if shards:
-                orders.add(order)
-            found += shards or self._empty_shard(split, schema)
-        return found, orders.pop() if len(orders) == 1 else "source" if orders else self._order
-
-    def _run_again(
-        self, split: str, journal: _Journal, function: Callable[..., ShardResult], jobs: Sequence[Any]
-    ) -> list[ShardResult]:
-        return [result for _, result in self._run_jobs(split, function, jobs, journal, what="Writing")]
 
     def _empty_shard(self, split: str, schema: pa.Schema) -> list[ShardRecord]:
         with ShardWriter(
@@ -492,21 +464,13 @@ class Build:
                 found[split] = stored_blocks(RowBlocks.joined(parts))
         return found
 
-    def _manifest(
-        self,
-        shards: list[ShardRecord],
-        schema: pa.Schema,
-        splits: list[SplitGenerator],
-        downloads: dict[str, Any] | None,
-        sources: tuple[SourceRecord, ...],
-        order: Order,
-    ) -> Manifest:
+    def _manifest(self) -> Manifest:
         info = self.builder.info.copy()
         if info.features is None:
-            info.features = Features.from_arrow_schema(schema)
+            info.features = Features.from_arrow_schema(self.schema)
         made: SplitDict = SplitDict(dataset_name=info.dataset_name)
-        for split in splits:
-            own = [shard for shard in shards if shard.split == split.name]
+        for split in self.splits:
+            own = [shard for shard in self.shards if shard.split == split.name]
             made.add(
                 SplitInfo(
                     name=split.name,
@@ -517,28 +481,32 @@ class Build:
                 )
             )
         info.splits = made
-        info.download_checksums = downloads
-        sizes = [record.get("num_bytes") for record in (downloads or {}).values()]
+        info.download_checksums = self.downloads
+        sizes = [record.get("num_bytes") for record in (self.downloads or {}).values()]
         info.download_size = sum(size for size in sizes if size is not None)
-        info.dataset_size = sum(shard.num_bytes for shard in shards)
+        info.dataset_size = sum(shard.num_bytes for shard in self.shards)
         info.size_in_bytes = info.download_size + info.dataset_size
         return Manifest(
             info,
-            tuple(shards),
+            tuple(self.shards),
             self.options.file_format,
             str(self.options.verification.value),
-            sources,
+            self.sources,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             identity=dataset_identity(self.builder),
-            schema=Hasher.hash(schema) if shards and is_stored_as_it_is(schema, self.options.file_format) else "",
-            write_order=order,
+            schema=Hasher.hash(self.schema)
+            if self.shards and is_stored_as_it_is(self.schema, self.options.file_format)
+            else "",
+            write_order=self.write_order,
             disable_shuffling=self._order == "key",
             max_rows=self.options.max_rows,
+            denied=tuple(dict.fromkeys(itertools.chain(*self.denied))),
+            commit=self.builder.commit_sha or "",
+            blocks=self.blocks,
+            files=counted_files(
+                self.builder, {split.name: split.gen_kwargs for split in self.splits if split.name in self.blocks}
+            ),
         )
-
-
-_Journal = Journal[ShardResult]
-_Done = tuple[Any, ShardResult]  # a job and its result
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:

@@ -1,9 +1,8 @@
-"""`run_job`: one job of a build: rows from the author's hooks into shards, with their keys and their order."""
+"""`write_tables`, `write_rows`: one job of a build, from the author's hooks into shards, with keys and their order."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import itertools
 import os
@@ -18,7 +17,7 @@ import pyarrow as pa
 from datasets_core.building.failures import fail, is_failure, out_of_time, shown
 from datasets_core.building.hooks import Encoded, Hooks, Part, Replay, file_of, holds_once
 from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult, TableSink
-from datasets_core.building.write.row_keys import Clash, KeyLog, Words, hash_words, integer_words
+from datasets_core.building.write.row_keys import Clash, KeyLog, KeyRecord, Words, hash_words, integer_words
 from datasets_core.building.write.runs import Run, RunWriter, order_file
 from datasets_core.config import settings
 from datasets_core.engines.deadline import TimeUp, stopped_at
@@ -372,8 +371,11 @@ class RowOrder:
 OnRows = Callable[[int], object]
 
 
-def run_job(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
-    """Run a job; return its result.
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
+    """Write the tables of a job into shards; return its result.
 
     Args:
         job: the job.
@@ -381,51 +383,34 @@ def run_job(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
 
     Raises:
         DatasetGenerationError: the author's code failed; errors of the library pass unchanged.
-        DuplicateKeysError: two of its rows share a key.
     """
-    if job.builder.yields == "rows":
-        first: list[Any] = []
-        try:
-            result = _write_rows(job, on_rows, first=first)
-        except ChangedRowsError:
-            result = _write_rows(job, on_rows, first=first, copies=True)
-    else:
-        is_known = job.schema is not None and job.builder.rereads
-        builder = job.builder.with_schema(job.schema) if is_known else job.builder
-        while True:
-            try:
-                result = _write_tables(job, builder, on_rows)
-                break
-            except Replay as request:
-                if builder.read_schema is not None and builder.read_schema.equals(request.schema):
-                    raise DatasetGenerationError(
-                        f"{builder.label} asks to read split {job.split!r} again with the schema that it has. "
-                        "That is a fault of the builder: it must ask with a wider one."
-                    ) from None
-                builder = builder.with_schema(request.schema)
-    denied = job.builder.denied
-    return dataclasses.replace(result, denied=denied) if denied else result
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-
-def _write_tables(job: ShardJob, builder: Hooks, on_rows: OnRows) -> ShardResult:
-    tables = builder.made_tables(job)
-    with closing(tables), TableSink(job, merge_columns=builder.merge_columns) as sink:
+    builder = job.builder.with_schema(job.schema) if job.schema is not None and job.builder.rereads else job.builder
+    while True:
         row, counts = 0, FileCounts(builder, job.gen_kwargs)
-        for key, table in tables:
-            try:
-                sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
-            except DatasetGenerationCastError as error:
-                place = builder.place_of_row(job, row, key)
-                if place is None:
-                    raise
-                raise DatasetGenerationCastError(f"{place}: {error}", row=error.row).placed(place, split=job.split) from error
-            row += table.num_rows
-            counts.add(key, table)
-            on_rows(table.num_rows)
-        return ShardResult(job.name, sink.finish(), sink.schema, blocks=counts.blocks())
+        try:
+            with closing(builder.made_tables(job)) as tables, TableSink(job, merge_columns=builder.merge_columns) as sink:
+                for key, table in tables:
+                    try:
+                        sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
+                    except DatasetGenerationCastError as error:
+                        place = builder.place_of_row(job, row, key)
+                        if place is None:
+                            raise
+                        raise DatasetGenerationCastError(f"{place}: {error}", row=error.row).placed(
+                            place, split=job.split
+                        ) from error
+                    row += table.num_rows
+                    counts.add(key, table)
+                    on_rows(table.num_rows)
+                shards, blocks = sink.finish(), counts.blocks()
+            return ShardResult(job.name, shards, sink.schema, denied=job.builder.denied, blocks=blocks)
+        except Replay as request:  # what was read is text whose types are wider than they seemed
+            if builder.read_schema is not None and builder.read_schema.equals(request.schema):
+                raise DatasetGenerationError(
+                    f"{builder.label} asks to read split {job.split!r} again with the schema that it has. "
+                    "That is a fault of the builder: it must ask with a wider one."
+                ) from None
+            builder = builder.with_schema(request.schema)
 
 
 def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
@@ -436,44 +421,64 @@ def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-def _write_rows(job: ShardJob, on_rows: OnRows, *, first: list[Any], copies: bool = False) -> ShardResult:
-    keys = KeyLog(job.folder, job.stem, keep=job.keep_keys) if job.compare_keys or job.keep_keys else None
-    batches = job.builder.encoded_rows(job, first=first, copies=copies)
-    with closing(batches), RowOrder(job) as order, TableSink(job, merge_columns=True, writer=order.runs) as sink:
+def write_rows(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
+    """Write the rows of a job into shards or sorted runs; return its result.
+
+    Args:
+        job: the job.
+        on_rows: called now and then with the number of rows written.
+
+    Raises:
+        DatasetGenerationError: the author's code failed; errors of the library pass unchanged.
+        DuplicateKeysError: two of its rows share a key.
+    """
+    first: list[Any] = []
+    copies = False
+    while True:
         row, facts = 0, Facts() if job.is_order_free else None
-        for encoded in batches:
-            try:
-                words = order.take(encoded.keys, row)
-                if keys is not None:
-                    _take_keys(job, keys, encoded.keys, words, row)
-            except InvalidKeyError as error:
-                raise error.of(job.split, job.builder.place_of_row(job, error.row or 0, error.key)) from error.__cause__
-            sink.write(encoded.batch, what=f"The rows from {row} on")
-            facts = encoded.facts
-            row += len(encoded.keys)
-            on_rows(len(encoded.keys))
-        record = None
-        if keys is not None:
-            try:
-                record = keys.finish()
-            except Clash as clash:
-                _clash(job, clash, (), row)
-        shards = sink.finish()
-        runs, words_file = order.finish()
-        return ShardResult(job.name, shards, sink.schema, record, runs, words_file, facts)
+        keys = KeyLog(job.folder, job.stem, keep=job.keep_keys) if job.compare_keys or job.keep_keys else None
+        try:
+            with (
+                closing(job.builder.encoded_rows(job, first=first, copies=copies)) as batches,
+                RowOrder(job) as order,
+                TableSink(job, merge_columns=True, writer=order.runs) as sink,
+            ):
+                for encoded in batches:
+                    _take_keys(job, order, keys, encoded.keys, row)
+                    sink.write(encoded.batch, what=f"The rows from {row} on")
+                    facts = encoded.facts
+                    row += len(encoded.keys)
+                    on_rows(len(encoded.keys))
+                record = None if keys is None else _finished(job, keys, row)
+                shards, (runs, words_file) = sink.finish(), order.finish()
+            return ShardResult(job.name, shards, sink.schema, record, runs, words_file, facts, job.builder.denied)
+        except ChangedRowsError:  # rows were changed after they had been yielded
+            if copies:
+                raise
+            copies = True
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------
 
 
-def _take_keys(job: ShardJob, log: KeyLog, keys: Sequence[Any], words: Words | None, row: int) -> None:
+def _take_keys(job: ShardJob, order: RowOrder, log: KeyLog | None, keys: Sequence[Any], row: int) -> None:
     try:
-        if words is None:
-            log.add(keys)
-        else:
+        words = order.take(keys, row)
+        if log is not None and words is not None:
             log.add_words(words)
+        elif log is not None:
+            log.add(keys)
     except Clash as clash:
         _clash(job, clash, keys, row)
+    except InvalidKeyError as error:
+        raise error.of(job.split, job.builder.place_of_row(job, error.row or 0, error.key)) from error.__cause__
+
+
+def _finished(job: ShardJob, log: KeyLog, rows: int) -> KeyRecord:
+    try:
+        return log.finish()
+    except Clash as clash:
+        _clash(job, clash, (), rows)
 
 
 def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoReturn:

@@ -134,7 +134,7 @@ _THOROUGH_ROWS = 1 << 18  # below this, all keys are compared whenever a job is 
 
 
 class Arrivals:
-    """Called whenever a job is done, with the results so far.
+    """The keys of the jobs of a divided split, compared as the jobs are done.
 
     The first keys of each job are compared with all keys of the others when it arrives.  Where rows are sorted (`is_thorough`),
     all keys are, as soon as half as many more have come as at the last time: the work stays in proportion to the rows.
@@ -146,22 +146,57 @@ class Arrivals:
 
     def __init__(self, folder: str, *, is_thorough: bool) -> None:
         self._folder, self._is_thorough = folder, is_thorough
+        self._records: dict[int, KeyRecord] = {}
         self._due = 0
 
-    def __call__(self, results: dict[int, ShardResult], latest: int) -> None:
-        """Compare the keys of the job at `latest` with those that came before.
+    def add(self, index: int, result: ShardResult) -> None:
+        """Compare the keys of the job at `index` with those that came before.
 
         Raises:
             Clash: two rows share a key.
         """
-        order = sorted(index for index, result in results.items() if result.keys is not None)
-        records = [result.keys for index in order if (result := results[index]).keys is not None]
-        if latest in order:
-            compare_heads(records, order.index(latest), self._folder)
-        rows = sum(record.rows for record in records)
-        if self._is_thorough and len(records) > 1 and rows >= self._due:
-            compare(records, self._folder)
+        if result.keys is not None:
+            self._records[index] = result.keys
+            compare_heads(self._ordered, sorted(self._records).index(index), self._folder)
+        rows = sum(record.rows for record in self._records.values())
+        if self._is_thorough and len(self._records) > 1 and rows >= self._due:
+            self.finish()
             self._due = rows + rows // 2 if rows > _THOROUGH_ROWS else 0
+
+    def finish(self) -> None:
+        """Compare all keys.
+
+        Raises:
+            Clash: two rows share a key.
+        """
+        compare(self._ordered, self._folder)
+
+    @property
+    def _ordered(self) -> list[KeyRecord]:
+        return [self._records[index] for index in sorted(self._records)]
+
+
+@dataclasses.dataclass(slots=True)
+class Stage:
+    """Jobs of one split of which none needs the result of another.
+
+    Attributes:
+        split: the split.
+        function: runs a job, and calls `on_rows` now and then with the number of rows written.
+        jobs: each with its `name` in the journal.
+        deadline: when the author's code is to be done; None if the jobs run no such code, or may take as long as they do.
+        keys: compares the keys of the jobs; None if these cannot differ between jobs, or the split is not divided.
+        verb: title of the progress bar.
+        failure: why the jobs cannot be done apart from each other; set when they have failed.
+    """
+
+    split: str
+    function: Callable[..., ShardResult]
+    jobs: Sequence[Any]
+    deadline: Deadline | None = None
+    keys: Arrivals | None = None
+    verb: str = "Building"
+    failure: str | None = None
 
 
 # `FileCounts`: number of rows of each file of a job, counted while its tables pass; and names of the files.

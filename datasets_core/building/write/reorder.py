@@ -1,4 +1,4 @@
-"""`Ordering`: second round of a build with `shuffle_on_write` or `num_shards`: sorted runs, merge plan, final shards.
+"""`Ordering`: last stages of a build with `shuffle_on_write` or `num_shards`: sorted runs, merge plan, final shards.
 
 Each job makes whole files of its own from finished ones, in bounded memory, and so can be run again.  What a shard holds
 follows from the order of the rows alone: its record batches end where so many bytes are reached, wherever rows came from.
@@ -9,15 +9,15 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.options import BuildOptions, Order
-from datasets_core.building.write.jobs import ShardResult
+from datasets_core.building.write.jobs import ShardResult, Stage
 from datasets_core.building.write.row_keys import Words, position_words, row_words, sorted_order
 from datasets_core.building.write.runs import (
     ENDLESS,
@@ -361,19 +361,6 @@ def _rounded(numerator: int, denominator: int) -> int:
 # Final shards from the results of the jobs of a split: sorted by hash or by key, or cut again.
 
 
-RunJobs = Callable[[Callable[..., ShardResult], Sequence[Any]], list[ShardResult]]
-
-
-def staged_bytes(order: Order, options: BuildOptions) -> int | None:
-    """Return the size of the shards that the jobs write: small enough to be sorted, if they will be."""
-    return options.max_shard_bytes if order == "source" else max(1, run_bytes() // 4)
-
-
-def staged_format(order: Order, options: BuildOptions) -> str:
-    """The format of the shards that the jobs write: Arrow's own where they are written again."""
-    return options.file_format if order == "source" and options.num_shards is None else "arrow"
-
-
 @dataclass(frozen=True, slots=True)
 class Ordering:
     """Puts the rows of one split into their final order.
@@ -386,7 +373,6 @@ class Ordering:
         folder: the staging folder.
         split: the split.
         schema: common schema of all jobs.
-        run: runs jobs; returns their results in order.
     """
 
     label: str
@@ -396,10 +382,15 @@ class Ordering:
     folder: str
     split: str
     schema: pa.Schema
-    run: RunJobs
 
-    def final_shards(self, results: Sequence[ShardResult]) -> tuple[list[ShardRecord], Order]:
-        """Return the final shards, and the order of their rows.
+    def stages(
+        self, results: Sequence[ShardResult], done: Mapping[str, ShardResult]
+    ) -> Generator[Stage, None, tuple[list[ShardRecord], Order]]:
+        """Yield the stages that put the rows in order; return the final shards, and the order of their rows.
+
+        Args:
+            results: the rows.
+            done: results by the name of the job; those of a stage are there when the next one is asked for.
 
         Raises:
             ConfigurationError: more shards than rows.
@@ -415,29 +406,32 @@ class Ordering:
                 f"num_shards is {self.options.num_shards:,}, and split {self.split!r} of {self.label} has {rows:,} rows. "
                 "Ask for as many shards as rows at most, or leave num_shards out."
             )
+        final: Sequence[CutJob | MergeJob]
         if wanted == "source":
-            return (shards if self.options.num_shards is None else self._cut(shards)), wanted
-        runs = [run for result in results for run in result.runs]
-        if runs:
-            return self._merge(runs), wanted
-        by = self._words_by(results)
-        jobs = list(self._sort_jobs(results, by))
-        runs = [run for result in self.run(sort_job, jobs) for run in result.runs]
-        return self._merge(runs), "source" if by == "place" else wanted
+            boundaries = shard_boundaries(rows, number_of_shards(0, rows, num_shards=self.options.num_shards))
+            if self.options.file_format == "arrow" and boundaries == list(itertools.accumulate(shard.rows for shard in shards)):
+                return shards, wanted
+            final = cut_jobs(
+                self.folder, self.split, shards, boundaries, schema=self.schema, file_format=self.options.file_format
+            )
+            yield Stage(self.split, cut_job, final, verb="Writing")
+        else:
+            runs = [run for result in results for run in result.runs]
+            if not runs:
+                by = self._words_by(results)
+                jobs = self._sort_jobs(results, by)
+                yield Stage(self.split, sort_job, jobs, verb="Writing")
+                runs = [run for job in jobs for run in done[job.name].runs]
+                wanted = "source" if by == "place" else wanted
+            final = self._merge_jobs(runs)
+            yield Stage(self.split, merge_job, final, verb="Writing")
+        return [shard for job in final for shard in done[job.name].shards], wanted
 
     def _words_by(self, results: Sequence[ShardResult]) -> Literal["numbers", "place", "words"]:
         if not self.has_keys:
             return "numbers" if self.order == "hash" else "place"
         is_whole = all(result.words is not None or not result.rows for result in results)
         return "words" if is_whole or self.order == "hash" else "place"
-
-    def _cut(self, shards: list[ShardRecord]) -> list[ShardRecord]:
-        rows = sum(shard.rows for shard in shards)
-        boundaries = shard_boundaries(rows, number_of_shards(0, rows, num_shards=self.options.num_shards))
-        if self.options.file_format == "arrow" and boundaries == list(itertools.accumulate(shard.rows for shard in shards)):
-            return shards
-        jobs = cut_jobs(self.folder, self.split, shards, boundaries, schema=self.schema, file_format=self.options.file_format)
-        return [shard for result in self.run(cut_job, jobs) for shard in result.shards]
 
     def _sort_jobs(self, results: Sequence[ShardResult], by: Literal["numbers", "place", "words"]) -> Sequence[SortJob]:
         jobs, row = [], 0
@@ -449,7 +443,7 @@ class Ordering:
                 word += shard.rows
         return jobs
 
-    def _merge(self, runs: Sequence[Run]) -> list[ShardRecord]:
+    def _merge_jobs(self, runs: Sequence[Run]) -> list[MergeJob]:
         options = self.options
         rows = sum(run.rows for run in runs)
         count = number_of_shards(
@@ -463,7 +457,7 @@ class Ordering:
                 f"Two rows of split {self.split!r} of {self.label} have the same place in its order. "
                 "Yield keys that differ as integers (True is 1)."
             ) from None
-        jobs = [
+        return [
             MergeJob(
                 folder=self.folder,
                 split=self.split,
@@ -478,4 +472,3 @@ class Ordering:
             )
             for index, stop in enumerate(boundaries)
         ]
-        return [shard for result in self.run(merge_job, jobs) for shard in result.shards]

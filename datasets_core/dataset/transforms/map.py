@@ -452,6 +452,8 @@ class Transforms(Rows):
                 write_index(path, place, rows, self.num_rows)
         other = self._selected(rows, None, "filter", *decisive)
         other._lineage = lineage
+        if not len(rows):
+            other._index = rows  # an index of no row: what was filtered always has one
         return other
 
     def batch(

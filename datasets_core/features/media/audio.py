@@ -65,8 +65,8 @@ class SampleRequest:
     stream_index: int | None = None
 
 
-class Sound(Mapping[str, Any]):
-    """An audio file, read on first use.
+class Sound(dict[str, Any]):
+    """An audio file, read on first use: a dict that cannot be changed, and a decoder.
 
     Args:
         stored: its `bytes` and `path`.
@@ -103,15 +103,39 @@ class Sound(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(_KEYS)
 
+    def __contains__(self, key: object) -> bool:
+        return key in _KEYS
+
+    def copy(self) -> dict[str, Any]:
+        """Return the samples, the rate and the path as a dict of their own."""
+        return {key: self[key] for key in self}
+
+    def __or__(self, other: Any) -> dict[str, Any]:  # type: ignore[override]
+        return {**self, **other}
+
+    def __ror__(self, other: Any) -> dict[str, Any]:  # type: ignore[override]
+        return {**other, **self}
+
+    get, keys, items, values = Mapping.get, Mapping.keys, Mapping.items, Mapping.values  # type: ignore[assignment]
+    __reversed__ = None  # type: ignore[assignment]
+
+    def _unchanged(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("A Sound cannot be changed. Change sound.copy(), which is a plain dict.")
+
+    __setitem__ = __delitem__ = __ior__ = pop = popitem = update = setdefault = clear = _unchanged
+
     def __repr__(self) -> str:
         size = "" if self.stored.get("bytes") is None else f", {len(self.stored['bytes'])} bytes"
         return f"<Sound path={self.stored.get('path')!r}{size}>"
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash((self.stored.get("path"), self.stored.get("bytes"), self._wanted))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sound) and (self.stored, self._wanted) == (other.stored, other._wanted)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Sound, (self.stored, self._wanted, self._paths)

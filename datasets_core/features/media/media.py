@@ -340,6 +340,14 @@ _ADDRESS = r" <[^<>]* at 0x[0-9a-f]+>"  # of an object in memory, meaningless to
 Stored = Mapping[str, Any]
 
 
+class _OfClass(property):
+    """A property that its class has, too."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        assert self.fget is not None
+        return self.fget(instance)
+
+
 class Media(Feature):
     """A file in each row: its bytes, or a path that leads to it."""
 
@@ -354,6 +362,11 @@ class Media(Feature):
     @property
     def arrow_type(self) -> pa.DataType:
         """See `Feature.arrow_type`."""
+        return STORAGE
+
+    @_OfClass
+    def pa_type(self) -> pa.DataType:
+        """See `Feature.pa_type`; the class has it too."""
         return STORAGE
 
     @property

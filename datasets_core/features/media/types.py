@@ -62,7 +62,7 @@ class Image(Media):
         if not is_pillow_image(value):
             return None
         name = getattr(value, "filename", "")
-        return {"bytes": None, "path": str(name)} if name else {"bytes": _image_bytes(value), "path": None}
+        return {"bytes": None, "path": str(name)} if name else {"bytes": image_bytes(value), "path": None}
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         pillow = _pillow("Decoding images")
@@ -118,7 +118,7 @@ def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
     return pillow.open(source)
 
 
-def _image_bytes(image: Any) -> bytes:
+def image_bytes(image: Any) -> bytes:
     """The bytes of a file in the image's own format, if Pillow writes that; else PNG, or TIFF for what PNG cannot hold."""
     pillow = _pillow("Encoding images")
     pillow.init()
@@ -143,7 +143,7 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
         text = f"Downcasting array dtype {array.dtype} to {wanted} to be compatible with 'Pillow'"
         warnings.warn(text, UserWarning, stacklevel=2)
     try:
-        return _image_bytes(pillow.fromarray(pixels))
+        return image_bytes(pillow.fromarray(pixels))
     except (TypeError, ValueError, KeyError, OSError) as error:
         raise CastError(f"An array of shape {array.shape} and {array.dtype} is not an image: {error}.") from error
 

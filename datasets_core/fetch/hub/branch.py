@@ -23,15 +23,8 @@ from datasets_core.errors import (
 from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError, pause_asked, transport_failures
 from datasets_core.fetch.hub.client import Hub, UnansweredError, client_package, refusal
 from datasets_core.fetch.hub.files import read_small
-from datasets_core.fetch.hub.repository import (
-    DEFAULT_REVISION,
-    HubCommit,
-    is_commit,
-    is_repo_id,
-    listed_files,
-    malformed,
-    shown,
-)
+from datasets_core.fetch.hub.repository import HubCommit, listed_files, malformed, shown
+from datasets_core.hub_urls import DEFAULT_REVISION, is_commit, is_repo_id
 
 # Errors of writing to the Hub: the client's errors converted to those of this library.
 

@@ -19,7 +19,8 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError, HubError
 from datasets_core.fetch.disk_cache import DiskCache
-from datasets_core.fetch.hub.repository import HubFile, is_commit, is_inner_path, listed_files
+from datasets_core.fetch.hub.repository import HubFile, listed_files
+from datasets_core.hub_urls import is_commit, is_inner_path
 
 # `HashCache`: git hashes of files for which nothing else gives them, stored until one of the files changes.
 

@@ -45,19 +45,8 @@ from datasets_core.fetch.http import (
     transport_failures,
 )
 from datasets_core.fetch.hub.cache import HubCache
-from datasets_core.fetch.hub.repository import (
-    DEFAULT_REVISION,
-    HubCommit,
-    HubFile,
-    check_case,
-    hub_url,
-    is_commit,
-    is_inner_path,
-    is_repo_id,
-    listed_files,
-    malformed,
-    shown,
-)
+from datasets_core.fetch.hub.repository import HubCommit, HubFile, check_case, listed_files, malformed, shown
+from datasets_core.hub_urls import DEFAULT_REVISION, hub_url, is_commit, is_inner_path, is_repo_id
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitInfo as CommitInfo

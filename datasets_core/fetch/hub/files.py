@@ -38,9 +38,10 @@ from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
 from datasets_core.fetch.disk_cache import discard
 from datasets_core.fetch.http import HttpClient, HttpResponse, RetryPolicy, closed_advice
 from datasets_core.fetch.hub.client import Hub, refusal
-from datasets_core.fetch.hub.repository import HubCommit, HubFile, HubPath, is_commit, parse_hub_url
+from datasets_core.fetch.hub.repository import HubCommit, HubFile
 from datasets_core.fetch.hub.transfer import BlobSource, Place, RefusalJudge, StorageUrls, blob_digest_of
 from datasets_core.fetch.transfer import HttpSource
+from datasets_core.hub_urls import HubPath, is_commit, parse_hub_url
 
 logger = logging.getLogger(__name__)
 

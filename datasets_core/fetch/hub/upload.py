@@ -43,7 +43,8 @@ from datasets_core.fetch.hub.branch import (
     yaml_refused,
 )
 from datasets_core.fetch.hub.client import Hub, UnansweredError, client_package
-from datasets_core.fetch.hub.repository import HubCommit, is_commit
+from datasets_core.fetch.hub.repository import HubCommit
+from datasets_core.hub_urls import is_commit
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import CommitInfo

@@ -280,6 +280,9 @@ def _slice(data: Bytes, merged: Merged, start: int, stop: int) -> Bytes:
 
 
 # `ReadAhead`: what is read soon is fetched in threads meanwhile, in the order of its use and within a budget of bytes.
+#
+# It is no run of an `Engine`: what is wanted changes while it is fetched.  With a run for each change, a shuffled stream at
+# 20 ms of latency took 2.4 s instead of 1.9 s; a window counts jobs, not bytes, and closing waits for a server that hangs.
 
 
 _LOOK_SECONDS = 1.0
@@ -413,6 +416,7 @@ class ReadAhead(Generic[T]):
 
 FIRST_BYTES = 1 << 16
 MOST_BYTES = 1 << 22
+_PROBE_BYTES = 1 << 12  # a header of a tar, and a small member with the header behind it
 _SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is wanted
 _HEAD_BYTES = 5 << 18
 _LONG_BYTES = 1 << 25  # who has read so many in order reads on
@@ -432,6 +436,7 @@ class Pieces:
 
     Attributes:
         ends: ascending positions that no piece crosses: other content follows there.
+        num_asked: bytes that were requested.
     """
 
     def __init__(
@@ -439,6 +444,7 @@ class Pieces:
     ) -> None:
         self._transport, self.version, self._quiet = transport, version, quiet
         self.ends: list[int] = []
+        self._most_guessed, self.num_asked = 1, len(first)
         self._start, self._data = start, memoryview(first)
         self._begun = start  # where reading in order began
         self.forked()
@@ -457,14 +463,30 @@ class Pieces:
         """
         if place >= self.version.size:
             return memoryview(b"")
-        if not self._start <= place < self._stop:
+        if not self._start <= place < self.stop:
             self._start, self._data = self._next(place, count)
         self._look_ahead(place)
         return self._data[place - self._start :]
 
     def has(self, place: int) -> bool:
         """Return True if the bytes at a position are here, or being fetched."""
-        return self._start <= place < self._stop or any(start <= place < stop for start, stop, _, _ in self._ahead)
+        return self._start <= place < self.stop or any(start <= place < stop for start, stop, _, _ in self._ahead)
+
+    def skip_to(self, place: int, jump: int) -> None:
+        """Request only a few bytes at a position, and meanwhile those at the positions that are likely read next.
+
+        Args:
+            place: the position.
+            jump: distance from each position to the next one; 0 if it is not known.
+        """
+        if self._ahead and self._ahead[0][0] != place:
+            self.drop()
+        self._begun = place
+        self._most_guessed = min(2 * self._most_guessed, settings().stream_threads) if jump else 1
+        start = self._ahead[-1][0] + jump if self._ahead else place
+        while len(self._ahead) < self._most_guessed and start < self.version.size:
+            self._ask(start, _PROBE_BYTES)
+            start += jump
 
     def drop(self, *, before: int | None = None) -> None:
         """Want nothing more of what is on its way, or of what of that ends before a place."""
@@ -472,7 +494,8 @@ class Pieces:
             self._ahead.popleft()[3].drop()
 
     @property
-    def _stop(self) -> int:
+    def stop(self) -> int:
+        """The position behind the bytes that are here."""
         return self._start + len(self._data)
 
     def _next(self, place: int, count: int) -> tuple[int, memoryview]:
@@ -480,7 +503,7 @@ class Pieces:
         self.drop(before=place)
         if not self._ahead or place < self._ahead[0][0]:
             self.drop()
-            if place != self._stop:
+            if place != self.stop:
                 self._begun = place
             self._ask(place, max(count, self._piece_bytes(place)))
         start, _, witness, underway = self._ahead[0]
@@ -498,7 +521,7 @@ class Pieces:
         is_long = place - self._begun >= _LONG_BYTES
         is_going_on = is_long or (place >= self._quiet and place - self._start >= len(self._data) // 2)
         while is_going_on:
-            start = self._ahead[-1][1] if self._ahead else self._stop
+            start = self._ahead[-1][1] if self._ahead else self.stop
             most = _MOST_AHEAD if is_long and self.version.tag else 1
             if len(self._ahead) >= most or start >= self.version.size or start in self.ends:
                 break
@@ -512,10 +535,11 @@ class Pieces:
         return _SMALL_BYTES if before < _HEAD_BYTES else max(before // _MOST_SHARE, 2 * _SMALL_BYTES)
 
     def _ask(self, start: int, count: int) -> None:
-        stop = min(self.version.size, start + min(max(count, FIRST_BYTES), MOST_BYTES))
+        stop = min(self.version.size, start + min(count, MOST_BYTES))
         number = bisect_right(self.ends, start)
         stop = min(stop, self.ends[number]) if number < len(self.ends) else stop
-        witness = bytes(self._data[-WITNESS_BYTES:]) if not self.version.tag and start == self._stop else b""
+        witness = bytes(self._data[-WITNESS_BYTES:]) if not self.version.tag and start == self.stop else b""
         asked = [(start - len(witness), stop)]
+        self.num_asked += stop - start
         underway = open_range(self._transport, asked, version=self.version, kept_as=self.version)
         self._ahead.append((start, stop, witness, underway))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import FileChangedError, redact
 from datasets_core.fetch.checksums import Digest, FileRecord
 from datasets_core.fetch.http import TransientError
-from datasets_core.fetch.ranges.file import WITNESS_BYTES, NoRangesError, Transport
+from datasets_core.fetch.ranges.file import MOST_GAP, WITNESS_BYTES, NoRangesError, Transport
 from datasets_core.fetch.ranges.http import HttpTransport, OneResponse, is_encoded, part_of, size_without, version_in
 from datasets_core.fetch.ranges.reader import FIRST_BYTES, MOST_BYTES, Pieces, Underway, open_range
 from datasets_core.fetch.transfer import HttpSource
@@ -28,6 +29,8 @@ _BUFFER_BYTES = 1 << 16
 _KEPT_BYTES = 1 << 20  # from the beginning: who looks at the first bytes goes back behind them
 _TAIL_BYTES = 1 << 16  # from the end, where a zip has its list of members
 _READ_OVER_BYTES = 1 << 20  # what is skipped by reading, so that all of it is checked
+_WAIT_BYTES = 1 << 17  # that come while a request is waited for
+_SKIMMED_OVER_BYTES = 1 << 18  # likewise where few bytes are wanted here and there
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,9 @@ class PartedBytes(io.RawIOBase):
         transport: the way to them.
         whole: see `ReadRequest`.
         check: see `ReadRequest`.
-
-    Attributes:
-        read_over: bytes that are read to get behind them; more are left out, by another request.
     """
 
     _is_whole = False
-    read_over = _READ_OVER_BYTES
 
     def __init__(self, transport: Transport, whole: Callable[[], str], check: Callable[[FileRecord], object]) -> None:
         self._transport, self._whole, self._check = transport, whole, check
@@ -93,6 +92,8 @@ class PartedBytes(io.RawIOBase):
         self._digest, self._is_checked = Digest(), False
         self._sample: tuple[int, bytes] | None = None  # of what was given first: another version would have other bytes there
         self._first_bytes, self._quiet, self._is_tail_first = FIRST_BYTES, 0, False
+        self._is_skimmed, self._unwanted, self._num_waits = False, 0, 0
+        self._sought, self._jump, self._is_steady = 0, 0, False
 
     def expect(self, count: int, *, quiet: int = 0) -> None:
         """Request so many bytes from the beginning with the first response; call it before reading.
@@ -106,6 +107,25 @@ class PartedBytes(io.RawIOBase):
     def expect_tail(self) -> None:
         """Say, before anything is read, that the end of the file is wanted first."""
         self._is_tail_first = True
+
+    def skim(self, unwanted: int) -> int:
+        """Say that only a few bytes are wanted at each position that is sought from now on, as of the headers of a tar.
+
+        Much between them is left out, and less where the positions have one distance: the next ones are then requested ahead.
+
+        Args:
+            unwanted: bytes that come next, up to the position that is sought.
+
+        Returns:
+            What it took up to now: bytes, and for each request that was waited for as many as could have come meanwhile;
+                `sys.maxsize` if the server gives no parts.
+        """
+        self._is_skimmed, self._unwanted = bool(self.version), unwanted
+        return self._num_waits * _WAIT_BYTES + (sys.maxsize if self._pieces is None else self._pieces.num_asked)
+
+    def read_on(self) -> None:
+        """Say that all bytes are wanted again, behind each position that is sought."""
+        self._is_skimmed = False
 
     def bound(self, ends: Sequence[int]) -> None:
         """Say where parts of the file end: who reads up to there has nothing behind it fetched."""
@@ -137,6 +157,9 @@ class PartedBytes(io.RawIOBase):
         if start + offset < 0:
             raise ValueError(f"negative seek position {start + offset}")
         self._position = start + offset
+        if self._is_skimmed:
+            jump, self._sought = self._position - self._sought, self._position
+            self._is_steady, self._jump = jump == self._jump and self._unwanted > MOST_GAP, jump
         return self._position
 
     @property
@@ -219,15 +242,21 @@ class PartedBytes(io.RawIOBase):
     def _go_to(self, place: int) -> None:
         """Move to a position: read up to it if it is near, fetch the whole file if required, else request the part."""
         assert self._pieces is not None
-        read, size = self._digest.num_bytes, self._pieces.version.size
+        read, size, most = self._digest.num_bytes, self._pieces.version.size, _READ_OVER_BYTES
         if place >= size or place == read:
             return
-        if read < place <= read + self.read_over:
-            while self._digest.num_bytes < place:
-                data = self._at(self._digest.num_bytes, 0)[: place - self._digest.num_bytes]
-                self._passed(self._digest.num_bytes, data)
+        if self._is_skimmed:
+            read, most = max(read, self._pieces.stop), 0 if self._is_steady else _SKIMMED_OVER_BYTES
+        if read < place <= read + most:
+            while read < place:
+                data = self._at(read, 0)[: place - read]
+                self._passed(read, data)
+                read += len(data)
         elif self._is_whole or not self._pieces.version.tag:
             self._go_local()
+        elif self._is_skimmed and place > read:
+            self._num_waits += not self._is_steady
+            self._pieces.skip_to(place, self._jump if self._is_steady else 0)
         elif place >= size - _TAIL_BYTES and not self._tail and not self._pieces.has(place):
             version = self._pieces.version
             tail = open_range(self._transport, [(max(0, size - _TAIL_BYTES), size)], version=version, kept_as=version)

@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import IO, Any, ClassVar, Self
 
 import numpy as np
@@ -178,9 +179,15 @@ Key = int | str | tuple[int, int]
 class Version(version.Version):
     """A version whose numbers may have leading zeros, as dates do.
 
-    >>> Version("2018.04.18", "the first") == "2018.4.18"
-    True
+    >>> Version("2018.04.18", "the first") == "2018.4.18", Version("1.0.0") == "new"
+    (True, False)
     """
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same version, and for its text; other values are no error."""
+        return self.is_valid(other) and super().__eq__(other)
+
+    __hash__ = version.Version.__hash__
 
     def __post_init__(self) -> None:
         text: object = self.version_str
@@ -318,6 +325,14 @@ def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]
     """
     for key in unique_values(key for each in dicts for key in each):
         yield key, tuple(each[key] for each in dicts)
+
+
+def copyfunc(func: Any) -> FunctionType:
+    """Return a function, or the function of a method, anew: what is set on it leaves the other as it is."""
+    function = getattr(func, "__func__", func)
+    made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__, made.__doc__ = function.__kwdefaults__, function.__doc__
+    return made
 
 
 def convert_file_size_to_int(size: int | str) -> int:

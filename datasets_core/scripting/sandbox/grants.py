@@ -28,7 +28,8 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
 from datasets_core.fetch.http import origin_of
-from datasets_core.fetch.hub.repository import DEFAULT_REVISION, PREFIX, HubCommit, parse_hub_url
+from datasets_core.fetch.hub.repository import HubCommit
+from datasets_core.hub_urls import DEFAULT_REVISION, PREFIX, parse_hub_url
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import Hub

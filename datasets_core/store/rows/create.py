@@ -1,12 +1,11 @@
-"""Tables made from Python values: columns, rows, a generator, a buffer; Arrow tables as `Dataset.data` gives them."""
+"""Tables made from Python values: columns, rows, a generator, a buffer."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -148,7 +147,8 @@ def check_callable(generator: object) -> None:
     """
     if not callable(generator):
         raise ArgumentTypeError(
-            f"The generator must be callable, found {type(generator).__name__}. Give the function that yields dicts itself."
+            f"generator must be callable: a function that yields dicts, found {type(generator).__name__}. "
+            "Give the function itself."
         )
 
 
@@ -508,152 +508,3 @@ class FilledShard(DerivedShard):
 
 def _filled_shard(table: RowTable, rows: list[int], schema: bytes) -> FilledShard:
     return FilledShard(table, rows, pa.ipc.read_schema(pa.py_buffer(schema)))
-
-
-# Arrow tables as `Dataset.data` gives them.
-
-
-class Table:
-    """An Arrow table as `Dataset.data` gives it; `table` is that of pyarrow, whose attributes and methods this class has too.
-
-    >>> InMemoryTable.from_pydict({"a": [1, 2]}).slice(1).table.to_pydict()
-    {'a': [2]}
-    """
-
-    def __init__(self, table: pa.Table) -> None:
-        self.table = table
-
-    @property
-    def blocks(self) -> list[list[Table]]:
-        """The parts of the table: rows of tables that lie side by side. There is one."""
-        return [[self]]
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "table":  # not there yet: it is being unpickled
-            raise AttributeError(name)
-        found = getattr(self.table, name)
-        return _wrapping(found) if callable(found) else found
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.table[key]
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.table == getattr(other, "table", other))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}\n{self.table!r}"
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
-    def equals(self, other: Any, check_metadata: bool = False) -> bool:
-        """True if both tables have the same columns and values."""
-        return bool(self.table.equals(getattr(other, "table", other), check_metadata=check_metadata))
-
-
-def _wrapping(method: Any) -> Any:
-    def called(*args: Any, **kwargs: Any) -> Any:
-        found = method(*args, **kwargs)
-        return InMemoryTable(found) if isinstance(found, pa.Table) else found
-
-    return called
-
-
-class InMemoryTable(Table):
-    """A table in memory."""
-
-    @classmethod
-    def from_file(cls, filename: str) -> Self:
-        """Read an Arrow file, of either form."""
-        with pa.memory_map(os.fspath(filename)) as source:
-            return cls(read_arrow_file(source))
-
-    @classmethod
-    def from_buffer(cls, buffer: pa.Buffer) -> Self:
-        """Read the contents of an Arrow file."""
-        return cls(read_arrow_file(pa.BufferReader(buffer)))
-
-    @classmethod
-    def from_pandas(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pandas`."""
-        return cls(pa.Table.from_pandas(*args, **kwargs))
-
-    @classmethod
-    def from_arrays(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_arrays`."""
-        return cls(pa.Table.from_arrays(*args, **kwargs))
-
-    @classmethod
-    def from_pydict(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pydict`."""
-        return cls(pa.Table.from_pydict(*args, **kwargs))
-
-    @classmethod
-    def from_pylist(cls, mapping: Any, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pylist`."""
-        return cls(pa.Table.from_pylist(mapping, *args, **kwargs))
-
-    @classmethod
-    def from_batches(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_batches`."""
-        return cls(pa.Table.from_batches(*args, **kwargs))
-
-
-class MemoryMappedTable(Table):
-    """A table whose bytes are those of a file."""
-
-    @classmethod
-    def from_file(cls, filename: str, replays: Any = None) -> Self:
-        """Map an Arrow file, of either form.
-
-        Raises:
-            ConfigurationError: `replays` are given; they are pickled operations of `datasets` itself.
-        """
-        if replays:
-            raise ConfigurationError("MemoryMappedTable.from_file takes no replays. Apply the operations to the table.")
-        return cls(read_arrow_file(pa.memory_map(os.fspath(filename))))
-
-
-class ConcatenationTable(Table):
-    """Tables one below the other."""
-
-    @property
-    def blocks(self) -> list[list[Table]]:
-        """See `Table.blocks`."""
-        return [[InMemoryTable(self.table)]]
-
-    @classmethod
-    def from_tables(cls, tables: Sequence[Any], axis: int = 0) -> Self:
-        """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
-        return cls(concat_tables(tables, axis).table)
-
-
-def read_arrow_file(source: Any) -> pa.Table:
-    """The table in an Arrow file of either form."""
-    try:
-        return pa.ipc.open_stream(source).read_all()
-    except pa.ArrowInvalid:
-        source.seek(0)
-        return pa.ipc.open_file(source).read_all()
-
-
-def plain_table(table: Any) -> pa.Table:
-    """The table of pyarrow, of one that holds it."""
-    return table.table if isinstance(table, Table) else table
-
-
-def concat_tables(tables: Sequence[Any], axis: int = 0) -> Table:
-    """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
-    plain = [plain_table(table) for table in tables]
-    if axis == 0:
-        return InMemoryTable(pa.concat_tables(plain, promote_options="default"))
-    joined = plain[0]
-    for table in plain[1:]:
-        for field, column in zip(table.schema, table.columns, strict=True):
-            joined = joined.append_column(field, column)
-    return InMemoryTable(joined)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -31,9 +31,6 @@ from datasets_core.store.rows.column import dataset_text
 from datasets_core.store.rows.indices import ints_of, listed_ids, row_number, row_numbers
 from datasets_core.store.rows.reading import RowReading
 from datasets_core.store.table import RowTable
-
-if TYPE_CHECKING:
-    from datasets_core.store.rows.create import Table
 
 # `Lineage`: the operations on the rows of a dataset, from which its fingerprint is computed on first use.
 
@@ -124,6 +121,9 @@ def _hashable(part: Any) -> Any:
     return part.to_dict() if isinstance(part, Features) else part  # by what they say, not by the code of their classes
 
 
+wrap_data: Callable[[pa.Table, RowTable], Any] | None = None
+"""What `Dataset.data` is handed out in while `datasets_core.as_datasets` is installed."""
+
 _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
 
 
@@ -205,31 +205,23 @@ class Rows(RowReading):
         return self.num_rows, self.num_columns
 
     @property
-    def data(self) -> Table:
+    def data(self) -> pa.Table:
         """The Arrow table of the dataset: all rows, in stored order, without selection.
-
-        It has the attributes and methods of a `pyarrow.Table`, which is its `table`.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
         [1, 2, 3]
         """
-        from datasets_core.store.rows.create import ConcatenationTable, InMemoryTable, MemoryMappedTable
-
-        kind: type[Table] = MemoryMappedTable if self._table.files and self._table.is_all_mapped else InMemoryTable
-        if len(self._table.files) > 1:
-            kind = ConcatenationTable
-        return kind(self._described(self._table.to_table()))
+        table = self._described(self._table.to_table())
+        return table if wrap_data is None else wrap_data(table, self._table)
 
     @property
     def _data(self) -> Any:
         return self.data
 
     @property
-    def _indices(self) -> Table | None:
+    def _indices(self) -> pa.Table | None:
         """The numbers of the rows in `data`, as a table of one column; None if all rows are there in stored order."""
-        from datasets_core.store.rows.create import InMemoryTable
-
-        return None if self._index is None else InMemoryTable(pa.table({"indices": pa.array(self._index).cast(pa.uint64())}))
+        return None if self._index is None else pa.table({"indices": pa.array(self._index).cast(pa.uint64())})
 
     @property
     def cache_files(self) -> list[dict[str, str]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -34,10 +34,11 @@ class Row(dict[str, Any]):
     __slots__ = ()
 
 
-class RowBlock(Sequence[dict[str, Any]]):
-    """The rows of a batch, as a sequence of dicts.
+class RowBlock(list[dict[str, Any]]):
+    """The rows of a batch: a list of dicts, which is filled when something looks into it.
 
-    torch's `default_collate` makes of it the batch that it came from, without a look at the rows.
+    torch's `default_collate` makes of it the batch that it came from, without a look at the rows. Code in C that looked
+    into it before any code in Python would find an empty list.
 
     Args:
         columns: the batch: for each column a tensor or a list, one entry for each row.
@@ -48,40 +49,57 @@ class RowBlock(Sequence[dict[str, Any]]):
     """
 
     def __init__(self, columns: dict[str, Any], num_rows: int) -> None:
-        self.columns, self._num_rows = columns, num_rows
+        self.columns: dict[str, Any] | None = columns  # None: the list is filled
+        self._num_rows = num_rows
         if "torch" in sys.modules:
             _teach_torch()
 
-    def __len__(self) -> int:
-        return self._num_rows
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        columns = [list(values.unbind(0) if hasattr(values, "unbind") else values) for values in self.columns.values()]
-        if not columns:
-            return (Row() for _ in range(self._num_rows))
-        return (Row(zip(self.columns, values, strict=True)) for values in zip(*columns, strict=True))
+    def fill(self) -> None:
+        """Make the rows, once."""
+        columns, self.columns = self.columns, None
+        if columns is not None:
+            values = [list(each.unbind(0) if hasattr(each, "unbind") else each) for each in columns.values()]
+            rows = zip(*values, strict=True) if values else [()] * self._num_rows
+            list.extend(self, (Row(zip(columns, row, strict=True)) for row in rows))
 
     @overload
-    def __getitem__(self, key: int) -> dict[str, Any]: ...
+    def __getitem__(self, key: SupportsIndex) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, key: int | slice) -> Any:
-        if isinstance(key, slice):
-            return list(self)[key]
-        if not -self._num_rows <= key < self._num_rows:
-            raise IndexError(key)
-        return Row((name, values[key]) for name, values in self.columns.items())
+    def __getitem__(self, key: Any) -> Any:
+        if self.columns is not None:
+            collation = sys.modules.get("torch.utils.data._utils.collate")
+            if collation is not None and sys._getframe(1).f_code is collation.collate.__code__:
+                return Row((name, values[key]) for name, values in self.columns.items())
+            self.fill()
+        return list.__getitem__(self, key)
 
-    def __eq__(self, other: object) -> bool:
-        return list(self) == other if isinstance(other, list) else NotImplemented
+    def __radd__(self, other: list[Any]) -> list[Any]:
+        return [*other, *self]
 
-    __hash__ = None  # type: ignore[assignment]
+    def __arrow_array__(self, type: pa.DataType | None = None) -> pa.Array:
+        return pa.array([*self], type)
 
-    def __repr__(self) -> str:
-        return repr(list(self))
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return (list, ([*self],)) if self.columns is None else (RowBlock, (self.columns, self._num_rows))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RowBlock, (self.columns, self._num_rows)
+    __hash__ = None
+
+
+for _name in (
+    "__add__", "__contains__", "__delitem__", "__eq__", "__ge__", "__gt__", "__iadd__", "__imul__", "__iter__", "__le__",
+    "__len__", "__lt__", "__mul__", "__ne__", "__repr__", "__reversed__", "__rmul__", "__setitem__", "append", "clear",
+    "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse", "sort",
+):  # fmt: skip
+    _of_list: Any = getattr(list, _name)
+
+    def _fill_and_call(self: RowBlock, *args: Any, _method: Any = _of_list, **kwargs: Any) -> Any:
+        for each in (self, *args):
+            if isinstance(each, RowBlock):
+                each.fill()
+        return _method(self, *args, **kwargs)
+
+    setattr(RowBlock, _name, _fill_and_call)
 
 
 def _teach_torch() -> None:
@@ -95,11 +113,12 @@ def _collated(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | Non
     from torch import Tensor
     from torch.utils.data._utils.collate import collate
 
-    if not isinstance(batch, RowBlock):
+    columns = batch.columns if isinstance(batch, RowBlock) else None
+    if columns is None:
         return {name: collate([row[name] for row in batch], collate_fn_map=collate_fn_map) for name in batch[0]}
     return {
         name: values if isinstance(values, Tensor) else collate(list(values), collate_fn_map=collate_fn_map)
-        for name, values in batch.columns.items()
+        for name, values in columns.items()
     }
 
 

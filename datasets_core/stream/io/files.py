@@ -197,7 +197,7 @@ class WriteRequest:
             ConfigurationError: both kinds of limits are given, or the target does not name numbered files.
         """
         if self.max_shard_size is not None and self.num_shards is not None:
-            raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+            raise ConfigurationError("Give either max_shard_size or num_shards, not both.")
         if hasattr(self.target, "write"):
             return None
         is_sharded = self.max_shard_size is not None or self.num_shards is not None
@@ -356,7 +356,7 @@ def save_streams(
         ConfigurationError: both sizes are given, or a split cannot name a folder; as for `IterableDataset.save_to_disk`.
     """
     if max_shard_size is not None and any(count is not None for count in num_shards.values()):
-        raise ConfigurationError("max_shard_size and num_shards are both given. Give one of them.")
+        raise ConfigurationError("Give either max_shard_size or num_shards, not both.")
     if group:
         check_names(streams)
     target = folder_of(path)

@@ -312,7 +312,7 @@ class RowsMade(RowChange):
             lengths = {name: len(values) for name, values in columns.items()}
             odd = next((name for name in kept if lengths[name] != lengths[list(columns)[-1]]), kept[0] if kept else None)
             raise ConfigurationError(
-                f"Column lengths mismatch: {self.function.verb}() made these of a batch: {lengths}. "
+                f"Column lengths mismatch after {self.function.verb}() of a batch: {lengths}. "
                 f"Return lists of one length, or give remove_columns={odd!r} and the others that do not fit."
             )
         if not columns and not self.removed:

@@ -8,7 +8,7 @@ import pytest
 
 from datasets_core import config
 from datasets_core.building.hooks import file_of
-from datasets_core.building.write.generate import RowOrder, encoded_rows, made_tables, origin, run_job
+from datasets_core.building.write.generate import RowOrder, encoded_rows, made_tables, origin, write_rows, write_tables
 from datasets_core.building.write.jobs import ShardJob, read_batches
 from datasets_core.building.write.row_keys import hash_words, integer_words
 from datasets_core.building.write.runs import read_words
@@ -48,7 +48,7 @@ def job(folder, author, *, compare_keys=True, batch_rows=None):
 def test_every_row_is_written_and_told(tmp_path):
     told = []
 
-    result = run_job(job(tmp_path, Author(lambda: ((row, {"a": row}) for row in range(5000)))), told.append)
+    result = write_rows(job(tmp_path, Author(lambda: ((row, {"a": row}) for row in range(5000)))), told.append)
 
     assert result.rows == sum(told) == 5000
     assert result.schema.equals(pa.schema({"a": pa.int64()}))
@@ -58,7 +58,7 @@ def test_every_row_is_written_and_told(tmp_path):
 @pytest.mark.parametrize("bounds", [{"batch_rows": 7}, {"batch_bytes": 200}])
 def test_chunks_keep_the_bounds_of_the_settings(tmp_path, bounds):
     with config.using(**bounds):
-        (shard,) = run_job(job(tmp_path, Author(lambda: ((row, {"a": row}) for row in range(500))))).shards
+        (shard,) = write_rows(job(tmp_path, Author(lambda: ((row, {"a": row}) for row in range(500))))).shards
 
     assert shard.rows == 500
     assert max(rows for rows, _ in shard.batches) <= 25
@@ -70,7 +70,7 @@ def test_a_failure_removes_what_was_written(tmp_path):
         raise KeyError("gone")
 
     with pytest.raises(DatasetGenerationError, match="row 300") as caught:
-        run_job(job(tmp_path, Author(pairs)))
+        write_rows(job(tmp_path, Author(pairs)))
 
     assert caught.value.row == 300
     assert list(tmp_path.iterdir()) == []
@@ -80,14 +80,14 @@ def test_a_repeat_that_is_found_late_still_names_its_key(tmp_path):
     keys = [*(f"key {row}" for row in range(3000)), "key 5"]
 
     with pytest.raises(DuplicateKeysError) as caught:
-        run_job(job(tmp_path, Author(lambda: ((key, {"a": 1}) for key in keys))))
+        write_rows(job(tmp_path, Author(lambda: ((key, {"a": 1}) for key in keys))))
 
     assert (caught.value.key, caught.value.places) == ("key 5", ("row 5", "row 3000"))
 
 
 def test_a_table_that_is_none_is_refused(tmp_path):
     with pytest.raises(DatasetGenerationError, match=r"a list .*pyarrow\.Table"):
-        run_job(job(tmp_path, Author(lambda: [(0, [1])], yields="tables")))
+        write_tables(job(tmp_path, Author(lambda: [(0, [1])], yields="tables")))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_files_that_are_no_paths_have_no_name():
 
 
 def test_a_list_of_text_and_nothing_is_a_row(tmp_path):
-    assert run_job(job(tmp_path, Author(lambda: [(0, {"a": ["x", None]})]))).rows == 1
+    assert write_rows(job(tmp_path, Author(lambda: [(0, {"a": ["x", None]})]))).rows == 1
 
 
 def late_changes(numbers):
@@ -121,7 +121,7 @@ def late_changes(numbers):
 
 def test_rows_that_change_late_are_copied_from_the_first(tmp_path):
     with config.using(batch_rows=150):
-        result = run_job(job(tmp_path, Author(lambda: late_changes(range(300)))))
+        result = write_rows(job(tmp_path, Author(lambda: late_changes(range(300)))))
 
     batches = read_batches(str(tmp_path), result.shards, "arrow")
     assert [value for batch in batches for (value,) in batch.column("a").to_pylist()] == list(range(300))
@@ -131,7 +131,7 @@ def test_rows_that_cannot_be_made_again_are_not_lost_in_silence(tmp_path):
     numbers = iter(range(300))
 
     with config.using(batch_rows=150), pytest.raises(DatasetGenerationError, match="Yield a new dict"):
-        run_job(job(tmp_path, Author(lambda: late_changes(numbers))))
+        write_rows(job(tmp_path, Author(lambda: late_changes(numbers))))
 
 
 # What an author yields, as batches and tables.

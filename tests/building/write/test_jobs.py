@@ -128,11 +128,16 @@ def results_of(folder, listed):
     return found
 
 
+def arrive(arrivals, results):
+    for index, result in results.items():
+        arrivals.add(index, result)
+
+
 def test_a_key_among_the_first_ones_is_found_at_once(tmp_path):
     results = results_of(tmp_path, [["a", "b"], ["c", "a"]])
 
     with pytest.raises(Clash) as caught:
-        Arrivals(str(tmp_path), is_thorough=False)(results, 1)
+        arrive(Arrivals(str(tmp_path), is_thorough=False), results)
     assert (caught.value.first, caught.value.second) == ((0, 0), (1, 1))
 
 
@@ -142,9 +147,12 @@ LAST = [[f"{part}-{row}" for row in range(200)] + ["shared"] for part in range(2
 def test_a_later_key_is_found_where_all_are_compared(tmp_path):
     results = results_of(tmp_path, LAST)
 
-    Arrivals(str(tmp_path), is_thorough=False)(results, 1)
+    arrived = Arrivals(str(tmp_path), is_thorough=False)
+    arrive(arrived, results)
+    with pytest.raises(Clash):
+        arrived.finish()
     with pytest.raises(Clash) as caught:
-        Arrivals(str(tmp_path), is_thorough=True)(results, 1)
+        arrive(Arrivals(str(tmp_path), is_thorough=True), results)
     assert (caught.value.first, caught.value.second) == ((0, 200), (1, 200))
 
 
@@ -155,8 +163,7 @@ def test_all_keys_are_compared_again_when_half_as_many_more_have_come(tmp_path, 
     results = results_of(tmp_path, [[f"{part}-{row}" for row in range(100)] for part in range(12)])
     arrived = Arrivals(str(tmp_path), is_thorough=True)
 
-    for latest in range(12):
-        arrived({index: results[index] for index in range(latest + 1)}, latest)
+    arrive(arrived, results)
 
     assert compared == [200, 300, 500, 800, 1200]
 

@@ -12,18 +12,8 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, HubError
 from datasets_core.fetch.hub import repository
-from datasets_core.fetch.hub.repository import (
-    HubCommit,
-    HubFile,
-    HubPath,
-    hub_url,
-    is_commit,
-    is_repo_id,
-    listed_files,
-    parse_hub_url,
-    shown,
-    without_commit,
-)
+from datasets_core.fetch.hub.repository import HubCommit, HubFile, listed_files, shown
+from datasets_core.hub_urls import HubPath, hub_url, is_commit, is_repo_id, parse_hub_url, without_commit
 
 OID, SHA256 = "a" * 40, "b" * 64
 

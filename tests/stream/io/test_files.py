@@ -233,7 +233,7 @@ def test_a_stream_with_a_loaded_state_is_written_from_there() -> None:
     [
         (lambda stream, path: stream.to_json(path, max_shard_size="1MB"), "names no numbered files"),
         (lambda stream, path: stream.to_json(path + "-{name}"), "names no numbered files"),
-        (lambda stream, path: stream.to_json(path + "/", max_shard_size=5, num_shards=2), "both given"),
+        (lambda stream, path: stream.to_json(path + "/", max_shard_size=5, num_shards=2), "not both"),
         (lambda stream, path: stream.to_json(path, orient="split"), "all rows at once"),
         (lambda stream, path: stream.to_json(path, mode="a"), "mode='a'"),
         (lambda stream, path: stream.repeat(None).to_json(path), "no end"),
@@ -335,7 +335,7 @@ def test_wrong_places_and_sizes_are_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(FileInPlaceError, match="file"):
         stream.save_to_disk(tmp_path / "file")
-    with pytest.raises(ConfigurationError, match="both given"):
+    with pytest.raises(ConfigurationError, match="not both"):
         stream.save_to_disk(tmp_path / "saved", max_shard_size=5, num_shards=2)
 
 
@@ -386,7 +386,7 @@ def test_splits_that_cannot_be_folders_are_refused(tmp_path: Path) -> None:
             IterableDatasetDict({name: stream}).save_to_disk(tmp_path / "saved")
     with pytest.raises(ConfigurationError, match="'tran'"):
         IterableDatasetDict({"train": stream}).save_to_disk(tmp_path / "saved", num_shards={"tran": 2})
-    with pytest.raises(ConfigurationError, match="both given"):
+    with pytest.raises(ConfigurationError, match="not both"):
         IterableDatasetDict({"train": stream}).save_to_disk(tmp_path / "saved", 5, {"train": 2})
     assert not os.listdir(tmp_path)
 
