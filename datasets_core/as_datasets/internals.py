@@ -391,7 +391,7 @@ class Extractor:
 # Nodes.
 
 
-def split_dataset_by_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto", **lanes: Any) -> Any:
+def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto", **lanes: Any) -> Any:
     """Return the rows for one of `world_size` nodes.
 
     Args:
@@ -404,7 +404,7 @@ def split_dataset_by_node(dataset: Any, rank: int, world_size: int, strategy: st
 
     >>> from datasets_core import IterableDataset
     >>> stream = IterableDataset.from_dict({"a": [1, 2, 3, 4]}, num_shards=4)
-    >>> list(split_dataset_by_node(stream, rank=1, world_size=2, strategy="shards")["a"])
+    >>> list(part_of_node(stream, rank=1, world_size=2, strategy="shards")["a"])
     [2, 4]
 
     Raises:

@@ -86,7 +86,7 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     },
     "datasets.config": {"*": "datasets_core.config"},
     "datasets.data_files": _EMPTY,
-    "datasets.distributed": _at(f"{_ALIAS}.internals", "split_dataset_by_node"),
+    "datasets.distributed": _at(f"{_ALIAS}.internals", split_dataset_by_node="part_of_node"),
     "datasets.exceptions": {"*": "datasets_core.exceptions"},
     "datasets.features": _KINDS,
     "datasets.features._torchcodec": {"AudioDecoder": "datasets_core.features.media.audio:Sound"},
