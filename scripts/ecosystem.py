@@ -78,7 +78,7 @@ LIBRARIES: Mapping[str, Library] = {
     "peft": Library("trainers"),
     "evaluate": Library("trainers", "evaluate scikit-learn"),
     "cleanlab": Library("trainers", "cleanlab[datalab] cleanvision"),
-    "lm-eval": Library("evaluation"),
+    "lm-eval": Library("evaluation", "lm-eval accelerate"),
     "mteb": Library("evaluation"),
     "datatrove": Library("evaluation", "datatrove[io,processing]"),
     "distilabel": Library("labelling"),
