@@ -118,8 +118,8 @@ def test_an_evaluator_takes_columns(script: str, tmp_path: Path) -> None:
     task = evaluate.evaluator("text-classification")
     assert len(task.load_data(rows)) == 3
     inputs, texts = task.prepare_data(data=rows, input_column="text", second_input_column=None, label_column="label")
-    assert list(texts) == ["a", "b", "c"]
-    inputs["predictions"] = [int(text in "bx") for text in texts]
+    assert [text["text"] for text in texts] == ["a", "b", "c"]
+    inputs["predictions"] = [int(text["text"] in "bx") for text in texts]
     found = task.compute_metric(evaluate.load(script, cache_dir=str(tmp_path)), inputs)
     assert found["share"] == 2 / 3
 
