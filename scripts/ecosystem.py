@@ -164,7 +164,7 @@ def version_of(python: Path, name: str) -> str:
 def checked(python: Path, name: str, scratch: Path) -> Row:
     """Run the checks of a library in an environment."""
     library = LIBRARIES[name]
-    row = Row(name, version_of(python, (library.requirement or name).split()[0].partition("[")[0]))
+    row = Row(name, version_of(python, (library.requirement or name).split()[0].partition("[")[0].partition("<")[0]))
     file = TESTS / (library.file or f"test_{name.replace('-', '_')}.py")
     report = scratch / f"{name}.xml"
     command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-o", "filterwarnings=", f"--confcutdir={TESTS}"]
