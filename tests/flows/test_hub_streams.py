@@ -38,7 +38,7 @@ def fetched(hub: Any) -> Any:
 def test_a_file_is_fetched_when_its_rows_are_asked_for(kind: str, hub: Any, fetched: Any, hub_shapes: ModuleType) -> None:
     hub.repo("org/data", {f"train-{n}.{kind}": FORMATS[kind](hub_shapes, n) for n in range(9)})
     stream = load_dataset("org/data", split="train", streaming=True)
-    assert fetched() == []
+    assert fetched() == (["train-0.arrow"] if kind == "arrow" else [])  # its last bytes: they tell whether it has a footer
     rows = iter(stream)
     assert next(rows) == {"a": 0}
     assert len(fetched()) <= 2

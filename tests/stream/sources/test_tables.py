@@ -270,7 +270,7 @@ def test_a_value_that_does_not_fit_its_feature_is_told() -> None:
 
 @pytest.mark.parametrize("generator", [iter([{"a": 1}]), [{"a": 1}], None])
 def test_what_cannot_be_called_is_no_generator(generator: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="takes a function"):
+    with pytest.raises(ArgumentTypeError, match="must be callable"):
         IterableDataset.from_generator(generator)
 
 
