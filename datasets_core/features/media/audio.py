@@ -122,7 +122,9 @@ class Sound(dict[str, Any]):
     def _unchanged(self, *_: Any, **__: Any) -> Any:
         raise TypeError("A Sound cannot be changed. Change sound.copy(), which is a plain dict.")
 
-    __setitem__ = __delitem__ = __ior__ = pop = popitem = update = setdefault = clear = _unchanged
+    __setitem__ = __delitem__ = __ior__ = pop = popitem = clear = _unchanged
+    update: Any = _unchanged
+    setdefault: Any = _unchanged
 
     def __repr__(self) -> str:
         size = "" if self.stored.get("bytes") is None else f", {len(self.stored['bytes'])} bytes"

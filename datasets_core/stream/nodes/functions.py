@@ -303,7 +303,7 @@ class RowsMade(RowChange):
         for name in self.removed:
             columns.pop(name, None)
         kept = list(columns)
-        if found is given and not is_open:
+        if found is not None and found is given and not is_open:
             columns.update({name: values for name, values in found.items() if name not in self.removed})
         elif found is not None and found is not given:
             columns.update(found)
