@@ -452,3 +452,21 @@ def test_messages_hold_the_words_that_code_compares() -> None:
     ):
         with pytest.raises(ValueError, match=text):
             split_dataset_by_node(rows, 0, 1, strategy=strategy)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(("name", "text"), [("bad.json", '{"a": 1}\n{"a":\n'), ("bad.csv", "a,b\n1,2\n1,2,3\n")])
+def test_broken_files_are_failed_builds_as_in_datasets(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(errors.DatasetGenerationError) as caught:
+        load_dataset(name.rpartition(".")[2], data_files=str(tmp_path / name), cache_dir=tmp_path / "cache")
+    assert isinstance(caught.value, errors.FileFormatError)
+    assert (caught.value.line, caught.value.file) == (len(text.splitlines()), str(tmp_path / name))
+
+
+@pytest.mark.optional("PIL")
+def test_an_image_that_cannot_be_decoded_is_an_error_of_the_system_as_in_pillow() -> None:
+    dataset = Dataset.from_dict({"i": [{"bytes": b"none", "path": None}]}, features=Features({"i": Image()}))
+    with pytest.raises(OSError, match="Row 0, column 'i'") as caught:
+        dataset[0]
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), errors.MediaDecodeError)
+    assert (caught.value.row, caught.value.column) == (0, "i")  # type: ignore[attr-defined]

@@ -30,6 +30,7 @@ from datasets_core.errors import (
     DatasetGenerationError,
     DatasetsCoreError,
     DeniedAccessError,
+    FileFormatError,
     UnknownSplitError,
     UrlNotFoundError,
     redact,
@@ -83,7 +84,7 @@ def unopened(error: BaseException, given: Collection[str]) -> str | None:
         hosts = {urlsplit(url).hostname: url for url in longest_first}
         is_network = error.tried.startswith(_NETWORK)
         return next((url for host, url in hosts.items() if is_network and host and host in error.tried), None)
-    if not isinstance(error, DatasetGenerationError):
+    if not isinstance(error, DatasetGenerationError) or isinstance(error, FileFormatError):
         return None
     words = str(error)
     if not _NOT_HERE.search(words):

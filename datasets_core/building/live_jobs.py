@@ -25,6 +25,7 @@ from datasets_core.errors import (
     DatasetGenerationError,
     DatasetsCoreError,
     FileChangedError,
+    FileFormatError,
     StreamStateError,
 )
 from datasets_core.features.arrow import is_held, merge_schemas
@@ -285,7 +286,9 @@ class LiveJob(RowJob):
 
     def _fails_apart(self, error: BaseException, made: int) -> bool:
         """True if the part fails since it is read without the others."""
-        if not isinstance(error, DatasetGenerationError) or made or error.row != 0 or self.count == 1 or self.is_apart:
+        if not isinstance(error, DatasetGenerationError) or isinstance(error, FileFormatError):
+            return False
+        if made or error.row != 0 or self.count == 1 or self.is_apart:
             return False
         return self.splits.why_one_piece(self.split) == "failure"
 
@@ -316,7 +319,7 @@ class LiveJob(RowJob):
             try:
                 keys += dataclasses.replace(self, index=index).first_key()
             except DatasetGenerationError as error:
-                if error.row != 0:
+                if error.row != 0 or isinstance(error, FileFormatError):
                     raise
                 told = self.split, self.splits.label, error
                 logger.warning("Split %r of %s is streamed in one piece: a part fails by itself (%s).", *told)

@@ -157,7 +157,20 @@ class IndexFileError(DatasetsCoreError, OSError):
     """A file of a search index that cannot be read or written."""
 
 
-class FileFormatError(DatasetBuildError, ValueError):
+class DatasetGenerationError(DatasetBuildError):
+    """The code that yields the rows failed.
+
+    Args:
+        message: what happened, and what to do.
+        row: how many rows that code had yielded, where known.
+    """
+
+    def __init__(self, message: str = "", *, row: int | None = None) -> None:
+        self.row = row
+        super().__init__(message)
+
+
+class FileFormatError(DatasetGenerationError, ValueError):
     """A data file that is not what its format promises.
 
     Args:
@@ -186,7 +199,7 @@ class FileFormatError(DatasetBuildError, ValueError):
         self.file = self.path = path
         self.reason, self.line, self.row = reason, line, row
         where = f", line {line}" if line is not None else f", row {row}" if row is not None else ""
-        super().__init__(f"{path}{where}: {reason}. {self.advice}.")
+        super().__init__(f"{path}{where}: {reason}. {self.advice}.", row=row)
 
 
 class DamagedRecordError(FileFormatError):
@@ -251,19 +264,6 @@ class ItemError(DatasetsCoreError, ValueError):
     def __init__(self, reason: str, *, advice: str | None = None) -> None:
         self.reason, self.advice = reason, advice or "Mend the record, or the handler of the item"
         super().__init__(f"{reason[:1].upper()}{reason[1:]}. {self.advice}.")
-
-
-class DatasetGenerationError(DatasetBuildError):
-    """The code that yields the rows failed.
-
-    Args:
-        message: what happened, and what to do.
-        row: how many rows that code had yielded, where known.
-    """
-
-    def __init__(self, message: str = "", *, row: int | None = None) -> None:
-        self.row = row
-        super().__init__(message)
 
 
 class DatasetGenerationCastError(DatasetGenerationError, ValueError):
@@ -333,8 +333,8 @@ class MediaError(DatasetsCoreError, ValueError):
         return self
 
 
-class MediaDecodeError(MediaError):
-    """A medium whose file is damaged, or of another kind."""
+class MediaDecodeError(MediaError, OSError):
+    """A medium whose file is damaged, or of another kind; an `OSError` as those of Pillow, too."""
 
     def __init__(self, what: str, reason: str) -> None:
         advice = "Mend the file, leave the row out, or show what is stored with decode=False"

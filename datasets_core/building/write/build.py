@@ -55,7 +55,7 @@ from datasets_core.building.write.runs import WORDS_BYTES, Run, run_bytes
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
-from datasets_core.errors import DatasetGenerationError, DownloadError, InvalidKeyError, WorkerDiedError
+from datasets_core.errors import DatasetGenerationError, DownloadError, FileFormatError, InvalidKeyError, WorkerDiedError
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
@@ -513,7 +513,7 @@ def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
     """Why a split cannot be made in parts: they share keys, or one fails at its first row; None for other failures."""
     if isinstance(error, Clash):
         return "its parts share keys"
-    if error.row != 0 or isinstance(error, InvalidKeyError):
+    if error.row != 0 or isinstance(error, (FileFormatError, InvalidKeyError)):
         return None
     return f"a part fails by itself ({error})"
 
