@@ -397,6 +397,8 @@ class ValueWriter:
             self._items("enum", (kind, value.name, value.value), 3)
         elif isinstance(value, re.Pattern):
             self._items("pattern", (value.pattern, value.flags), 2)
+        elif kind.__name__ == "Pattern" and kind.__module__ in ("_regex", "regex._regex"):  # of the package regex
+            self._items("regex", (value.pattern, value.flags, value.named_lists), 3)
         elif isinstance(value, pathlib.PurePath):
             self._items("path", (kind, os.fspath(value), getattr(value, "__dict__", None)), 3)
         elif isinstance(value, contextvars.ContextVar):
@@ -405,10 +407,8 @@ class ValueWriter:
             self._items("union", value.__args__, len(value.__args__))
         elif isinstance(value, types.MappingProxyType):
             self._items("mappingproxy", (dict(value),), 1)
-        elif isinstance(value, range):
-            self._items("range", (value.start, value.stop, value.step), 3)
-        elif isinstance(value, slice):
-            self._items("slice", (value.start, value.stop, value.step), 3)
+        elif isinstance(value, range | slice):
+            self._items(kind.__name__, (value.start, value.stop, value.step), 3)
         elif isinstance(value, memoryview):
             self._put("memoryview", value.tobytes())
         elif isinstance(value, (datetime.datetime, datetime.time)) and kind.__module__ == "datetime":

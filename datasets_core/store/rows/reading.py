@@ -530,7 +530,8 @@ class RowReading(DatasetFacts):
             MissingDependencyError: the package of the format is not installed.
         """
         name = format_name(type)
-        format_kwargs |= format_kwargs.pop("format_kwargs", None) or {}  # set_format(**dataset.format)
+        given = format_kwargs.pop("format_kwargs", None)  # as `format` shows them: set_format(**other.format)
+        format_kwargs = {**(given or {}), **format_kwargs}
         check_format(name, format_kwargs)
         names = None if columns is None else names_of(columns)
         self._check_columns(names or ())
