@@ -273,9 +273,15 @@ def _kind(value: Any) -> str:
     return "list" if isinstance(value, list) else "object"
 
 
-def mixed_paths(rows: Iterable[dict[str, Any] | None]) -> set[Path]:
-    """Paths whose values are of several kinds, or integers past 64 bits: the shortest ones."""
+def mixed_paths(rows: Iterable[dict[str, Any] | None], keys: dict[Path, frozenset[str]] | None = None) -> set[Path]:
+    """Paths whose values are of several kinds, integers past 64 bits or objects of several keys: the shortest ones.
+
+    Args:
+        rows: the objects.
+        keys: of the objects at some paths, as far as they are known; None where keys may differ.
+    """
     kinds: dict[Path, set[str]] = {}
+    known = dict(keys or {})
     pending: list[tuple[Path, Any]] = [((), row) for row in rows]
     while pending:
         path, value = pending.pop()
@@ -284,10 +290,59 @@ def mixed_paths(rows: Iterable[dict[str, Any] | None]) -> set[Path]:
             continue
         kinds.setdefault(path, set()).add(kind)
         if kind == "object":
+            if keys is not None and path and (not value or known.setdefault(path, frozenset(value)) != value.keys()):
+                kinds[path].add("keys")
             pending.extend(((*path, key), inner) for key, inner in value.items())
         elif kind == "list":
             pending.extend(((*path, None), inner) for inner in value)
     return shortest({path for path, found in kinds.items() if path and (len(found) > 1 or "big" in found)})
+
+
+def keys_of(kind: pa.DataType, path: Path) -> dict[Path, frozenset[str]]:
+    """The keys of the objects inside a type, by their paths."""
+    if pa.types.is_struct(kind):
+        inner = {found: keys for field in kind for found, keys in keys_of(field.type, (*path, field.name)).items()}
+        return {path: frozenset(field.name for field in kind), **inner}
+    return keys_of(kind.value_type, (*path, None)) if pa.types.is_list(kind) else {}
+
+
+def may_lack_keys(table: pa.Table, lines: bytes) -> bool:
+    """True if an object below the columns of a table may lack a key that another one has.
+
+    A key that pyarrow gives no value may have been null or missing. It was nowhere missing if the lines have it as often as
+    there are objects which should.
+    """
+    due: dict[str, int] = {}
+    open_keys: set[str] = set()
+    for column in table.columns:
+        for chunk in column.chunks if pa.types.is_nested(column.type) else ():
+            if not _count_keys(chunk, due, open_keys):
+                return True
+    for name in open_keys:
+        key = json.dumps(name, ensure_ascii=False).encode()
+        times = due[name] + (table.num_rows if name in table.column_names else 0)
+        if lines.count(key + b":") != times or b"\\" + key in lines:
+            return True
+    return False
+
+
+def _count_keys(array: pa.Array, due: dict[str, int], open_keys: set[str]) -> bool:
+    """Count how often each key is due, and add those that some object has no value for; False for objects without keys."""
+    if pa.types.is_list(array.type):
+        return _count_keys(array.values, due, open_keys)
+    if not pa.types.is_struct(array.type):
+        return True
+    present = len(array) - array.null_count
+    if present and not array.type.num_fields:
+        return False
+    for number, field in enumerate(array.type):
+        child = array.field(number)
+        due[field.name] = due.get(field.name, 0) + present
+        if child.null_count > array.null_count:
+            open_keys.add(field.name)
+        if not _count_keys(child, due, open_keys):
+            return False
+    return True
 
 
 def shortest(paths: set[Path]) -> set[Path]:
@@ -374,16 +429,19 @@ def typed_as_json(column: pa.Array, paths: set[Path]) -> pa.Array:
     return column
 
 
-def joined(a: pa.DataType, b: pa.DataType) -> tuple[pa.DataType, bool]:
-    """The type that holds both, and whether the text is needed to get there: times that turn out text, and mixed types."""
+def joined(a: pa.DataType, b: pa.DataType, *, same_keys: bool) -> tuple[pa.DataType, bool]:
+    """The type that holds both, and whether the text is needed to get there: times that turn out text, and mixed types.
+
+    With `same_keys`, objects of different keys are a mixed type.
+    """
     if a == b or pa.types.is_null(b):
         return a, False
     if pa.types.is_null(a):
         return b, False
     if pa.types.is_struct(a) and pa.types.is_struct(b):
-        return _joined_structs(a, b)
+        return _joined_structs(a, b, same_keys)
     if pa.types.is_list(a) and pa.types.is_list(b):
-        inner, again = joined(a.value_type, b.value_type)
+        inner, again = joined(a.value_type, b.value_type, same_keys=same_keys)
         return pa.list_(inner), again
     if JSON_TYPE in (a, b):
         return JSON_TYPE, True
@@ -403,12 +461,14 @@ def meet_as_floats(a: pa.DataType, b: pa.DataType) -> bool:
     return {a, b} == {pa.int64(), pa.float64()}
 
 
-def _joined_structs(a: pa.DataType, b: pa.DataType) -> tuple[pa.DataType, bool]:
+def _joined_structs(a: pa.DataType, b: pa.DataType, same_keys: bool) -> tuple[pa.DataType, bool]:
+    if same_keys and {inner.name for inner in a} != {inner.name for inner in b}:
+        return JSON_TYPE, True
     again = False
     fields = {inner.name: inner.type for inner in a}
     for inner in b:
         if inner.name in fields:
-            fields[inner.name], needs_text = joined(fields[inner.name], inner.type)
+            fields[inner.name], needs_text = joined(fields[inner.name], inner.type, same_keys=same_keys)
             again |= needs_text
         else:
             fields[inner.name] = inner.type

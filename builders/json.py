@@ -1,7 +1,7 @@
 """JSON: lines of objects, one array, pretty-printed or concatenated objects, or the rows under one key.
 
 pyarrow's parser reads blocks of whole objects.  Types merge over all files of a split, whatever the order of the rows; where
-kinds mix in one place, its values are kept as JSON text and come out as they were (`Json`).
+kinds or keys of objects mix in one place, its values are kept as JSON text and come out as they were (`Json`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -28,7 +28,9 @@ from ._json_values import (
     is_text,
     is_utf8,
     joined,
+    keys_of,
     loses_digits,
+    may_lack_keys,
     meet_as_floats,
     mixed_paths,
     parsed_rows,
@@ -63,7 +65,8 @@ class JsonConfig(BuilderConfig):
         block_size: the old name of `chunksize`.
         chunksize: has no effect on the rows; accepted for old calls.
         newlines_in_values: has no effect: they are always allowed.
-        on_mixed_types: "use_json" keeps values of mixed types as JSON; None refuses them.
+        on_mixed_types: "use_json" keeps values of mixed types, and objects that have not all the same keys, as JSON;
+            None refuses mixed types, and gives each object the keys of all.  With `field`, objects have the keys of all too.
         parse_agent_traces: has no effect; accepted for calls written for 5.x.
     """
 
@@ -85,6 +88,11 @@ class JsonConfig(BuilderConfig):
         if self.block_size is not None:
             self.chunksize = self.block_size
 
+    @property
+    def same_keys(self) -> bool:
+        """True if objects at one place need the same keys, or are JSON."""
+        return self.on_mixed_types is not None and self.field is None and self.features is None
+
 
 class Json(FileBuilder):
     """JSON files."""
@@ -100,7 +108,7 @@ class Json(FileBuilder):
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
         """See `FileBuilder.join_types`: what mixes is JSON, at the place where it does."""
-        return joined(a, b)[0]
+        return joined(a, b, same_keys=self.config.same_keys)[0]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         """See `FileBuilder.read`."""
@@ -110,7 +118,8 @@ class Json(FileBuilder):
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """See `FileBuilder.read_live`."""
-        reader = JsonReader(self.config, schema, as_json=self._as_json())
+        has_head = schema is None and (mark is None or not mark.at)  # which alone tells whether keys differ
+        reader = JsonReader(self.config, schema, as_json=self._as_json(), same_keys=has_head)
         known = self.wanted is not None
         first_bytes = 0 if known else _PACKED_HEAD_BYTES if source.is_packed else _HEAD_BYTES
         return reader.marked_batches(source, mark, first_bytes=first_bytes, has_features=known)
@@ -168,9 +177,12 @@ class JsonReader:
         options: the config.
         schema: types known from other files or from an earlier pass.
         as_json: the schema of the features that the user gave, whose columns of JSON and of text are read as such.
+        same_keys: True to make objects of several keys JSON, if the config and the features allow it.
     """
 
-    def __init__(self, options: JsonConfig, schema: pa.Schema | None, *, as_json: pa.Schema | None = None) -> None:
+    def __init__(
+        self, options: JsonConfig, schema: pa.Schema | None, *, as_json: pa.Schema | None = None, same_keys: bool = True
+    ) -> None:
         self._options = options
         self._types: dict[str, pa.DataType] = {known.name: known.type for known in schema or ()}
         asked = {field.name: field.type for field in as_json or ()}
@@ -180,6 +192,7 @@ class JsonReader:
         self._spelled = [_spelled_types(asked | self._types), _spelled_types(asked, floats=False), None]
         self._inexact: set[str] = set()  # columns with integers that a float would round
         self._conflict = False
+        self._same_keys = same_keys and options.same_keys and as_json is None
 
     def batches(self, source: Source) -> Iterator[pa.RecordBatch]:
         """The rows of a file; none once a `Replay` is due."""
@@ -226,7 +239,9 @@ class JsonReader:
                     told = None if file is None else self._mark(block, file, is_first=not has_begun)
                     table = self._parse(block, source)
                     has_begun = True
-                    for batch in self._see(table):
+                    batches, self._same_keys = self._see(table), False
+                    self._force_known()
+                    for batch in batches:
                         if not has_features:
                             self.finish()
                         yield batch, told
@@ -236,6 +251,10 @@ class JsonReader:
                 if has_begun or by_brackets or error.line is None or not self._spans_lines(source, error.line):
                     raise
                 by_brackets = True
+
+    def _force_known(self) -> None:
+        """Read as JSON from here on what was JSON before."""
+        self._forced |= {path for name, kind in self._types.items() for path in paths_of(is_json, kind, (name,))}
 
     def _mark(self, block: LineBlock, file: TextFile, *, is_first: bool) -> Mark | None:
         """Return the mark of a block, with the known types before it."""
@@ -257,6 +276,7 @@ class JsonReader:
             self._types = {known.name: known.type for known in unpacked(mark.reader.get("types")) or ()}
             self._inexact = set(map(str, mark.reader.get("inexact") or ()))
             str(mark.reader["form"])
+            self._force_known()
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no mark of a JSON file: {error!r}") from error
 
@@ -320,7 +340,7 @@ class JsonReader:
             if known is None:
                 self._types[found.name] = found.type
             elif known != found.type:
-                self._types[found.name], again = joined(known, found.type)
+                self._types[found.name], again = joined(known, found.type, same_keys=self._same_keys)
                 self._conflict |= again or (found.name in self._inexact and meet_as_floats(known, found.type))
         batches: list[pa.RecordBatch] = table.to_batches()
         return batches
@@ -339,7 +359,12 @@ class JsonReader:
                 table = self._read(lines, as_asked=bool(self._texts))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
                 return self._mixed(block, source, error)
-            if (block.elements is None or table.num_rows == block.elements) and not loses_digits(table) and is_utf8(lines):
+            if (
+                (block.elements is None or table.num_rows == block.elements)
+                and not loses_digits(table)
+                and is_utf8(lines)
+                and not (self._same_keys and may_lack_keys(table, lines))
+            ):
                 return table
         return self._mixed(block, source, None)
 
@@ -350,10 +375,16 @@ class JsonReader:
             raise pa.ArrowNotImplementedError("its reader has no such types")
         for known in schemas[:-1]:
             try:
-                return read_lines(lines, known)
+                return self._in_order(read_lines(lines, known))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
-        return read_lines(lines, schemas[-1])
+        return self._in_order(read_lines(lines, schemas[-1]))
+
+    def _in_order(self, table: pa.Table) -> pa.Table:
+        """The table with its columns in the order in which they were seen first: pyarrow begins with those of a given type."""
+        names = table.column_names
+        order = [*(name for name in self._types if name in names), *(name for name in names if name not in self._types)]
+        return table if order == names else table.select(order)
 
     def _mixed(self, block: LineBlock, source: Source, error: Exception | None) -> pa.Table:
         """A block that pyarrow refuses or would round: its rows parsed by Python, and what mixes kept as JSON text."""
@@ -366,7 +397,9 @@ class JsonReader:
             raise self._fault(block, source, _missing(block.lines), reason)
         places = [(at, spelled(row, self._texts)) for at, row in places]
         rows = [row for _, row in places]
-        paths = mixed_paths(rows) | self._forced
+        keys = [keys_of(kind, (name,)) for name, kind in self._types.items()] if self._same_keys else None
+        paths = mixed_paths(rows, None if keys is None else dict(chain.from_iterable(each.items() for each in keys)))
+        paths |= self._forced
         mixed = paths - self._forced
         if mixed and self._options.on_mixed_types is None:
             name = _path_name(min(mixed, key=repr))

@@ -24,8 +24,9 @@ from datasets_core.errors import (
     redact_text,
 )
 from datasets_core.features.cast import cast_table
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, feature_from_arrow
 from datasets_core.features.types import Json
+from datasets_core.features.values import decode_value
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import Split
 from datasets_core.optional import needed
@@ -116,6 +117,10 @@ def _frame(dataset: Rows, table: pa.Table) -> pd.DataFrame:
         if isinstance(feature, Json):  # stored as text
             texts = table.column(name).to_pylist()
             frame[name] = object_column(None if text is None else json.loads(text) for text in texts)
+        elif "arrow.json" in str(table.schema.field(name).type):
+            inner = feature_from_arrow(table.schema.field(name).type)
+            values = table.column(name).to_pylist()
+            frame[name] = object_column(None if value is None else decode_value(inner, value) for value in values)
     return frame
 
 

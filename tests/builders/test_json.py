@@ -132,7 +132,10 @@ def test_a_field_that_is_not_there_is_named(path):
 COLUMNS = [
     ([None, "x"], [None, "x"]),
     ([1, 2.5], [1.0, 2.5]),
-    ([{"x": 1}, {"y": "s"}], [{"x": 1, "y": None}, {"x": None, "y": "s"}]),
+    ([{"x": 1}, {"y": "s"}], ['{"x":1}', '{"y":"s"}']),
+    ([{"x": 1, "y": None}, {"x": None, "y": "s"}], [{"x": 1, "y": None}, {"x": None, "y": "s"}]),
+    ([[{"x": 1}], [{"y": "s", "x": 2}], [{"x": 3}]], [['{"x":1}'], ['{"y":"s","x":2}'], ['{"x":3}']]),
+    ([{"x": {"y": 1}}, {"x": {}}, {"x": None}], [{"x": '{"y":1}'}, {"x": "{}"}, {"x": None}]),
     ([[], [1], [None, 2.5]], [[], [1.0], [None, 2.5]]),
     ([[{"x": None}], [{"x": "s"}]], [[{"x": None}], [{"x": "s"}]]),
     (["2020-01-01", "soon"], ["2020-01-01", "soon"]),
@@ -163,6 +166,48 @@ def _filled(value, like):
     if isinstance(value, dict) and isinstance(like, dict):
         return {key: _filled(value.get(key), like[key]) for key in like}
     return value
+
+
+CHAT = [{"m": [{"role": "u", "content": "x"}, {"role": "a", "tool_calls": [{"name": "f", "arguments": {"k": 1}}]}]}]
+
+
+@pytest.mark.parametrize("options", [{}, {"on_mixed_types": "use_json"}])
+@pytest.mark.parametrize("is_array", [False, True])
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_messages_of_several_keys_come_back_as_written(tmp_path, options, is_array, is_stream):
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(CHAT) if is_array else "".join(json.dumps(row) + "\n" for row in CHAT))
+    found = load_dataset("json", data_files=str(path), split="train", streaming=is_stream, **options)
+    assert (found.features, list(found)) == (Features({"m": List(Json())}), CHAT)
+
+
+def test_a_long_stream_keeps_the_json_of_its_first_rows(tmp_path):
+    rows = [{"m": [{"tool": 3}, {"content": ""}]}, *({"m": [{"content": "x" * 99}]} for _ in range(30_000))]
+    path = tmp_path / "chat.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert list(load_dataset("json", data_files=str(path), split="train", streaming=True)) == rows
+
+
+def test_objects_whose_keys_are_all_written_have_types(build):
+    rows = [{"a": 1, "m": [{"x": 1, "k": None}, {"k": "s", "x": None}]}, {"m": [{"x": None, "k": None}]}]
+    text = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    typed = {"a": Value("int64"), "m": List({"x": Value("int64"), "k": Value("string")})}
+    assert dict(build("json", {"a.json": text}).features) == typed
+    assert dict(build("json", {"a.json": text.replace(b'"k"', b'"\\u006b"')}).features) == typed
+    assert dict(build("json", {"a.json": text.replace(b": ", b" : ")}).features) == typed
+
+
+@pytest.mark.parametrize(
+    "options", [{"on_mixed_types": None}, {"features": Features({"a": {"x": Value("int64"), "y": Value("int64")}})}]
+)
+def test_objects_of_several_keys_have_all_of_them_where_types_are_wanted(build, options):
+    found = build("json", {"a.json": b'{"a": {"x": 1}}\n{"a": {"y": 2}}\n'}, **options)
+    assert found["a"][:] == [{"x": 1, "y": None}, {"x": None, "y": 2}]
+
+
+def test_columns_keep_their_order_when_types_turn_out_mixed(build):
+    rows = "".join(json.dumps({"i": row, "a": {"x": 1}}) + "\n" for row in range(100_000)) + '{"i": 1, "a": {"y": 1}}\n'
+    assert build("json", {"a.json": rows.encode()}).column_names == ["i", "a"]
 
 
 def test_an_integer_past_64_bits_keeps_its_digits(build):
@@ -212,8 +257,9 @@ TYPES = st.recursive(
 
 @given(TYPES)
 def test_a_type_joined_with_itself_or_null_stays(kind):
-    assert joined(kind, kind) == (kind, False)
-    assert joined(kind, pa.null())[0] == joined(pa.null(), kind)[0] == kind
+    for same_keys in (True, False):
+        assert joined(kind, kind, same_keys=same_keys) == (kind, False)
+        assert joined(kind, pa.null(), same_keys=same_keys)[0] == joined(pa.null(), kind, same_keys=same_keys)[0] == kind
 
 
 # -- structure ---------------------------------------------------------------------------------------------------------

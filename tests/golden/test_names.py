@@ -38,7 +38,7 @@ OPTIONAL = {
         ("str | None=None", "reason expected instructions"),
     )
     for name in names_of_arguments.split()
-}
+} | {", keyword same_keys: bool=True": ""}
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 
