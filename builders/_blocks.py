@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import struct
 import time
@@ -16,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import DatasetsCoreError, FileFormatError
-from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
+from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile, SeekableFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming import ranges_of
 from datasets_core.meta.row_blocks import Ints
@@ -275,30 +274,6 @@ def _unpacked(kept: bytes | None) -> tuple[FileVersion, bytes] | None:
 
 
 # `Window`: a remote file, of which one stretch at a time is fetched and then read at random.
-
-
-class SeekableFile(io.RawIOBase):
-    """A file that knows its size and the place that is read next: who reads derives from it."""
-
-    _size: int
-    _at = 0
-
-    def readable(self) -> bool:
-        """See `io.RawIOBase.readable`."""
-        return True
-
-    def seekable(self) -> bool:
-        """See `io.RawIOBase.seekable`."""
-        return True
-
-    def tell(self) -> int:
-        """See `io.RawIOBase.tell`."""
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """See `io.RawIOBase.seek`."""
-        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        return self._at
 
 
 class Window(SeekableFile):

@@ -32,7 +32,7 @@ def é(x: "datasets_core.rows.column.Column"):
 AFTER = '''\
 """A user's module."""
 import os
-import datasets_core.fetch.hub.repository as h  # kept
+import datasets_core.hub_urls as h  # kept
 import datasets_core.store.table, datasets_core.store.rows.column
 from datasets_core import Dataset, config
 from datasets_core.errors import DatasetsCoreError

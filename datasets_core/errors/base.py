@@ -5,9 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ParamSpec, Self
-
-P = ParamSpec("P")
+from typing import Any, Self
 
 HIDDEN = "***"
 

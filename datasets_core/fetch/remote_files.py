@@ -16,7 +16,7 @@ from datasets_core.errors import ArchiveError, DataFilesNotFoundError, redact
 from datasets_core.fetch.archive import KeptOpen, walk, zip_members
 from datasets_core.fetch.extract import ArchiveIterable, is_hidden
 from datasets_core.fetch.members import Budget, Member, decompressed
-from datasets_core.fetch.ranges.file import LocalRanges, RangeFile
+from datasets_core.fetch.ranges.file import LocalRanges, RangeFile, SeekableFile
 from datasets_core.fetch.ranges.sequential import PartedBytes
 from datasets_core.fetch.remote import Access, RemoteFile, path_of
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
@@ -203,7 +203,7 @@ def opened_tar_member(url: str, data: BinaryIO, inner: str) -> BinaryIO | None:
     return None
 
 
-class _Slice(io.RawIOBase):
+class _Slice(SeekableFile):
     """A member of a plain tar; several may be read at the same time.
 
     Args:
@@ -215,20 +215,6 @@ class _Slice(io.RawIOBase):
 
     def __init__(self, data: BinaryIO, lock: threading.Lock, start: int, size: int) -> None:
         self._data, self._lock, self._start, self._size = data, lock, start, size
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        return self._at
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")[: max(0, self._size - self._at)]

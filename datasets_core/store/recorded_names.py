@@ -344,7 +344,7 @@ _RENAMED: dict[str, str] = {
     "datasets_core.stream.combine:ZipStreams": "datasets_core.stream.rows_of_streams.Beside",
     "datasets_core.stream.combine:ConcatStreams": "datasets_core.stream.rows_of_streams.Chain",
     "datasets_core.builders._csv_types:ColumnTypes": "datasets_core.builders._csv_types.Settled",
-    "datasets_core.builders._blocks:SeekableFile": "datasets_core.builders._window.Sought",
+    "datasets_core.fetch.ranges.file:SeekableFile": "datasets_core.builders._window.Sought",
     "datasets_core.builders._folder:LazyArchives": "datasets_core.builders._folder.Later",
     "datasets_core.builders._folder:LazyArchiveParts": "datasets_core.builders._folder.LaterParts",
     "datasets_core.features.media.audio:SampleRequest": "datasets_core.features.sound.Wanted",

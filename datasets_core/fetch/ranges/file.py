@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +32,30 @@ class FileVersion:
 
     size: int
     tag: str
+
+
+class SeekableFile(io.RawIOBase):
+    """A file that knows its size and the place that is read next: who reads derives from it."""
+
+    _size: int
+    _at = 0
+
+    def readable(self) -> bool:
+        """See `io.RawIOBase.readable`."""
+        return True
+
+    def seekable(self) -> bool:
+        """See `io.RawIOBase.seekable`."""
+        return True
+
+    def tell(self) -> int:
+        """See `io.RawIOBase.tell`."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """See `io.RawIOBase.seek`."""
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
 
 
 class RangeFile(Protocol):
