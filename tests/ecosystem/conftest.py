@@ -7,6 +7,10 @@ names begin with `test_plain` run without the alias. `scripts/ecosystem.py` runs
 from __future__ import annotations
 
 import importlib.metadata
+import json
+import subprocess
+import sys
+import textwrap
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -123,3 +127,15 @@ def classifier() -> Any:
 def texts() -> list[dict[str, Any]]:
     """Forty rows of a text and a label."""
     return [{"text": " ".join(WORDS[5 + (i + j) % 13] for j in range(3 + i % 5)), "label": i % 2} for i in range(40)]
+
+
+@pytest.fixture(scope="module")
+def two_processes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What two processes of torchrun got in each of the `MODES` of a test file; its `SCRIPT` runs them all."""
+    folder = tmp_path_factory.mktemp("processes")
+    (folder / "program.py").write_text(textwrap.dedent(request.module.SCRIPT))
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "program.py"]
+    command += [json.dumps(request.module.MODES), str(folder)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]

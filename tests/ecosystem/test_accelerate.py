@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -133,19 +132,6 @@ MODES: dict[str, tuple[Any, bool | None, bool, int]] = {
     "stream, by workers": (4, False, False, 1),
     "stream of one shard": (1, False, False, 0),
 }
-
-
-@pytest.fixture(scope="module")
-def two_processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What two processes got in each of the modes; one program runs them all."""
-    folder = tmp_path_factory.mktemp("processes")
-    (folder / "program.py").write_text(textwrap.dedent(SCRIPT))
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "program.py"]
-    done = subprocess.run(
-        [*command, json.dumps(MODES), str(folder)], cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import textwrap
 from typing import Any
 
 import pytest
@@ -134,19 +130,6 @@ SCRIPT = """
 """
 
 MODES = [("sampler", 0), ("rows", 0), ("rows", 2), ("stream", 0), ("stream", 2)]
-
-
-@pytest.fixture(scope="module")
-def two_processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What two processes of torchrun got in each of the modes; one program runs them all."""
-    folder = tmp_path_factory.mktemp("processes")
-    (folder / "program.py").write_text(textwrap.dedent(SCRIPT))
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "program.py"]
-    done = subprocess.run(
-        [*command, json.dumps(MODES), str(folder)], cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]
 
 
 @pytest.mark.parametrize(("kind", "workers"), MODES)
