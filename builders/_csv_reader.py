@@ -503,13 +503,16 @@ class _Reader:
 
     def _odd_row(self, found: int, line: int) -> None:
         """Refuse, or warn of, a row of the wrong length, `line` lines into the block."""
-        if self._form.bad_rows == "skip":
-            return
         width = len(self._columns.fields)
+        is_short = found < width
+        if self._form.bad_rows == "skip" or (is_short and self._form.fills_short_rows):
+            return
         error = self._fault_at_line(
             f"has {found} field{'s' * (found != 1)} where {width} {'are' if width != 1 else 'is'} expected",
             line,
-            advice="Mend the line, or pass on_bad_lines='skip' to leave out longer rows and fill shorter ones with nulls",
+            advice="Mend the line, or pass on_short_lines='fill' to end short rows with nulls, as pandas does"
+            if is_short
+            else "Mend the line, or pass on_bad_lines='skip' to leave out longer rows and fill shorter ones with nulls",
         )
         if self._form.bad_rows == "error":
             raise error

@@ -542,6 +542,7 @@ class CsvForm:
         nulls: texts that mean null; a dict by column.
         null_numbers: numbers that mean null in a column of floats, likewise.
         bad_rows: action for a row of the wrong length: "error", "warn" or "skip".
+        fills_short_rows: True if a row that is too short ends with nulls, whatever `bad_rows` says.
         by_python: True if Python's csv module splits the fields, for options unknown to pyarrow's parser.
     """
 
@@ -562,6 +563,7 @@ class CsvForm:
     nulls: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
     null_numbers: tuple[float, ...] | dict[str, tuple[float, ...]] = ()
     bad_rows: str = "error"
+    fills_short_rows: bool = False
     encoding: str | None = None
     encoding_errors: str = "strict"
     by_python: bool = False

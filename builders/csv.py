@@ -172,7 +172,7 @@ _SWITCHES = (
     *("error_bad_lines", "warn_bad_lines", "doublequote", "memory_map"),
 )
 _NOT_FOR_PANDAS = {
-    *("delimiter", "column_names", "features"),  # ours, or another name of an option
+    *("delimiter", "column_names", "features", "on_short_lines"),  # ours, or another name of an option
     *("prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose"),  # gone from pandas
 }
 
@@ -187,6 +187,7 @@ class CsvConfig(BuilderConfig):
     Args:
         features: target types of the columns.
         on_bad_lines: "error" refuses a row of the wrong length; "warn" and "skip" drop longer rows, and fill shorter ones.
+        on_short_lines: "fill" ends rows that are too short with nulls, as pandas does; "error" leaves them to `on_bad_lines`.
     """
 
     sep: str | None = ","
@@ -230,6 +231,7 @@ class CsvConfig(BuilderConfig):
     encoding_errors: str | None = "strict"
     on_bad_lines: Literal["error", "warn", "skip"] = "error"
     date_format: str | None = None
+    on_short_lines: Literal["error", "fill"] = "error"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -243,6 +245,8 @@ class CsvConfig(BuilderConfig):
         self.names = None if self.names is None else list(self.names)
         if self.on_bad_lines not in _ON_BAD_LINES and not callable(self.on_bad_lines):
             raise ConfigurationError(f"on_bad_lines={self.on_bad_lines!r} is unknown. Use 'error', 'warn' or 'skip'.")
+        if self.on_short_lines not in ("error", "fill"):
+            raise ConfigurationError(f"on_short_lines={self.on_short_lines!r} is unknown. Use 'error' or 'fill'.")
         if self.names is not None and len(set(self.names)) < len(self.names):
             raise ConfigurationError(f"names={self.names!r} names a column twice. Give each its own name.")
         if not self.mangle_dupe_cols:
@@ -357,6 +361,7 @@ class CsvConfig(BuilderConfig):
             nulls=nulls,
             null_numbers=self._null_numbers(),
             bad_rows=self.on_bad_lines,
+            fills_short_rows=self.on_short_lines == "fill",
             encoding=self.encoding,
             encoding_errors=self.encoding_errors or "strict",
             by_python=self.skipinitialspace

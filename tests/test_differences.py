@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
-from datasets_core import Dataset
+from datasets_core import (
+    Dataset,
+    DatasetInfo,
+    Features,
+    GeneratorBasedBuilder,
+    IterableDataset,
+    SplitGenerator,
+    Value,
+)
+from datasets_core.errors import CastError, CellCastError, ConfigurationError, DatasetGenerationCastError
 from datasets_core.store.fingerprint import fingerprint
 
 
@@ -21,3 +32,90 @@ def test_patterns_of_regex_are_known_by_their_content() -> None:
     assert fingerprint(regex.compile("x+")) == fingerprint(regex.compile("x+"))
     assert fingerprint(regex.compile("x+")) != fingerprint(regex.compile("y+"))
     assert fingerprint(regex.compile("x+")) != fingerprint(regex.compile("x+", regex.IGNORECASE))
+
+
+BOTH = pytest.mark.parametrize("kind", [Dataset, IterableDataset])
+A_AND_B = Features({"a": Value("int64"), "b": Value("string")})
+
+
+@BOTH
+def test_columns_that_the_features_lack_are_refused_or_left_out(kind) -> None:
+    for made, data in ((kind.from_dict, {"a": [1], "b": ["x"], "c": [3]}), (kind.from_list, [{"a": 1, "b": "x", "c": 3}])):
+        with pytest.raises(CastError, match="extra_columns='ignore'"):
+            made(data, features=A_AND_B)
+        assert list(made(data, features=A_AND_B, extra_columns="ignore")) == [{"a": 1, "b": "x"}]
+        with pytest.raises(ConfigurationError, match="extra_columns='drop'"):
+            made(data, features=A_AND_B, extra_columns="drop")
+
+
+@BOTH
+def test_keys_of_a_generator_that_the_features_lack_are_refused_or_left_out(kind) -> None:
+    def rows(last):
+        yield {"a": 1, "b": "x"}
+        yield {"a": 2, "b": "y", "c": last}
+
+    given = {"features": A_AND_B, "gen_kwargs": {"last": 3}}
+    with pytest.raises(CellCastError, match="extra_columns='ignore'") as error:
+        list(kind.from_generator(rows, **given))
+    assert (error.value.column, error.value.row) == ("c", 1)
+    found = kind.from_generator(rows, **given, extra_columns="ignore")
+    assert list(found) == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
+    with pytest.raises(CellCastError):  # what was left out before is found under another name
+        list(kind.from_generator(rows, **given))
+
+
+class Extra(GeneratorBasedBuilder):
+    def _info(self) -> DatasetInfo:
+        return DatasetInfo(features=A_AND_B)
+
+    def _split_generators(self, dl_manager):
+        return [SplitGenerator("train")]
+
+    def _generate_examples(self):
+        yield 0, {"a": 1, "b": "x", "c": 2}
+
+
+class ExtraIgnored(Extra):
+    extra_columns = "ignore"
+
+
+def test_keys_of_a_builder_that_the_features_lack_are_refused_or_left_out(tmp_path) -> None:
+    with pytest.raises(DatasetGenerationCastError, match="extra_columns = 'ignore'"):
+        Extra(cache_dir=str(tmp_path)).download_and_prepare()
+    builder = ExtraIgnored(cache_dir=str(tmp_path))
+    builder.download_and_prepare()
+    assert list(builder.as_dataset("train")) == [{"a": 1, "b": "x"}]
+    assert list(builder.as_streaming_dataset("train")) == [{"a": 1, "b": "x"}]
+
+
+@BOTH
+def test_a_feature_without_a_column_is_refused_or_filled(kind) -> None:
+    for made, data in ((kind.from_dict, {"a": [1]}), (kind.from_list, [{"a": 1}])):
+        with pytest.raises(CastError, match=r"'b'.*missing_columns='insert'"):
+            made(data, features=A_AND_B)
+        with pytest.raises(CastError):
+            made(data, info=DatasetInfo(features=A_AND_B))
+        assert list(made(data, features=A_AND_B, missing_columns="insert")) == [{"a": 1, "b": None}]
+        with pytest.raises(ConfigurationError, match="missing_columns='ignore'"):
+            made(data, features=A_AND_B, missing_columns="ignore")
+    assert list(kind.from_list([{"a": 1}, {"b": "x"}], features=A_AND_B)) == [{"a": 1, "b": None}, {"a": None, "b": "x"}]
+    assert list(kind.from_dict({}, features=A_AND_B)) == list(kind.from_list([], features=A_AND_B)) == []
+
+
+@BOTH
+@pytest.mark.parametrize("rows", [[1, 2], []])
+@pytest.mark.parametrize("table", [pa.table, pd.DataFrame])
+def test_a_function_of_a_row_returns_one_row(kind, rows, table) -> None:
+    dataset = kind.from_dict({"a": [1, 2]})
+    with pytest.raises(CastError, match="batched=True"):
+        list(dataset.map(lambda row: table({"b": rows})))
+    with pytest.raises(CastError, match="batched=True"):
+        list(dataset.with_format("arrow").map(lambda row: pa.table({"b": rows})))
+    found = list(dataset.map(lambda batch: table({"b": rows}), batched=True, batch_size=1))
+    assert [row["b"] for row in found] == rows * 2
+
+
+def test_a_row_that_is_left_as_it_is_stays_beside_rows_that_are_tables() -> None:
+    dataset = Dataset.from_dict({"a": [1, 2, 3], "b": ["x", "y", "z"]})
+    found = dataset.map(lambda row: pa.table({"a": [row["a"] * 10]}) if row["a"] > 1 else None, remove_columns="b")
+    assert found["a"][:] == [1, 20, 30]

@@ -574,7 +574,7 @@ class ArrowWriter:
 
     def _write(self, columns: dict[str, list[Any]]) -> None:
         self._check_nulls({name: sum(value is not None for value in values) for name, values in columns.items()})
-        made = Dataset.from_dict(columns, features=self._features)
+        made = Dataset.from_dict(columns, features=self._features, missing_columns="insert")
         self._features = made.features
         self._put(made._table.to_table(), None)
 

@@ -144,6 +144,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     """Rows are written in the order of the hash of (split, key), which no order of the source changes; else as they come."""
     is_of_old_datasets: ClassVar[bool] = False
     """True if it was written for Hugging Face `datasets` 1 to 3: values that do not fit, and records, count as there."""
+    extra_columns: ClassVar[Literal["raise", "ignore"]] = "raise"
+    """What is done with keys of a yielded row that the features lack: "raise" is an error, "ignore" leaves them out."""
     is_confined: ClassVar[bool] = False
     """True if its code runs in a process that is denied all but its own files."""
     commit_sha: str | None = None

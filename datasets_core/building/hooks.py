@@ -298,6 +298,7 @@ class Hooks(Protocol):
     yields: ClassVar[Literal["rows", "tables"]]
     shuffle_on_write: ClassVar[bool]
     is_of_old_datasets: ClassVar[bool]
+    extra_columns: ClassVar[Literal["raise", "ignore"]]
     is_confined: ClassVar[bool]
     rereads: bool
     merge_columns: bool

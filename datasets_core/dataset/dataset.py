@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
 
@@ -51,6 +51,9 @@ class Constructors(Rows):
         info: DatasetInfo | None = None,
         split: str | None = None,
         on_mixed_types: str | None = None,
+        *,
+        extra_columns: Literal["raise", "ignore"] = "raise",
+        missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
         """A dataset of columns, in memory.
 
@@ -60,9 +63,11 @@ class Constructors(Rows):
             info: what is known of the dataset; its features count if `features` is None.
             split: the split that the rows are of.
             on_mixed_types: "use_json" keeps a column whose values share no type as JSON; None is an error.
+            extra_columns: "ignore" leaves out columns that the features lack; "raise" is an error.
+            missing_columns: "insert" makes a column of None of each that only the features have; "raise" is an error.
 
         Raises:
-            CastError: columns of different lengths, or values that do not fit.
+            CastError: columns of different lengths, values that do not fit, or columns other than those of the features.
 
         >>> Dataset.from_dict({"a": [1, None], "b": ["x", "y"]})[0]
         {'a': 1, 'b': 'x'}
@@ -70,7 +75,8 @@ class Constructors(Rows):
         from datasets_core.store.rows.create import columns_table  # here and below: 7 ms that reading does without
 
         info, features = agreed(info, features)
-        return cls(columns_table(mapping, features, on_mixed_types), info=info, split=split)
+        table = columns_table(mapping, features, on_mixed_types, extra_columns=extra_columns, missing_columns=missing_columns)
+        return cls(table, info=info, split=split)
 
     @classmethod
     def from_list(
@@ -80,19 +86,23 @@ class Constructors(Rows):
         info: DatasetInfo | None = None,
         split: str | None = None,
         on_mixed_types: str | None = None,
+        *,
+        extra_columns: Literal["raise", "ignore"] = "raise",
+        missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
-        """A dataset of rows, in memory; a key that a row lacks is None.
+        """A dataset of rows, in memory; a key that other rows have is None. For arguments see `from_dict`.
 
         >>> Dataset.from_list([{"a": 1}, {"a": 2, "b": "x"}])["b"][:]
         [None, 'x']
 
         Raises:
-            CastError: values that do not fit, with column and row.
+            CastError: values that do not fit, with column and row, or keys other than those of the features.
         """
         from datasets_core.store.rows.create import rows_table
 
         info, features = agreed(info, features)
-        return cls(rows_table(mapping, features, on_mixed_types), info=info, split=split)
+        table = rows_table(mapping, features, on_mixed_types, extra_columns=extra_columns, missing_columns=missing_columns)
+        return cls(table, info=info, split=split)
 
     @classmethod
     def from_generator(
@@ -109,6 +119,7 @@ class Constructors(Rows):
         *,
         on_mixed_types: str | None = "use_json",
         version: str | Version | None = None,
+        extra_columns: Literal["raise", "ignore"] = "raise",
         **options: Any,
     ) -> Self:
         """Return a dataset of the rows that a generator function yields, written to the cache in bounded memory.
@@ -128,6 +139,7 @@ class Constructors(Rows):
             writer_batch_size: has no effect: batches are bounded by their bytes.
             on_mixed_types: "use_json" stores values of no common type, and dicts of different keys, as JSON; None refuses.
             version: of the dataset, for its info.
+            extra_columns: "ignore" leaves out keys of rows that the features lack; "raise" is an error.
             options: none; another argument is refused.
 
         Raises:
@@ -142,7 +154,7 @@ class Constructors(Rows):
         {'number': 3, 'square': 9}
         """
         from datasets_core.dataset.sources import generated
-        from datasets_core.store.rows.create import Recipe, check_mixed, named_arguments
+        from datasets_core.store.rows.create import Recipe, check_columns, check_mixed, named_arguments
 
         kwargs = named_arguments(gen_kwargs)
         if options:
@@ -150,9 +162,10 @@ class Constructors(Rows):
                 f"from_generator() has no argument {next(iter(options))!r}. Give the generator its own arguments in gen_kwargs."
             )
         check_mixed(on_mixed_types)
+        check_columns(extra_columns)
         release = str(Version("0.0.0" if version is None else str(version)))
         made = generated(
-            Recipe(generator, kwargs, as_features(features), str(split), on_mixed_types is not None, release),
+            Recipe(generator, kwargs, as_features(features), str(split), on_mixed_types is not None, release, extra_columns),
             cache_dir=None if cache_dir is None else os.fspath(cache_dir),
             keep_in_memory=keep_in_memory,
             num_proc=num_proc,

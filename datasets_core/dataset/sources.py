@@ -110,8 +110,16 @@ def _opened(manifest: Manifest, recipe: Recipe, folder: str, key: str) -> Genera
 
 def _key(recipe: Recipe) -> str:
     features = None if recipe.features is None else recipe.features.to_dict()
+    options = [recipe.extra_columns] if recipe.extra_columns != "raise" else []  # which keys of before do not name
     return fingerprint(
-        recipe.generator, dict(recipe.kwargs), features, recipe.split, recipe.as_json, recipe.version, what="The generator"
+        recipe.generator,
+        dict(recipe.kwargs),
+        features,
+        recipe.split,
+        recipe.as_json,
+        recipe.version,
+        *options,
+        what="The generator",
     )
 
 

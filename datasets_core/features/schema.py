@@ -513,6 +513,8 @@ class RowEncoder:
         as_json: without features, values that share no type and dicts of different keys become JSON.
         is_loose: with features, values and keys that do not fit are taken as Hugging Face `datasets` 1 to 3 did: see `loose`;
             keys that are none of the features are left out.
+        extra_columns: with features, "ignore" leaves out keys that are none of them; else such a row is refused, with "raise"
+            by an error that names this option.
 
     >>> from datasets_core.features.base import Value
     >>> RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, {"a": None}]).to_pylist()
@@ -521,11 +523,13 @@ class RowEncoder:
     [DataType(double), DataType(string)]
     """
 
-    def __init__(self, features: Features | None, *, as_json: bool = False, is_loose: bool = False) -> None:
+    def __init__(
+        self, features: Features | None, *, as_json: bool = False, is_loose: bool = False, extra_columns: str | None = None
+    ) -> None:
         from datasets_core.features.encode import compile_column  # 10 ms with the next, that reading does without
         from datasets_core.features.inference import infer_column, infer_or_json
 
-        self.features, self._is_loose = features, is_loose
+        self.features, self._extra_columns = features, "ignore" if is_loose else extra_columns
         self._infer = infer_or_json if as_json else infer_column
         self._schema = None if features is None else features.arrow_schema
         self._columns: list[tuple[str, Column]] = []
@@ -554,13 +558,13 @@ class RowEncoder:
         columns = _equal_rows(rows, [name for name, _ in self._columns])
         if columns is not None:
             return columns
-        if not self._is_loose:
+        _check_rows(rows)
+        if self._extra_columns != "ignore":
             self._check_keys(rows)
         return [[row.get(name) for row in rows] for name, _ in self._columns]
 
     def _check_keys(self, rows: Sequence[Mapping[str, Any]]) -> None:
         known = dict(self._columns)
-        _check_rows(rows)
         for index, row in enumerate(rows):
             unknown = next((name for name in row if name not in known), None)
             if unknown is not None:
@@ -568,7 +572,9 @@ class RowEncoder:
                     str(unknown),
                     f"the features have no such column, only {', '.join(map(repr, known)) or 'none'}",
                     row=index,
-                    advice="Add it to the features, or leave it out of the rows",
+                    advice="Add it to the features, or pass extra_columns='ignore' to leave it out"
+                    if self._extra_columns
+                    else "Add it to the features, or leave it out of the rows",
                 )
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.cast import cast_table
 from datasets_core.features.formats.formats import TABULAR, RowFormat, check_format
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.schema import Features, RowEncoder
+from datasets_core.features.schema import Features
 from datasets_core.io.export import Frames
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit, Split
@@ -300,8 +300,20 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         info: DatasetInfo | None = None,
         split: NamedSplit | str | None = None,
         num_shards: int = 1,
+        *,
+        extra_columns: Literal["raise", "ignore"] = "raise",
+        missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
         """A stream of columns of values.
+
+        Args:
+            mapping: for each column its values.
+            features: what the columns are to be; None: what their values say.
+            info: what is known of the dataset.
+            split: the split that the rows are of.
+            num_shards: shards that the rows are divided into.
+            extra_columns: "ignore" leaves out columns that the features lack; "raise" is an error.
+            missing_columns: "insert" makes a column of None of each that only the features have; "raise" is an error.
 
         >>> list(IterableDataset.from_dict({"a": [1, 2]}))
         [{'a': 1}, {'a': 2}]
@@ -315,7 +327,8 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         rows = [dict(zip(mapping, values, strict=True)) for values in zip(*mapping.values(), strict=True)]
         if not rows and features is None:
             return cls._of(pa.table({name: pa.nulls(0) for name in mapping}), features, info, split, num_shards)
-        return cls.from_list(rows, features, info, split, num_shards)
+        options: Any = {"extra_columns": extra_columns, "missing_columns": missing_columns}
+        return cls.from_list(rows, features, info, split, num_shards, **options)
 
     @classmethod
     def from_list(
@@ -325,8 +338,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         info: DatasetInfo | None = None,
         split: NamedSplit | str | None = None,
         num_shards: int = 1,
+        *,
+        extra_columns: Literal["raise", "ignore"] = "raise",
+        missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
-        """A stream of rows.
+        """A stream of rows. For arguments see `from_dict`.
 
         >>> list(IterableDataset.from_list([{"a": 1}, {"a": 2}]))
         [{'a': 1}, {'a': 2}]
@@ -335,8 +351,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             CellCastError: values that share no type, or do not fit their feature.
         """
         wanted = features if info is None or info.features is None else info.features
-        batch = RowEncoder(None if wanted is None else Features(wanted)).encode(list(mapping))
-        return cls._of(pa.Table.from_batches([batch]), wanted, info, split, num_shards)
+        from datasets_core.store.rows.create import rows_table  # 7 ms that reading does without
+
+        kinds = None if wanted is None else Features(wanted)
+        table = rows_table(mapping, kinds, None, extra_columns=extra_columns, missing_columns=missing_columns)
+        return cls._of(table, wanted, info, split, num_shards)
 
     @classmethod
     def from_generator(
@@ -345,6 +364,8 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         features: Features | None = None,
         gen_kwargs: Mapping[str, Any] | None = None,
         split: NamedSplit | str = Split.TRAIN,
+        *,
+        extra_columns: Literal["raise", "ignore"] = "raise",
     ) -> Self:
         """A stream of the rows that a generator function yields; it is called anew in each iteration.
 
@@ -353,6 +374,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             features: what the columns are to be; None: rows are given as they are yielded.
             gen_kwargs: arguments of the generator; lists of one length divide the rows among workers.
             split: the split that the rows are of.
+            extra_columns: "ignore" leaves out keys of rows that the features lack; "raise" is an error.
 
         Raises:
             ArgumentTypeError: the generator is none.
@@ -366,7 +388,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         from datasets_core.stream.sources.tables import rows_of_generator
 
         wanted = None if features is None else Features(features).copy()
-        source = rows_of_generator(generator, gen_kwargs, wanted, str(split))
+        source = rows_of_generator(generator, gen_kwargs, wanted, str(split), extra_columns)
         return cls(Plan(source, (), len(source.jobs)), None, split)
 
     @classmethod

@@ -211,6 +211,16 @@ def test_rows_of_the_wrong_length_are_left_out_or_filled_when_asked(path, option
     assert table(path, b"a,b\n1,2\n1,2,3\n3\n", **options).to_pylist() == rows
 
 
+def test_short_rows_are_filled_and_long_ones_refused_when_asked(path):
+    assert table(path, b"a,b\n1,2\n3\n", on_short_lines="fill").to_pylist() == [{"a": 1, "b": 2}, {"a": 3, "b": None}]
+    with pytest.raises(FileFormatError, match="line 3: has 3 fields"):
+        table(path, b"a,b\n1\n1,2,3\n", on_short_lines="fill")
+    with pytest.raises(FileFormatError, match="on_short_lines='fill'"):
+        table(path, b"a,b\n1\n")
+    with pytest.raises(ConfigurationError, match="on_short_lines='pad'"):
+        CsvConfig(on_short_lines="pad")
+
+
 def test_rows_of_the_wrong_length_are_told_when_asked(path):
     with pytest.warns(UserWarning, match=r"user.csv, line 3: has 3 fields"):
         table(path, b"a,b\n1,2\n1,2,3\n", on_bad_lines="warn")

@@ -38,7 +38,15 @@ OPTIONAL = {
         ("str | None=None", "reason expected instructions"),
     )
     for name in names_of_arguments.split()
-} | {", keyword same_keys: bool=True": ""}
+} | dict.fromkeys(
+    (
+        ", keyword same_keys: bool=True",
+        ", keyword extra_columns: Literal['raise', 'ignore']='raise'",
+        ", keyword missing_columns: Literal['raise', 'insert']='raise'",
+        ", on_short_lines: Literal['error', 'fill']='error'",
+    ),
+    "",
+)
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 

@@ -110,8 +110,8 @@ def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, c
         ChangedRowsError: rows were changed after they had been yielded: generate them again, with `copies`.
     """
     copies = copies or holds_once(job.gen_kwargs) or holds_once(vars(builder))
-    is_loose = builder.is_of_old_datasets
-    encoder = OrderFreeEncoder() if job.is_order_free else RowEncoder(builder.info.features, is_loose=is_loose)
+    how: Any = {"is_loose": builder.is_of_old_datasets, "extra_columns": builder.extra_columns}
+    encoder = OrderFreeEncoder() if job.is_order_free else RowEncoder(builder.info.features, **how)
     limits = settings()
     most = min(limits.batch_rows, _MOST_ROWS)
     pairs = begin(job, builder)
@@ -296,7 +296,8 @@ def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[An
         number, key = row + error.row, keys[error.row]
         place = builder.place_of_row(job, number, key)
         which = f"Row {number} (key {shown(key)}) of {split}{f', yielded in {place},' if place else ''}"
-        message = f"{which} does not fit column {error.column!r}: {error.reason}. {error.advice}."
+        advice = str(error.advice).replace("pass extra_columns=", "give the builder's class extra_columns = ")
+        message = f"{which} does not fit column {error.column!r}: {error.reason}. {advice}."
         return DatasetGenerationCastError(message, row=number).placed(place, split=job.split)
     message = f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}"
     return DatasetGenerationCastError(message, row=row).placed(split=job.split)

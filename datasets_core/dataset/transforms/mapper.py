@@ -273,9 +273,10 @@ class Mapper:
         if kinds == {NoneType}:
             return self._passed(block)
         if not all(issubclass(kind, (Mapping, NoneType)) for kind in kinds):
-            tables = [_as_table(value) for value in found if value is not None]
-            if any(table is None for table in tables):
-                raise self._refused(next(value for value in found if _as_table(value) is None and value is not None))
+            tables = [
+                self._one_row(value, number) if value is not None else self._unchanged(block, row)
+                for row, (value, number) in enumerate(zip(found, numbers, strict=True))
+            ]
             return self._of_table(block, pa.concat_tables(tables, promote_options="permissive"), numbers)
         is_open = self._plan.input_columns is None and self._merges and not self.inputs.is_sealed
         rows = arguments[0] if is_open else None
@@ -295,6 +296,21 @@ class Mapper:
                 found = [None if same else value for value, same in zip(found, given_back, strict=True)]
         columns.update(self._from_dicts(found, block, columns))
         return self._draft(block, columns, numbers)
+
+    def _one_row(self, value: Any, number: int) -> pa.Table:
+        table = _as_table(value)
+        if table is None:
+            raise self._refused(value)
+        if table.num_rows != 1:
+            raise CastError(
+                f"The function that was given to {self._plan.calls.verb}() returned {table.num_rows} rows for row {number}. "
+                "Return one, or pass batched=True, batch_size=1, by which a function returns as many rows as it likes."
+            )
+        return table
+
+    def _unchanged(self, block: Block, row: int) -> pa.Table:
+        """A row that the function left as it is, beside others that it made tables of."""
+        return pa.table({name: block.array(name).slice(row, 1) for name in self._all_kept})
 
     def _from_dicts(self, found: list[Any], block: Block, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The values that rows were given, by column; where a row has none, its value before."""

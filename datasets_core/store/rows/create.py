@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,7 +32,14 @@ _ARROW_MAGIC = b"ARROW1"
 _DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError)
 
 
-def columns_table(mapping: Mapping[str, Any], features: Features | None, on_mixed_types: str | None) -> pa.Table:
+def columns_table(
+    mapping: Mapping[str, Any],
+    features: Features | None,
+    on_mixed_types: str | None,
+    *,
+    extra_columns: str = "raise",
+    missing_columns: str = "raise",
+) -> pa.Table:
     """The table of columns; each a list or any iterable, a numpy array, or an Arrow array.
 
     Raises:
@@ -43,6 +50,11 @@ def columns_table(mapping: Mapping[str, Any], features: Features | None, on_mixe
     if not isinstance(mapping, Mapping):
         raise ArgumentTypeError(f"from_dict() takes a dict of columns, found {type(mapping).__name__}. Use from_list for rows.")
     check_mixed(on_mixed_types)
+    check_columns(extra_columns, missing_columns)
+    if features is not None:
+        if extra_columns == "ignore":
+            mapping = {name: values for name, values in mapping.items() if name in features}
+        _check_missing(mapping, features, missing_columns)
     tables = {name: _column_table(name, values, features, on_mixed_types) for name, values in mapping.items()}
     lengths = {name: table.num_rows for name, table in tables.items()}
     if len(set(lengths.values())) > 1:
@@ -65,7 +77,7 @@ def columns_table(mapping: Mapping[str, Any], features: Features | None, on_mixe
 def _column_table(name: str, values: Any, features: Features | None, on_mixed_types: str | None) -> pa.Table:
     """One column as a table, since a feature is kept in a schema."""
     if features is not None and name not in features:
-        raise CastError(f"Column {name!r} is not in the features. Add it there, or leave it out of the columns.")
+        raise CastError(f"Column {name!r} is not in the features. Add it, or pass extra_columns='ignore' to leave it out.")
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return pa.table([values], names=[name])
     if is_tensor(type(values)):
@@ -84,7 +96,14 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
     return pa.table([infer_or_json([row[name] for row in rows])], names=[name])
 
 
-def rows_table(rows: Iterable[Mapping[str, Any]], features: Features | None, on_mixed_types: str | None) -> pa.Table:
+def rows_table(
+    rows: Iterable[Mapping[str, Any]],
+    features: Features | None,
+    on_mixed_types: str | None,
+    *,
+    extra_columns: str,
+    missing_columns: str,
+) -> pa.Table:
     """The table of rows; a key that a row lacks is null.
 
     Raises:
@@ -93,13 +112,37 @@ def rows_table(rows: Iterable[Mapping[str, Any]], features: Features | None, on_
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise ArgumentTypeError(f"from_list() takes a list of dicts, found {type(rows).__name__}. Use from_dict for columns.")
     check_mixed(on_mixed_types)
+    check_columns(extra_columns, missing_columns)
     listed = list(rows)
     if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
         names = list(dict.fromkeys(name for row in listed for name in row))
         return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
     if features is None:
         return pa.Table.from_batches([RowEncoder(None).encode(listed)])
-    return pa.Table.from_batches([RowEncoder(features).encode(listed)], features.arrow_schema)
+    encoded = RowEncoder(features, extra_columns=extra_columns).encode(listed)
+    _check_missing({name for row in listed for name in row}, features, missing_columns)
+    return pa.Table.from_batches([encoded], features.arrow_schema)
+
+
+def check_columns(extra_columns: str, missing_columns: str = "raise") -> None:
+    """Refuse unknown values of the options for columns that data have and features lack, and the other way round.
+
+    Raises:
+        ConfigurationError: such a value.
+    """
+    if extra_columns not in ("raise", "ignore"):
+        raise ConfigurationError(f"extra_columns={extra_columns!r} is unknown. Give 'raise' (an error) or 'ignore'.")
+    if missing_columns not in ("raise", "insert"):
+        raise ConfigurationError(f"missing_columns={missing_columns!r} is unknown. Give 'raise' (an error) or 'insert'.")
+
+
+def _check_missing(names: Collection[str], features: Features, missing_columns: str) -> None:
+    missing = next((name for name in features if name not in names), None)
+    if names and missing is not None and missing_columns == "raise":
+        raise CastError(
+            f"The features have a column {missing!r}, and the data have only {', '.join(map(repr, names))}. Add it to the "
+            "data, or pass missing_columns='insert' for a column of None."
+        )
 
 
 def check_mixed(on_mixed_types: str | None) -> None:
@@ -183,6 +226,7 @@ class Recipe:
     split: str
     as_json: bool = True
     version: str = "0.0.0"
+    extra_columns: str = "raise"
 
     def started(self) -> Iterator[Mapping[str, Any]]:
         """The rows, from the first.
@@ -238,14 +282,14 @@ def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T
 
 def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
     """The rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
-    encoder = RowEncoder(rows.recipe.features, as_json=rows.recipe.as_json)
+    encoder = RowEncoder(rows.recipe.features, as_json=rows.recipe.as_json, extra_columns=rows.recipe.extra_columns)
     schema: pa.Schema | None = None
     first = 0
     while chunk := rows.next():
         try:
             batch = encoder.encode(chunk)
         except CellCastError as error:
-            raise _renumbered(error, first, rows.recipe) from error
+            raise renumbered(error, first, rows.recipe) from error
         if schema is None:
             schema = batch.schema
         elif not (rows.recipe.as_json or batch.schema.equals(schema)):
@@ -319,7 +363,8 @@ class _Rows:
             )
 
 
-def _renumbered(error: CellCastError, first: int, recipe: Recipe) -> CellCastError:
+def renumbered(error: CellCastError, first: int, recipe: Recipe) -> CellCastError:
+    """The error of a value in a chunk of rows that begins at row `first` of the generator."""
     row = None if error.row is None else error.row + first
     advice = _advice(error.column, recipe) if error.advice == CellCastError.ADVICE else error.advice
     return CellCastError(error.column, error.reason, row=row, what="The generator", advice=advice)

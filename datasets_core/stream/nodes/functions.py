@@ -12,7 +12,7 @@ import numpy as np
 
 from datasets_core.engines.pool import WorkerPool, call_in_process
 from datasets_core.engines.process import Failure, SentFunction
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError, WorkerDiedError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, MaskLengthError, WorkerDiedError
 from datasets_core.features.formats.formats import TABULAR, RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.stream.nodes.block import (
@@ -275,6 +275,11 @@ class RowsMade(RowChange):
                 table = DictBlock([self._updated(same[row], None)]) if value is None else of_table(value)
                 if table is None:
                     raise self._refused(value)
+                if table.num_rows != 1:
+                    raise CastError(
+                        f"The function of {self.function.verb}() returned {table.num_rows} rows for one row. Return one, or "
+                        "pass batched=True, batch_size=1, by which a function returns as many rows as it likes."
+                    )
                 made.append(table)
             return self.fitted(joined(made))
         rows = given if self.function.format.type is None and self.function.input_columns is None else block.rows()

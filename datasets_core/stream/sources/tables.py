@@ -12,14 +12,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import DatasetGenerationError, DatasetsCoreError, UnhashableError
+from datasets_core.errors import CellCastError, DatasetGenerationError, DatasetsCoreError, UnhashableError
 from datasets_core.features.base import Value
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.meta.row_blocks import RowBlocks, row_id
 from datasets_core.store.chunks import Chunks
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.rows.create import Recipe, check_callable, divided, failed_at, named_arguments
+from datasets_core.store.rows.create import (
+    Recipe,
+    check_callable,
+    check_columns,
+    divided,
+    failed_at,
+    named_arguments,
+    renumbered,
+)
 from datasets_core.store.table import RowTable
 from datasets_core.stream.nodes.jobs import JobOutput, JobRows, RowJob, RowsOfJobs
 from datasets_core.stream.nodes.positions import Origins, RowsByPlace
@@ -420,10 +428,11 @@ class GeneratorJob(RowJob):
             CellCastError: a value does not fit its feature.
         """
         features = self.recipe.features
-        encoder = None if features is None else RowEncoder(features)
+        encoder = None if features is None else RowEncoder(features, extra_columns=self.recipe.extra_columns)
         # Each row is copied: the generator may fill one dict again and again, and the next row is made when this one is read.
         rows = Chunks(self._rows(skip), max_rows=_MOST_ROWS, max_bytes=_BATCH_BYTES, copies=True, are_rows=True, is_live=True)
         failure: DatasetsCoreError | None = None
+        row = skip
         while failure is None:
             try:
                 chunk = rows.take()
@@ -432,7 +441,11 @@ class GeneratorJob(RowJob):
             if not chunk and failure is None:
                 return
             if chunk:
-                made: JobRows = chunk if encoder is None else encoder.encode(chunk)
+                try:
+                    made: JobRows = chunk if encoder is None else encoder.encode(chunk)
+                except CellCastError as error:
+                    raise renumbered(error, row, self.recipe) from error
+                row += len(chunk)
                 rows.measured(0 if isinstance(made, list) else made.nbytes, len(chunk))
                 yield made
         raise failure
@@ -459,6 +472,7 @@ def rows_of_generator(
     gen_kwargs: Mapping[str, Any] | None,
     features: Features | None,
     split: str,
+    extra_columns: str,
 ) -> RowsOfJobs:
     """The rows of a generator; the lists among its arguments, if they have one length, divide them into jobs.
 
@@ -467,7 +481,8 @@ def rows_of_generator(
     """
     kwargs = named_arguments(gen_kwargs)
     check_callable(generator)
-    recipe = Recipe(generator, kwargs, features, split)
+    check_columns(extra_columns)
+    recipe = Recipe(generator, kwargs, features, split, extra_columns=extra_columns)
     lengths = {len(value) for value in kwargs.values() if isinstance(value, list)}
     parts = divided(kwargs, max(1, *lengths)) if len(lengths) == 1 else [kwargs]
     jobs = tuple(GeneratorJob(replace(recipe, kwargs=part)) for part in parts)
@@ -477,6 +492,7 @@ def rows_of_generator(
 def _signed(recipe: Recipe) -> list[Any]:
     name = getattr(recipe.generator, "__qualname__", type(recipe.generator).__name__)
     try:
-        return [f"rows of {name}", Hasher.hash((recipe.generator, dict(recipe.kwargs)))]
+        options = [recipe.extra_columns] if recipe.extra_columns != "raise" else []  # which states of before do not name
+        return [f"rows of {name}", Hasher.hash((recipe.generator, dict(recipe.kwargs))), *options]
     except UnhashableError:  # it is known by its name
         return [f"rows of {name}", ""]
