@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -119,3 +121,23 @@ def test_a_row_that_is_left_as_it_is_stays_beside_rows_that_are_tables() -> None
     dataset = Dataset.from_dict({"a": [1, 2, 3], "b": ["x", "y", "z"]})
     found = dataset.map(lambda row: pa.table({"a": [row["a"] * 10]}) if row["a"] > 1 else None, remove_columns="b")
     assert found["a"][:] == [1, 20, 30]
+
+
+def test_the_table_of_a_dataset_has_that_of_pyarrow_and_its_blocks(tmp_path) -> None:
+    held = Dataset.from_dict({"a": [1, 2]})
+    assert isinstance(held.data.table, pa.Table)
+    assert held.data.table.schema.metadata == held.features.arrow_schema.metadata
+    assert held.data.column("a") == held.data.table.column("a")
+    assert [[block.table for block in line] for line in held.data.blocks] == [[held.data.table]]
+    assert pa.table(held.data) == held.data.table
+
+    held.save_to_disk(str(tmp_path), num_shards=2)
+    mapped = Dataset.load_from_disk(str(tmp_path))
+    assert [line[0].path for line in mapped.data.blocks] == [file["filename"] for file in mapped.cache_files]
+    assert pickle.loads(pickle.dumps(mapped.data)).table == mapped.data.table
+    assert Dataset(mapped.data)[:] == {"a": [1, 2]}
+
+    chosen = held.select([1, 0])
+    assert held._indices is None
+    assert chosen._indices.table.to_pydict() == {"indices": [1, 0]}
+    assert Dataset(chosen.data, indices_table=chosen._indices)[:] == {"a": [2, 1]}

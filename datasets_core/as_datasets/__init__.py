@@ -22,7 +22,6 @@ from typing import Any
 
 from datasets_core.as_datasets.names import COMPATIBLE_VERSION, MODULES, reason_for
 from datasets_core.errors import ConfigurationError
-from datasets_core.store.rows import rows
 
 __all__ = ["VARIABLE", "Alias", "install", "is_installed", "uninstall"]
 
@@ -71,7 +70,6 @@ def install() -> Alias:
         os.environ[VARIABLE] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join([_PATH, *_python_path()])
         importlib.invalidate_caches()
-        rows.wrap_data = importlib.import_module("datasets_core.as_datasets.tables").data_table
     return Alias()
 
 
@@ -90,7 +88,6 @@ def uninstall() -> None:
     else:
         os.environ.pop("PYTHONPATH", None)
     importlib.invalidate_caches()
-    rows.wrap_data = None
 
 
 def take_over(name: str) -> None:

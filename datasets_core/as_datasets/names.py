@@ -20,12 +20,16 @@ def _at(home: str, *names: str, **others: str) -> dict[str, str]:
     return {name: f"{home}:{name}" for name in names} | {name: f"{home}:{other}" for name, other in others.items()}
 
 
-_TABLES = _at(
-    f"{_ALIAS}.tables",
-    "ConcatenationTable", "InMemoryTable", "MemoryMappedTable", "Table", "array_cast", "cast_array_to_feature",
-    "cast_table_to_features", "cast_table_to_schema", "concat_tables", "embed_table_storage", "read_schema_from_file",
-    "table_flatten", "table_iter",
-) | _at("datasets_core.errors", "CastError") | _at("datasets_core.scripting.compat.datasets", "table_cast")  # fmt: skip
+_TABLES = (
+    _at("datasets_core.io.tables", "ConcatenationTable", "InMemoryTable", "MemoryMappedTable", "Table")
+    | _at(
+        f"{_ALIAS}.tables",
+        "array_cast", "cast_array_to_feature", "cast_table_to_features", "cast_table_to_schema", "concat_tables",
+        "embed_table_storage", "read_schema_from_file", "table_flatten", "table_iter",
+    )
+    | _at("datasets_core.errors", "CastError")
+    | _at("datasets_core.scripting.compat.datasets", "table_cast")
+)  # fmt: skip
 _WRITERS = _at(f"{_ALIAS}.tables", "ArrowWriter", "OptimizedTypedSequence", "SchemaInferenceError", "TypedSequence")
 _READERS = _at(f"{_ALIAS}.tables", "ArrowReader")
 _FINGERPRINTS = _at(

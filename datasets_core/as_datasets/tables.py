@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from operator import itemgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
@@ -18,284 +15,8 @@ from datasets_core.features.base import FeatureType, Value, needs_decoding
 from datasets_core.features.cast import cast_array, cast_table
 from datasets_core.features.media.media import embed_table
 from datasets_core.features.schema import Features
+from datasets_core.io.tables import ConcatenationTable, InMemoryTable, MemoryMappedTable, Table, plain_table, read_ipc
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.store.table import RowTable
-
-
-class Table:
-    """An Arrow table; `table` is that of pyarrow, whose attributes and methods this class has too.
-
-    >>> InMemoryTable.from_pydict({"a": [1, 2]}).slice(1).table.to_pydict()
-    {'a': [2]}
-    """
-
-    def __init__(self, table: pa.Table) -> None:
-        self.table = table
-
-    @property
-    def blocks(self) -> list[list[Table]]:
-        """The tables that this one was put together from: rows of tables that lie side by side."""
-        return [[self]]
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "table" or name.startswith("__"):  # not there yet: it is being unpickled
-            raise AttributeError(name)
-        try:
-            found = getattr(self.table, name)
-        except AttributeError:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
-        return partial(self._call, name, found) if callable(found) else found
-
-    def _call(self, name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        found = method(*args, **kwargs)
-        return self._made(found, (name, args, kwargs)) if isinstance(found, pa.Table) else found
-
-    def _made(self, table: pa.Table, replay: Replay) -> Table:
-        """The result of a method of the table."""
-        return InMemoryTable(table)
-
-    def cast(self, *args: Any, **kwargs: Any) -> Table:
-        """Return the table with the types of a schema, by the rules of features: fields of structs are found by name."""
-        return self._made(_cast(self.table, *args, **kwargs), ("cast", args, kwargs))
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.table[key]
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.table == getattr(other, "table", other))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self.table).replace("pyarrow.Table", type(self).__name__)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # Arrow data do not change
-
-    def equals(self, other: Any, check_metadata: bool = False) -> bool:
-        """True if both tables have the same columns and values."""
-        return bool(self.table.equals(getattr(other, "table", other), check_metadata=check_metadata))
-
-    def fast_slice(self, offset: int = 0, length: int | None = None) -> pa.Table:
-        """Return some rows, as a table of pyarrow."""
-        return self.table.slice(offset, length)
-
-
-class InMemoryTable(Table):
-    """A table in memory."""
-
-    @classmethod
-    def from_file(cls, filename: str) -> Self:
-        """Read an Arrow file, of either form."""
-        with pa.OSFile(os.fspath(filename)) as source:
-            return cls(_read(source))
-
-    @classmethod
-    def from_buffer(cls, buffer: pa.Buffer) -> Self:
-        """Read the contents of an Arrow file."""
-        return cls(_read(pa.BufferReader(buffer)))
-
-    @classmethod
-    def from_pandas(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pandas`."""
-        return cls(pa.Table.from_pandas(*args, **kwargs))
-
-    @classmethod
-    def from_arrays(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_arrays`."""
-        return cls(pa.Table.from_arrays(*args, **kwargs))
-
-    @classmethod
-    def from_pydict(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pydict`."""
-        return cls(pa.Table.from_pydict(*args, **kwargs))
-
-    @classmethod
-    def from_pylist(cls, mapping: Any, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_pylist`."""
-        return cls(pa.Table.from_pylist(mapping, *args, **kwargs))
-
-    @classmethod
-    def from_batches(cls, *args: Any, **kwargs: Any) -> Self:
-        """See `pyarrow.Table.from_batches`."""
-        return cls(pa.Table.from_batches(*args, **kwargs))
-
-
-class MemoryMappedTable(Table):
-    """A table whose bytes are those of a file, and what was done to it since: its pickle holds both, and no rows.
-
-    Args:
-        table: the table.
-        path: the file.
-        replays: name, arguments and keyword arguments of each method that led from the file to the table.
-    """
-
-    def __init__(self, table: pa.Table, path: str, replays: Sequence[Replay] | None = None) -> None:
-        super().__init__(table)
-        self.path, self.replays = os.path.abspath(path), list(replays or ())
-
-    @classmethod
-    def from_file(cls, filename: str, replays: Sequence[Replay] | None = None) -> MemoryMappedTable:
-        """Map an Arrow file, of either form, and call the methods that `replays` name."""
-        made = cls(_read(pa.memory_map(os.fspath(filename))), filename)
-        for name, args, kwargs in replays or ():
-            made = getattr(made, name)(*args, **kwargs)
-        return made
-
-    def _made(self, table: pa.Table, replay: Replay) -> MemoryMappedTable:
-        return MemoryMappedTable(table, self.path, [*self.replays, replay])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MemoryMappedTable.from_file, (self.path, self.replays)
-
-
-class ConcatenationTable(Table):
-    """Tables put together.
-
-    Args:
-        table: the rows of all of them.
-        blocks: the tables: rows of tables that lie side by side.
-
-    >>> upper, lower = InMemoryTable.from_pydict({"a": [1]}), InMemoryTable.from_pydict({"a": [2]})
-    >>> ConcatenationTable.from_tables([upper, lower]).to_pydict()
-    {'a': [1, 2]}
-    """
-
-    def __init__(self, table: pa.Table, blocks: list[list[Table]]) -> None:
-        super().__init__(table)
-        self._blocks = blocks
-
-    @property
-    def blocks(self) -> list[list[Table]]:
-        """See `Table.blocks`."""
-        return self._blocks
-
-    @classmethod
-    def from_blocks(cls, blocks: Any) -> ConcatenationTable:
-        """Put tables together: a table, tables one below the other, or rows of tables side by side.
-
-        Neighbours in memory become one table.
-        """
-        if isinstance(blocks, Table):
-            blocks = [[blocks]]
-        elif blocks and isinstance(blocks[0], Table):
-            blocks = [[block] for block in blocks]
-        return cls.from_tables([_beside(row) for row in blocks])
-
-    @classmethod
-    def from_tables(cls, tables: Sequence[Any], axis: int = 0) -> ConcatenationTable:
-        """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
-        held = [table if isinstance(table, Table) else InMemoryTable(table) for table in tables]
-        if axis == 1:
-            return _beside(held)
-        rows: list[list[Table]] = []
-        for row in (row for table in held for row in table.blocks):
-            both = [*rows[-1], *row] if rows else []
-            if len(both) == 2 and all(isinstance(each, InMemoryTable) for each in both):
-                rows[-1] = [InMemoryTable(_below(both))]
-            else:
-                rows.append(list(row))
-        return cls(_below(held), rows)
-
-    def _made(self, table: pa.Table, replay: Replay) -> ConcatenationTable:
-        name, args, kwargs = replay
-        if name == "slice":
-            return ConcatenationTable(table, _sliced(self.blocks, *args, **kwargs))
-        return ConcatenationTable(table, [[InMemoryTable(table)]])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _joined, (self.blocks, self.table.schema)
-
-
-Replay = tuple[str, tuple[Any, ...], dict[str, Any]]
-
-
-def _joined(blocks: list[list[Table]], schema: pa.Schema) -> ConcatenationTable:
-    table = _below([_beside(row) for row in blocks])
-    return ConcatenationTable(_cast(table, schema), blocks)
-
-
-def _below(tables: Sequence[Any]) -> pa.Table:
-    return pa.concat_tables([_plain(table) for table in tables], promote_options="default")
-
-
-def _beside(tables: Sequence[Table]) -> ConcatenationTable:
-    """Tables side by side; where their blocks end at different rows, all are cut there."""
-    joined = tables[0].table
-    for field, column in (pair for each in tables[1:] for pair in zip(each.table.schema, each.table.columns, strict=True)):
-        joined = joined.append_column(field, column)
-    ends = sorted({end for table in tables for end in itertools.accumulate(len(row[0]) for row in table.blocks)})
-    blocks: list[list[Table]] = []
-    for start, stop in itertools.pairwise([0, *ends]):
-        row: list[Table] = []
-        for block in (block for table in tables for line in _sliced(table.blocks, start, stop - start) for block in line):
-            if row and isinstance(block, InMemoryTable) and isinstance(row[-1], InMemoryTable):
-                row[-1] = InMemoryTable(_beside([Table(row[-1].table), Table(block.table)]).table)
-            else:
-                row.append(block)
-        blocks.append(row)
-    return ConcatenationTable(joined, blocks)
-
-
-def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = None) -> list[list[Table]]:
-    """The blocks of some rows."""
-    stop = sum(len(row[0]) for row in blocks) if length is None else offset + length
-    found, start = [], 0
-    for row in blocks:
-        first, last, start = max(offset - start, 0), min(stop - start, len(row[0])), start + len(row[0])
-        if first == 0 and last == len(row[0]):
-            found.append(row)
-        elif first < last:
-            found.append([block.slice(first, last - first) for block in row])
-    return found
-
-
-def data_table(table: pa.Table, rows: RowTable) -> Table:
-    """The rows of a dataset as a table that knows its files."""
-    if not rows.files:
-        return InMemoryTable(table)
-    blocks: list[list[Table]] = []
-    start = 0
-    for shard, pieces in itertools.groupby(rows._pieces.tolist(), itemgetter(0)):
-        path, length = rows.shard(shard).path, sum(piece[3] for piece in pieces)
-        part = table.slice(start, length)
-        blocks.append([InMemoryTable(part) if path is None else _MappedRows(part, path)])
-        start += length
-    return blocks[0][0] if len(blocks) == 1 else ConcatenationTable(table, blocks)
-
-
-class _MappedRows(MemoryMappedTable):
-    """Rows of a file of a dataset; its pickle holds them."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _MappedRows, (self.table, self.path, self.replays)
-
-
-def _read(source: Any) -> pa.Table:
-    try:
-        return pa.ipc.open_stream(source).read_all()
-    except pa.ArrowInvalid:
-        source.seek(0)
-        return pa.ipc.open_file(source).read_all()
-
-
-def _plain(table: Any) -> pa.Table:
-    return table.table if isinstance(table, Table) else table
-
-
-def _cast(table: pa.Table, target_schema: pa.Schema, *_: Any, **__: Any) -> pa.Table:
-    if table.schema == target_schema:
-        return table.replace_schema_metadata(target_schema.metadata)
-    return cast_table_to_schema(table, target_schema)
 
 
 def concat_tables(tables: Sequence[Any], axis: int = 0) -> Table:
@@ -312,7 +33,7 @@ def embed_table_storage(table: Any, token_per_repo_id: Any = None) -> pa.Table:
         table: a table whose metadata say which columns hold media.
         token_per_repo_id: has no effect: the token of the settings is used.
     """
-    table = _plain(table)
+    table = plain_table(table)
     return embed_table(table, Features.from_arrow_schema(table.schema))
 
 
@@ -322,7 +43,7 @@ def cast_table_to_features(table: Any, features: Features) -> pa.Table:
     Raises:
         CastError: the columns differ, or a value does not fit.
     """
-    return cast_table(_plain(table), features, fill_missing=False)
+    return cast_table(plain_table(table), features, fill_missing=False)
 
 
 def cast_table_to_schema(table: Any, schema: pa.Schema) -> pa.Table:
@@ -331,7 +52,7 @@ def cast_table_to_schema(table: Any, schema: pa.Schema) -> pa.Table:
     Raises:
         CastError: a column is not in the schema, or a value does not fit.
     """
-    return cast_table(_plain(table), Features.from_arrow_schema(schema))
+    return cast_table(plain_table(table), Features.from_arrow_schema(schema))
 
 
 def cast_array_to_feature(array: pa.Array, feature: FeatureType, **_: bool) -> pa.Array:
@@ -350,7 +71,7 @@ def array_cast(array: pa.Array, pa_type: pa.DataType, **_: bool) -> pa.Array:
 
 def table_iter(table: Any, batch_size: int, drop_last_batch: bool = False) -> Iterator[pa.Table]:
     """Yield the rows in tables of `batch_size` rows."""
-    table = _plain(table)
+    table = plain_table(table)
     stop = len(table) - len(table) % batch_size if drop_last_batch else len(table)
     for start in range(0, stop, batch_size):
         yield table.slice(start, min(batch_size, stop - start))
@@ -358,13 +79,13 @@ def table_iter(table: Any, batch_size: int, drop_last_batch: bool = False) -> It
 
 def table_flatten(table: Any) -> pa.Table:
     """Return the table with the fields of structs as columns of their own."""
-    return _plain(table).flatten()
+    return plain_table(table).flatten()
 
 
 def read_schema_from_file(filename: str) -> pa.Schema:
     """Return the schema of an Arrow file, of either form."""
     with pa.memory_map(os.fspath(filename)) as source:
-        return _read(source).schema
+        return read_ipc(source).schema
 
 
 def require_decoding(feature: FeatureType, ignore_decode_attribute: bool = False) -> bool:
@@ -564,7 +285,7 @@ class ArrowWriter:
     def write_table(self, pa_table: Any, writer_batch_size: int | None = None) -> None:
         """Write the rows of an Arrow table."""
         self.write_examples_on_file()
-        table = _plain(pa_table)
+        table = plain_table(pa_table)
         if self._features is None:
             self._features = Features.from_arrow_schema(table.schema)
         self._check_nulls(

@@ -11,8 +11,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-import pyarrow as pa
-
 from datasets_core._lazy import options_to
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError
@@ -22,6 +20,8 @@ from datasets_core.meta.splits import NamedSplit
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+    from datasets_core.io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 Path = str | os.PathLike[str]
@@ -85,7 +85,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @property
     @each_split(Dataset)
-    def data(self) -> dict[str, pa.Table]:
+    def data(self) -> dict[str, Table]:
         """The Arrow table behind each split."""
 
     @property

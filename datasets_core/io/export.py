@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import narwhals as nw
     import pandas as pd
     import polars as pl
+
+    from datasets_core.io.tables import Table
 
     Target: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
@@ -86,6 +89,28 @@ class Frames:
 
 class Export(Rows, Frames):
     """Rows handed over.  Files appear when they are whole; memory is bounded by the batch."""
+
+    @property
+    def data(self) -> Table:
+        """The Arrow table of the dataset: all rows, in stored order, without selection; `table` of it is that of pyarrow.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
+        [1, 2, 3]
+        """
+        from datasets_core.io.tables import data_table
+
+        return data_table(self._described(self._table.to_table()), self._table)
+
+    @property
+    def _data(self) -> Table:
+        return self.data
+
+    @property
+    def _indices(self) -> Table | None:
+        """The numbers of the rows in `data`, as a table of one column; None if all rows are there in stored order."""
+        from datasets_core.io.tables import InMemoryTable
+
+        return None if self._index is None else InMemoryTable.from_pydict({"indices": pa.array(self._index).cast(pa.uint64())})
 
     def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:
         from datasets_core.io import tables

@@ -1,14 +1,17 @@
-"""Rows as Arrow tables and as data frames of pandas and polars; SQL tables; options of Parquet files."""
+"""Rows as Arrow tables and as data frames of pandas and polars; `Table`; SQL tables; options of Parquet files."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from operator import itemgetter
+from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,6 +36,7 @@ from datasets_core.optional import needed
 from datasets_core.progress import progress
 from datasets_core.store.rows.indices import agreed, as_features, checked_batch_size
 from datasets_core.store.rows.rows import Rows
+from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -353,3 +357,284 @@ def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -
         raise CastError(f"Parquet cannot hold these columns: {error}. Cast them, or use save_to_disk.") from error
     except pa.ArrowException as error:
         raise ConfigurationError(f"{error}. Give options that pyarrow.parquet.ParquetWriter takes.") from error
+
+
+# `Table`: what `Dataset.data` gives: an Arrow table, in memory or of a file, or of several.
+
+
+class Table:
+    """An Arrow table; `table` is that of pyarrow, whose attributes and methods this class has too.
+
+    >>> InMemoryTable.from_pydict({"a": [1, 2]}).slice(1).table.to_pydict()
+    {'a': [2]}
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    @property
+    def blocks(self) -> list[list[Table]]:
+        """The tables that this one was put together from: rows of tables that lie side by side."""
+        return [[self]]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "table" or name.startswith("__"):  # not there yet: it is being unpickled
+            raise AttributeError(name)
+        try:
+            found = getattr(self.table, name)
+        except AttributeError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
+        return partial(self._call, name, found) if callable(found) else found
+
+    def _call(self, name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        found = method(*args, **kwargs)
+        return self._made(found, (name, args, kwargs)) if isinstance(found, pa.Table) else found
+
+    def _made(self, table: pa.Table, replay: Replay) -> Table:
+        """The result of a method of the table."""
+        return InMemoryTable(table)
+
+    def cast(self, *args: Any, **kwargs: Any) -> Table:
+        """Return the table with the types of a schema, by the rules of features: fields of structs are found by name."""
+        return self._made(_cast(self.table, *args, **kwargs), ("cast", args, kwargs))
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.table[key]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.table == getattr(other, "table", other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self.table).replace("pyarrow.Table", type(self).__name__)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # Arrow data do not change
+
+    def equals(self, other: Any, check_metadata: bool = False) -> bool:
+        """True if both tables have the same columns and values."""
+        return bool(self.table.equals(getattr(other, "table", other), check_metadata=check_metadata))
+
+    def fast_slice(self, offset: int = 0, length: int | None = None) -> pa.Table:
+        """Return some rows, as a table of pyarrow."""
+        return self.table.slice(offset, length)
+
+
+class InMemoryTable(Table):
+    """A table in memory."""
+
+    @classmethod
+    def from_file(cls, filename: str) -> Self:
+        """Read an Arrow file, of either form."""
+        with pa.OSFile(os.fspath(filename)) as source:
+            return cls(read_ipc(source))
+
+    @classmethod
+    def from_buffer(cls, buffer: pa.Buffer) -> Self:
+        """Read the contents of an Arrow file."""
+        return cls(read_ipc(pa.BufferReader(buffer)))
+
+    @classmethod
+    def from_pandas(cls, *args: Any, **kwargs: Any) -> Self:
+        """See `pyarrow.Table.from_pandas`."""
+        return cls(pa.Table.from_pandas(*args, **kwargs))
+
+    @classmethod
+    def from_arrays(cls, *args: Any, **kwargs: Any) -> Self:
+        """See `pyarrow.Table.from_arrays`."""
+        return cls(pa.Table.from_arrays(*args, **kwargs))
+
+    @classmethod
+    def from_pydict(cls, *args: Any, **kwargs: Any) -> Self:
+        """See `pyarrow.Table.from_pydict`."""
+        return cls(pa.Table.from_pydict(*args, **kwargs))
+
+    @classmethod
+    def from_pylist(cls, mapping: Any, *args: Any, **kwargs: Any) -> Self:
+        """See `pyarrow.Table.from_pylist`."""
+        return cls(pa.Table.from_pylist(mapping, *args, **kwargs))
+
+    @classmethod
+    def from_batches(cls, *args: Any, **kwargs: Any) -> Self:
+        """See `pyarrow.Table.from_batches`."""
+        return cls(pa.Table.from_batches(*args, **kwargs))
+
+
+class MemoryMappedTable(Table):
+    """A table whose bytes are those of a file, and what was done to it since: its pickle holds both, and no rows.
+
+    Args:
+        table: the table.
+        path: the file.
+        replays: name, arguments and keyword arguments of each method that led from the file to the table.
+    """
+
+    def __init__(self, table: pa.Table, path: str, replays: Sequence[Replay] | None = None) -> None:
+        super().__init__(table)
+        self.path, self.replays = os.path.abspath(path), list(replays or ())
+
+    @classmethod
+    def from_file(cls, filename: str, replays: Sequence[Replay] | None = None) -> MemoryMappedTable:
+        """Map an Arrow file, of either form, and call the methods that `replays` name."""
+        made = cls(read_ipc(pa.memory_map(os.fspath(filename))), filename)
+        for name, args, kwargs in replays or ():
+            made = getattr(made, name)(*args, **kwargs)
+        return made
+
+    def _made(self, table: pa.Table, replay: Replay) -> MemoryMappedTable:
+        return MemoryMappedTable(table, self.path, [*self.replays, replay])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MemoryMappedTable.from_file, (self.path, self.replays)
+
+
+class ConcatenationTable(Table):
+    """Tables put together.
+
+    Args:
+        table: the rows of all of them.
+        blocks: the tables: rows of tables that lie side by side.
+
+    >>> upper, lower = InMemoryTable.from_pydict({"a": [1]}), InMemoryTable.from_pydict({"a": [2]})
+    >>> ConcatenationTable.from_tables([upper, lower]).to_pydict()
+    {'a': [1, 2]}
+    """
+
+    def __init__(self, table: pa.Table, blocks: list[list[Table]]) -> None:
+        super().__init__(table)
+        self._blocks = blocks
+
+    @property
+    def blocks(self) -> list[list[Table]]:
+        """See `Table.blocks`."""
+        return self._blocks
+
+    @classmethod
+    def from_blocks(cls, blocks: Any) -> ConcatenationTable:
+        """Put tables together: a table, tables one below the other, or rows of tables side by side.
+
+        Neighbours in memory become one table.
+        """
+        if isinstance(blocks, Table):
+            blocks = [[blocks]]
+        elif blocks and isinstance(blocks[0], Table):
+            blocks = [[block] for block in blocks]
+        return cls.from_tables([_beside(row) for row in blocks])
+
+    @classmethod
+    def from_tables(cls, tables: Sequence[Any], axis: int = 0) -> ConcatenationTable:
+        """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
+        held = [table if isinstance(table, Table) else InMemoryTable(table) for table in tables]
+        if axis == 1:
+            return _beside(held)
+        rows: list[list[Table]] = []
+        for row in (row for table in held for row in table.blocks):
+            both = [*rows[-1], *row] if rows else []
+            if len(both) == 2 and all(isinstance(each, InMemoryTable) for each in both):
+                rows[-1] = [InMemoryTable(_below(both))]
+            else:
+                rows.append(list(row))
+        return cls(_below(held), rows)
+
+    def _made(self, table: pa.Table, replay: Replay) -> ConcatenationTable:
+        name, args, kwargs = replay
+        if name == "slice":
+            return ConcatenationTable(table, _sliced(self.blocks, *args, **kwargs))
+        return ConcatenationTable(table, [[InMemoryTable(table)]])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _joined, (self.blocks, self.table.schema)
+
+
+Replay = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+def _joined(blocks: list[list[Table]], schema: pa.Schema) -> ConcatenationTable:
+    table = _below([_beside(row) for row in blocks])
+    return ConcatenationTable(_cast(table, schema), blocks)
+
+
+def _below(tables: Sequence[Any]) -> pa.Table:
+    return pa.concat_tables([plain_table(table) for table in tables], promote_options="default")
+
+
+def _beside(tables: Sequence[Table]) -> ConcatenationTable:
+    """Tables side by side; where their blocks end at different rows, all are cut there."""
+    joined = tables[0].table
+    for field, column in (pair for each in tables[1:] for pair in zip(each.table.schema, each.table.columns, strict=True)):
+        joined = joined.append_column(field, column)
+    ends = sorted({end for table in tables for end in itertools.accumulate(len(row[0]) for row in table.blocks)})
+    blocks: list[list[Table]] = []
+    for start, stop in pairwise([0, *ends]):
+        row: list[Table] = []
+        for block in (block for table in tables for line in _sliced(table.blocks, start, stop - start) for block in line):
+            if row and isinstance(block, InMemoryTable) and isinstance(row[-1], InMemoryTable):
+                row[-1] = InMemoryTable(_beside([Table(row[-1].table), Table(block.table)]).table)
+            else:
+                row.append(block)
+        blocks.append(row)
+    return ConcatenationTable(joined, blocks)
+
+
+def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = None) -> list[list[Table]]:
+    """The blocks of some rows."""
+    stop = sum(len(row[0]) for row in blocks) if length is None else offset + length
+    found, start = [], 0
+    for row in blocks:
+        first, last, start = max(offset - start, 0), min(stop - start, len(row[0])), start + len(row[0])
+        if first == 0 and last == len(row[0]):
+            found.append(row)
+        elif first < last:
+            found.append([block.slice(first, last - first) for block in row])
+    return found
+
+
+def data_table(table: pa.Table, rows: RowTable) -> Table:
+    """The rows of a dataset as a table that knows its files."""
+    if not rows.files:
+        return InMemoryTable(table)
+    blocks: list[list[Table]] = []
+    start = 0
+    for shard, pieces in itertools.groupby(rows._pieces.tolist(), itemgetter(0)):
+        path, length = rows.shard(shard).path, sum(piece[3] for piece in pieces)
+        part = table.slice(start, length)
+        blocks.append([InMemoryTable(part) if path is None else _MappedRows(part, path)])
+        start += length
+    return blocks[0][0] if len(blocks) == 1 else ConcatenationTable(table, blocks)
+
+
+class _MappedRows(MemoryMappedTable):
+    """Rows of a file of a dataset; its pickle holds them."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _MappedRows, (self.table, self.path, self.replays)
+
+
+def read_ipc(source: Any) -> pa.Table:
+    """The table of an Arrow file, of either form."""
+    try:
+        return pa.ipc.open_stream(source).read_all()
+    except pa.ArrowInvalid:
+        source.seek(0)
+        return pa.ipc.open_file(source).read_all()
+
+
+def plain_table(table: Any) -> pa.Table:
+    """The table of pyarrow in a `Table`; another as it is."""
+    return table.table if isinstance(table, Table) else table
+
+
+def _cast(table: pa.Table, target_schema: pa.Schema, *_: Any, **__: Any) -> pa.Table:
+    if table.schema == target_schema:
+        return table.replace_schema_metadata(target_schema.metadata)
+    return cast_table(table, Features.from_arrow_schema(target_schema))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -121,9 +121,6 @@ def _hashable(part: Any) -> Any:
     return part.to_dict() if isinstance(part, Features) else part  # by what they say, not by the code of their classes
 
 
-wrap_data: Callable[[pa.Table, RowTable], Any] | None = None
-"""What `Dataset.data` is handed out in while `datasets_core.as_datasets` is installed."""
-
 _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten"})
 
 
@@ -203,25 +200,6 @@ class Rows(RowReading):
         (3, 2)
         """
         return self.num_rows, self.num_columns
-
-    @property
-    def data(self) -> pa.Table:
-        """The Arrow table of the dataset: all rows, in stored order, without selection.
-
-        >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
-        [1, 2, 3]
-        """
-        table = self._described(self._table.to_table())
-        return table if wrap_data is None else wrap_data(table, self._table)
-
-    @property
-    def _data(self) -> Any:
-        return self.data
-
-    @property
-    def _indices(self) -> pa.Table | None:
-        """The numbers of the rows in `data`, as a table of one column; None if all rows are there in stored order."""
-        return None if self._index is None else pa.table({"indices": pa.array(self._index).cast(pa.uint64())})
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
