@@ -200,7 +200,7 @@ _CASTS: list[tuple[Any, Any, Any, Any]] = [
 def test_kinds_become_other_kinds(tmp_path: Path, values: Any, before: Any, after: Any, wanted: Any, is_stored: bool) -> None:
     dataset = Dataset.from_dict({"a": values, "b": list(range(len(values)))}, Features({"a": before, "b": Value("int64")}))
     if is_stored:
-        dataset = _on_disk(tmp_path / "rows", dataset.data)
+        dataset = _on_disk(tmp_path / "rows", dataset.data.table)
 
     cast = dataset.cast_column("a", after)
 
@@ -226,7 +226,7 @@ def test_kinds_become_other_kinds(tmp_path: Path, values: Any, before: Any, afte
 def test_a_value_that_does_not_fit_is_named_and_nothing_changes(
     tmp_path: Path, values: Any, feature: Any, message: str
 ) -> None:
-    dataset = _on_disk(tmp_path / "rows", Dataset.from_dict({"a": values}).data, rows=1)
+    dataset = _on_disk(tmp_path / "rows", Dataset.from_dict({"a": values}).data.table, rows=1)
 
     with pytest.raises(CellCastError, match=message):
         dataset.cast_column("a", feature)

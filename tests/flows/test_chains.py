@@ -46,7 +46,7 @@ def _stored(rows: Rows, folder: Path, batch_rows: int) -> Dataset:
     """The rows in mapped files of small batches."""
     place = Path(tempfile.mkdtemp(dir=folder))
     with ShardWriter(str(place), "rows", split="train", schema=FEATURES.arrow_schema, batch_rows=batch_rows) as writer:
-        writer.write(Dataset.from_list(rows, features=FEATURES).data)
+        writer.write(Dataset.from_list(rows, features=FEATURES).data.table)
     parts = [Dataset.from_file(place / record.name) for record in writer.close()]
     return concatenate_datasets(parts)
 

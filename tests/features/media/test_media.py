@@ -129,7 +129,7 @@ def places(tmp_path: Path) -> list[str]:
 
 
 def table_of(rows: list[dict[str, Any]]) -> pa.Table:
-    return Dataset.from_list(rows, features=FEATURES).data
+    return Dataset.from_list(rows, features=FEATURES, missing_columns="insert").data.table
 
 
 def whole(i: int) -> dict[str, Any]:
