@@ -150,7 +150,6 @@ class FolderBuilder(FileBuilder):
     medium: ClassVar[str]
     """The column of the files."""
 
-    _root = ""
     _sizes: Mapping[str, int] = MappingProxyType({})
 
     def feature(self) -> Any:
@@ -175,7 +174,6 @@ class FolderBuilder(FileBuilder):
                 f"There is no file of {self.name} among the data files: none ends in {', '.join(self._extensions[:5])} …. "
                 "Check data_dir= or data_files=."
             )
-        self._root = _common_folder([member.inner for found in members.values() for member in found if not member.archive])
         self._sizes = {path: size for path, size, _ in getattr(options.data_files, "identities", ()) if size > 0}
         files = {split: FolderFiles(found, dl_manager.download, self._root_of) for split, found in members.items()}
         metadata = {split: self._metadata(found) for split, found in files.items()}
@@ -264,11 +262,12 @@ class FolderBuilder(FileBuilder):
         return found
 
     def _stored(self, member: Member) -> str:
+        """The `path` of a stored file: absolute; of a member of an archive, within it; of a download, its name alone."""
         if not self.config.embed_files:
             return member.path
         if member.archive:
             return member.inner
-        return member.inner.removeprefix(self._root) if self._root else os.path.basename(member.inner)
+        return os.path.basename(member.inner) if is_url(member.inner) else os.path.abspath(member.path)
 
     # -- labels
 
@@ -517,14 +516,6 @@ def _cut(weights: npt.NDArray[np.int64], most_bytes: int, most_rows: int) -> lis
         before = int(ends[start - 1])
         stops.append(start)
     return stops
-
-
-def _common_folder(paths: Sequence[str]) -> str:
-    """The beginning that local paths share, up to a `/`."""
-    folders = {path.rpartition("/")[0] for path in paths}
-    if not folders or any(map(is_url, folders)):
-        return ""
-    return os.path.join(os.path.commonpath(folders), "")
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:

@@ -28,7 +28,7 @@ A, B, C = b"\x89PNG a", b"\x89PNG b", b"\x89PNG c"
 
 @pytest.fixture
 def load(tmp_path):
-    """Write files, load the folder, and give the rows of each split as they are stored."""
+    """Write files, load the folder, and give the rows of each split as they are stored, with paths below the folder."""
 
     def loaded(files, name=None, *, as_stored=True, **options):
         folder = tmp_path / "data"
@@ -37,9 +37,20 @@ def load(tmp_path):
             (folder / path).write_bytes(content if isinstance(content, bytes) else content.encode())
         where = {"data_dir": os.fspath(folder)} if name else {}
         found = load_dataset(name or os.fspath(folder), cache_dir=os.fspath(tmp_path / "cache"), **where, **options)
-        return {split: rows.with_format("arrow")[:].to_pylist() for split, rows in found.items()} if as_stored else found
+        if not as_stored:
+            return found
+        return {split: below(rows.with_format("arrow")[:].to_pylist(), f"{folder}/") for split, rows in found.items()}
 
     return loaded
+
+
+def below(value, folder):
+    """The value with the paths in it relative to a folder, if they lie there."""
+    if isinstance(value, list):
+        return [below(each, folder) for each in value]
+    if isinstance(value, dict):
+        return {name: below(each, folder) for name, each in value.items()}
+    return value.removeprefix(folder) if isinstance(value, str) else value
 
 
 def picture():
@@ -78,13 +89,31 @@ def tarred(files):
 # -- labels
 
 
-def test_folders_are_labels_in_the_order_of_their_names(load):
+def test_folders_are_labels_in_the_order_of_their_names(load, tmp_path):
     found = load({"dog/a.png": A, "cat/b.png": B, "LICENSE": "x"}, as_stored=False)["train"]
     assert found.features == Features({"image": Image(), "label": ClassLabel(names=["cat", "dog"])})
     assert found.with_format("arrow")[:].to_pylist() == [
-        {"image": image(B, "cat/b.png"), "label": 0},
-        {"image": image(A, "dog/a.png"), "label": 1},
+        {"image": image(B, f"{tmp_path}/data/cat/b.png"), "label": 0},
+        {"image": image(A, f"{tmp_path}/data/dog/a.png"), "label": 1},
     ]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_an_image_names_the_file_that_it_comes_from(load, tmp_path, streaming):
+    rows = load({"a.png": picture()}, "imagefolder", as_stored=False, streaming=streaming)["train"]
+    path = os.fspath(tmp_path / "data" / "a.png")
+    assert next(iter(rows))["image"].filename == path
+    assert next(iter(rows.cast_column("image", Image(decode=False))))["image"]["path"] == path
+
+
+def test_an_image_that_is_edited_in_place_keeps_its_edits(load):
+    rows = load({"a.png": picture()}, "imagefolder", as_stored=False)["train"]
+
+    def edited(row):
+        row["image"].putpixel((0, 0), (9, 8, 7))
+        return row
+
+    assert rows.map(edited)[0]["image"].getpixel((0, 0)) == (9, 8, 7)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +162,7 @@ def test_every_file_is_a_row_with_the_label_of_its_folder(tmp_path_factory, clas
 
 
 @pytest.mark.parametrize("name", ["metadata.csv", "metadata.jsonl", "metadata.parquet"])
-def test_metadata_tell_the_rows(load, name):
+def test_metadata_tell_the_rows(load, tmp_path, name):
     rows = [{"file_name": "b.png", "text": "B"}, {"file_name": "x/a.png", "text": "A"}]
     if name.endswith("parquet"):
         import pyarrow as pa
@@ -146,7 +175,7 @@ def test_metadata_tell_the_rows(load, name):
         content = jsonl(*rows) if name.endswith("jsonl") else "file_name,text\nb.png,B\nx/a.png,A\n"
     found = load({"x/a.png": A, "b.png": B, name: content}, as_stored=False)["train"]
     assert found.features == Features({"image": Image(), "text": Value("string")})
-    assert found.with_format("arrow")[:].to_pylist() == [
+    assert below(found.with_format("arrow")[:].to_pylist(), f"{tmp_path}/data/") == [
         {"image": image(B, "b.png"), "text": "B"},
         {"image": image(A, "x/a.png"), "text": "A"},
     ]
@@ -165,10 +194,11 @@ def test_metadata_tell_the_rows(load, name):
         ),
     ],
 )
-def test_several_files_make_one_row(load, row, feature, value):
+def test_several_files_make_one_row(load, tmp_path, row, feature, value):
     found = load({"a.png": A, "b.png": B, "metadata.jsonl": jsonl(row | {"file_name": "a.png"})}, as_stored=False)["train"]
     assert found.features == Features(feature | {"image": Image()})
-    assert found.with_format("arrow")[:].to_pylist() == [value | {"image": image(A, "a.png")}]
+    stored = below(found.with_format("arrow")[:].to_pylist(), f"{tmp_path}/data/")
+    assert stored == [value | {"image": image(A, "a.png")}]
 
 
 def test_a_null_name_is_a_row_without_a_file(load):
@@ -416,7 +446,7 @@ def test_the_cache_stands_without_the_files(load, tmp_path):
 
 
 def test_paths_are_stored_instead_of_bytes_when_asked_for(load, tmp_path):
-    rows = load({"a.png": A}, "imagefolder", embed_files=False)["train"]
+    rows = load({"a.png": A}, "imagefolder", as_stored=False, embed_files=False)["train"].with_format("arrow")[:].to_pylist()
     assert rows == [{"image": image(None, os.fspath(tmp_path / "data" / "a.png"))}]
     with MediaPaths((os.fspath(tmp_path / "data"),)).open(rows[0]["image"]["path"]) as opened:
         assert opened.read() == A

@@ -586,11 +586,16 @@ POINTS = (1, 6, 13)
 
 
 def plain(value: Any) -> str:
-    """A row as a text: the same for equal rows, whatever numpy says of its numbers."""
+    """A row as a text: the same for equal rows, whatever numpy says of its numbers.
+
+    Images were stored with paths relative to their folder when the values of before were recorded.
+    """
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {plain(part)}" for name, part in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(plain, value)) + "]"
+    if isinstance(value, str):
+        value = value.removeprefix(f"{SOURCES}/images/")
     return plain(value.tolist()) if hasattr(value, "tolist") else repr(value)
 
 

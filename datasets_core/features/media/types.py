@@ -62,7 +62,9 @@ class Image(Media):
         if not is_pillow_image(value):
             return None
         name = getattr(value, "filename", "")
-        return {"bytes": None, "path": str(name)} if name else {"bytes": image_bytes(value), "path": None}
+        if not name or isinstance(name, _NameOfBytes):
+            return {"bytes": image_bytes(value), "path": None}
+        return {"bytes": None, "path": str(name)}
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         pillow = _pillow("Decoding images")
@@ -71,6 +73,8 @@ class Image(Media):
             image.close()
             raise ValueError(f"{image.format} is a format for which Pillow starts another program, which is not done")
         image.load()  # which closes the file, where it holds one picture
+        if data is not None and path is not None and os.path.isabs(path):
+            image.filename = _NameOfBytes(path)
         return self._upright(image)
 
     def _upright(self, image: Any) -> Any:
@@ -89,6 +93,12 @@ class Image(Media):
         if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
             return super(Image, self).cast_array(array)
         return self._cast_objects(array)
+
+
+class _NameOfBytes(str):
+    """`filename` of an image that was decoded from stored bytes: its pixels may have been edited, the file has not."""
+
+    __slots__ = ()
 
 
 def is_pillow_image(value: object) -> bool:
