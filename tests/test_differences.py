@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import pickle
+from typing import Any, ClassVar
 
+import fsspec
 import pandas as pd
 import pyarrow as pa
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from datasets_core import (
+    ClassLabel,
     Dataset,
     DatasetInfo,
     Features,
     GeneratorBasedBuilder,
+    Image,
     IterableDataset,
+    List,
     SplitGenerator,
     Value,
+    config,
+    load_dataset,
 )
-from datasets_core.errors import CastError, CellCastError, ConfigurationError, DatasetGenerationCastError
+from datasets_core.errors import CastError, CellCastError, ConfigurationError, DatasetGenerationCastError, OfflineError
 from datasets_core.store.fingerprint import fingerprint
 
 
@@ -141,3 +151,32 @@ def test_the_table_of_a_dataset_has_that_of_pyarrow_and_its_blocks(tmp_path) -> 
     assert held._indices is None
     assert chosen._indices.table.to_pydict() == {"indices": [1, 0]}
     assert Dataset(chosen.data, indices_table=chosen._indices)[:] == {"a": [2, 1]}
+
+
+def test_the_info_of_a_dataset_as_a_dict_has_the_json_form_of_its_features() -> None:
+    features = Features({"a": Value("int8"), "b": List({"c": ClassLabel(names=["x"])}), "d": {"e": Image()}})
+    info = DatasetInfo(features=features, description="d")
+    form = dataclasses.asdict(info)
+    assert form["features"] == features.to_dict()
+    assert type(form["features"]) is dict
+    assert json.loads(json.dumps(form["features"])) == form["features"]
+    assert DatasetInfo(**form) == info
+
+
+def test_offline_mode_closes_the_hub_and_the_web_and_no_store_of_the_user(tmp_path) -> None:
+    class Store(MemoryFileSystem):
+        protocol = "differences"
+        store: ClassVar[dict[str, Any]] = {}
+        pseudo_dirs: ClassVar[list[str]] = [""]
+
+    fsspec.register_implementation("differences", Store, clobber=True)
+    held = Dataset.from_dict({"a": [1]})
+    with config.using(offline=True, cache_dir=tmp_path):
+        held.save_to_disk("differences://saved")
+        held.to_parquet("differences://rows/a.parquet")
+        assert Dataset.load_from_disk("differences://saved")[:] == {"a": [1]}
+        files = {"data_files": "differences://rows/*.parquet", "split": "train"}
+        assert load_dataset("parquet", **files)[:] == {"a": [1]}
+        assert list(load_dataset("parquet", **files, streaming=True)) == [{"a": 1}]
+        with pytest.raises(OfflineError):
+            load_dataset("parquet", data_files="http://127.0.0.1:9/a.parquet", split="train")

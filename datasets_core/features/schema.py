@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -52,6 +55,15 @@ class Features(dict[str, FeatureType]):
     >>> features.type
     StructType(struct<text: string, tags: list<item: int8>>)
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """The features; their JSON form for `dataclasses.asdict`, which calls the class of each dict in a dataclass.
+
+        It passes a generator of names and of dicts without the names of the kinds, over the items of the features.
+        """
+        if args and isinstance(args[0], GeneratorType) and args[0].gi_code.co_filename == dataclasses.__file__:
+            return Features(dict(inspect.getgeneratorlocals(args[0])[".0"])).to_dict()
+        return super().__new__(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

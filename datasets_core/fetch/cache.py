@@ -140,7 +140,7 @@ class DownloadCache:
             OfflineError: it is not in the cache, and nothing may be fetched.
             DownloadError: its server refuses.
         """
-        closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
+        closed = _is_closed(wanted)
         found = None if wanted.force and not closed else self._sound(wanted, closed=closed)
         if closed:
             if found is None:
@@ -157,7 +157,7 @@ class DownloadCache:
             DownloadError: the file is not cached, and the server does not answer; or the server refuses.
         """
         found = self._find(wanted.url)
-        closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
+        closed = _is_closed(wanted)
         if found is None and closed:
             raise _not_here(wanted.url)
         if found is not None and (closed or self._is_current(found, wanted)):
@@ -327,6 +327,11 @@ def check_version(wanted: Request, found: CachedFile) -> None:
         reason = f"it changed while the dataset was prepared (its version was {wanted.version!r}, then {found.version!r})"
         raise DownloadError(redact(wanted.url), reason, advice="Load the dataset again")
     logger.warning("%s has another ETag whenever it is asked for: whether it changed cannot be told.", redact(wanted.url))
+
+
+def _is_closed(wanted: Request) -> bool:
+    """True if no request may be made: offline mode closes HTTP addresses and the Hub, `local_files_only` every network."""
+    return wanted.source.is_remote if wanted.local_only else wanted.source.is_web and settings().offline
 
 
 def _not_here(url: str) -> OfflineError:

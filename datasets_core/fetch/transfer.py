@@ -34,7 +34,8 @@ _UNDECLARED_BYTES = 1 << 20  # bytes of such a body before the server is asked f
 _REVALIDATION_TRIES = 2
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _FOREIGN_PROTOCOLS = {"hf", "http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "ftp", "sftp", "file", "memory"}
-_LOCAL_PROTOCOLS = {"memory", "file", "local"}
+_LOCAL_PROTOCOLS = {"", "memory", "file", "local"}
+_WEB_PROTOCOLS = {"http", "https", "hf"}
 _PLAIN = {"", "identity"}
 _ONE_BYTE = "bytes=0-0"
 
@@ -61,6 +62,11 @@ class Source(Protocol):
     @property
     def is_remote(self) -> bool:
         """True if it needs a network."""
+        ...
+
+    @property
+    def is_web(self) -> bool:
+        """True if it is at an HTTP address or on the Hub, which offline mode closes; the user's own stores stay open."""
         ...
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
@@ -107,6 +113,11 @@ class HttpSource:
 
     @property
     def is_remote(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_web(self) -> bool:
         """Always."""
         return True
 
@@ -374,8 +385,18 @@ class StoreSource:
     @property
     def is_remote(self) -> bool:
         """True if the last hop of the chain is neither on this disk nor in memory."""
-        scheme, mark, _ = self.url.rpartition("::")[2].partition("://")
-        return bool(mark) and scheme not in _LOCAL_PROTOCOLS
+        return self._last_protocol not in _LOCAL_PROTOCOLS
+
+    @property
+    def is_web(self) -> bool:
+        """True if the last hop of the chain is at an HTTP address or on the Hub."""
+        return self._last_protocol in _WEB_PROTOCOLS
+
+    @property
+    def _last_protocol(self) -> str:
+        """That of the last hop of the chain; "" for a path."""
+        protocol, mark, _ = self.url.rpartition("::")[2].partition("://")
+        return protocol if mark else ""
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
         """Return True if the store reports the same facts as when the file was fetched."""

@@ -179,6 +179,9 @@ def test_offline_mode_reads_what_needs_no_network(manager, tmp_path):
     with config.using(offline=True):
         assert read(manager.download(f"zip://a.csv::{tmp_path}/a.zip")) == b"inner"
         with pytest.raises(OfflineError):
+            manager.download("http://127.0.0.1:9/key")
+        manager.download_config.local_files_only = True
+        with pytest.raises(OfflineError):
             manager.download("s3://bucket/key")
 
 
