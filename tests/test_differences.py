@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import pandas as pd
@@ -141,3 +142,72 @@ def test_the_table_of_a_dataset_has_that_of_pyarrow_and_its_blocks(tmp_path) -> 
     assert held._indices is None
     assert chosen._indices.table.to_pydict() == {"indices": [1, 0]}
     assert Dataset(chosen.data, indices_table=chosen._indices)[:] == {"a": [2, 1]}
+
+
+def test_the_format_of_a_dataset_is_part_of_its_fingerprint(tmp_path) -> None:
+    plain = Dataset.from_dict({"a": [1, 2], "b": [3, 4]})
+    formatted, again = (plain.with_format("numpy", columns=["a"]) for _ in range(2))
+    names = {each._fingerprint for each in (plain, formatted, plain.with_format("numpy"), plain.with_transform(len))}
+    assert len(names) == 4
+    assert formatted._fingerprint == again._fingerprint
+    again.reset_format()
+    assert again._fingerprint == plain._fingerprint
+    assert formatted.select([0])._lineage.fingerprint == plain.select([0])._fingerprint  # of the rows alone
+
+    formatted.save_to_disk(str(tmp_path))
+    assert Dataset.load_from_disk(str(tmp_path))._fingerprint == formatted._fingerprint
+
+
+def test_columns_of_different_lengths_are_an_error_of_arrow_too() -> None:
+    dataset = Dataset.from_dict({"a": [1, 2], "b": [1, 2]})
+    with pytest.raises(pa.ArrowInvalid, match="expected length") as error:
+        dataset.map(lambda batch: {"a": [1]}, batched=True)
+    assert isinstance(error.value, CastError)
+    assert (error.value.lengths, pickle.loads(pickle.dumps(error.value)).lengths) == ({"a": 1, "b": 2}, {"a": 1, "b": 2})
+
+
+def test_what_torch_compiles_is_known_by_its_content() -> None:
+    torch = pytest.importorskip("torch")
+
+    def one(x):
+        return torch.sin(x)
+
+    def other(x):
+        return torch.cos(x)
+
+    def module(value):
+        found = torch.nn.Linear(2, 2)
+        next(found.parameters()).data.fill_(value)
+        found.bias.data.fill_(0)
+        return found
+
+    assert fingerprint(torch.compile(one)) == fingerprint(one) != fingerprint(torch.compile(other))
+    assert fingerprint(torch.compile(module(1))) == fingerprint(module(1)) != fingerprint(torch.compile(module(2)))
+
+
+@dataclasses.dataclass
+class Decoded:
+    """A kind of columns as programs of Hugging Face `datasets` write them, which counts what it decodes."""
+
+    num_decoded = 0
+
+    def __post_init__(self) -> None:
+        self.decode = True
+
+    def decode_example(self, value, token_per_repo_id=None):
+        type(self).num_decoded += 1
+        return "decoded" if self.decode else value
+
+    def __call__(self):
+        return pa.string()
+
+
+def test_the_decoding_of_own_kinds_of_columns_can_be_switched_off() -> None:
+    stream = IterableDataset.from_generator(lambda: iter([{"a": "0"}, {"a": "1"}]), features=Features({"a": Decoded()}))
+    Decoded.num_decoded = 0
+    assert next(iter(stream)) == {"a": "decoded"}
+    assert Decoded.num_decoded == 1
+    off = stream.decode(False)
+    assert list(off) == list(stream.decode(num_threads=2).decode(False)) == [{"a": "0"}, {"a": "1"}]
+    assert Decoded.num_decoded == 1
+    assert list(off.decode()) == list(off.decode(num_threads=2)) == [{"a": "decoded"}] * 2
