@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import copy
 import dataclasses
+import gzip
 import importlib
 import importlib.metadata
 import importlib.util
 import inspect
 import json
+import lzma
 import multiprocessing
 import operator
 import os
@@ -673,3 +676,25 @@ def test_the_shares_of_a_node_are_put_together_as_its_share(alias: ModuleType) -
         joined([split(first, 0, 2), second])
     mapped = split(second, 0, 2).map(lambda row: row)
     assert len(list(joined([split(first, 0, 2), mapped]))) == 6
+
+
+@pytest.mark.parametrize("first", ["import fsspec, datasets", "import datasets, fsspec"])
+def test_fsspec_knows_compressed_files(first: str, tmp_path: Path) -> None:
+    for name, opened in (("gz", gzip.open), ("bz2", bz2.open), ("xz", lzma.open)):
+        with opened(tmp_path / f"rows.txt.{name}", "wb") as file:
+            file.write(b"one\ntwo\n")
+    code = f"""
+    from datasets_core import as_datasets
+    as_datasets.install()
+    {first}
+    for name, protocol in (("gz", "gzip"), ("bz2", "bz2"), ("xz", "xz")):
+        with fsspec.open(f"{{protocol}}://rows.txt::rows.txt.{{name}}", "rt") as file:
+            print(file.read().split())
+    system, path = fsspec.core.url_to_fs("gzip://rows.txt::rows.txt.gz")
+    print(system.isfile(path), system.isfile("other.txt"), system.ls(""))
+    print([each.protocol for each in datasets.filesystems.COMPRESSION_FILESYSTEMS])
+    """
+    lines = _run(textwrap.dedent(code), cwd=tmp_path).split("\n")
+    assert lines[:3] == ["['one', 'two']"] * 3
+    assert lines[3].startswith("True False [{") and "'name': 'rows.txt'" in lines[3]
+    assert lines[4] == "['bz2', 'gzip', 'lz4', 'xz', 'zstd']"

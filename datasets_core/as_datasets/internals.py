@@ -41,6 +41,7 @@ from datasets_core.fetch.archive import archive_kind
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.extract import extract
+from datasets_core.files import compressed_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import FORMATS
 from datasets_core.resolve.registry import BUILT_IN, format_of
@@ -350,6 +351,25 @@ def hash_python_lines(lines: list[str]) -> str:
 
 
 # Archives.
+
+COMPRESSIONS = {"Bz2Files": "bz2", "GzipFiles": "gzip", "Lz4Files": "lz4", "XzFiles": "xz", "ZstdFiles": "zstd"}
+"""The classes of file systems of one compressed file, which fsspec finds here by the metadata of the alias."""
+
+
+@functools.cache
+def _compressed_files(protocol: str) -> Any:
+    return compressed_files(protocol)
+
+
+def __getattr__(name: str) -> Any:
+    if name in COMPRESSIONS:
+        return _compressed_files(COMPRESSIONS[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def compression_filesystems() -> list[Any]:
+    """Return the classes of file systems of one compressed file."""
+    return [_compressed_files(protocol) for protocol in COMPRESSIONS.values()]
 
 
 class ExtractManager:

@@ -92,6 +92,7 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.config": {"*": "datasets_core.config"},
     "datasets.data_files": _EMPTY,
     "datasets.combine": _JOINED,
+    "datasets.filesystems": {"COMPRESSION_FILESYSTEMS": f"{_ALIAS}.internals:compression_filesystems()"},
     "datasets.distributed": _at(f"{_ALIAS}.internals", split_dataset_by_node="part_of_node"),
     "datasets.exceptions": {"*": "datasets_core.exceptions"},
     "datasets.features": _KINDS,
