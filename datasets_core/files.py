@@ -281,7 +281,7 @@ def _missing_package(path: str, error: ImportError) -> MissingDependencyError:
 
 
 def compressed_files(protocol: str) -> Any:
-    """Return the class of the file systems `protocol://name::path`: each has one file, unpacked from `path`; fsspec knows it."""
+    """Return the class of the file systems `protocol://name::path`, each of one file, unpacked from `path`; fsspec knows it."""
     import fsspec
     from fsspec.archive import AbstractArchiveFileSystem
 
