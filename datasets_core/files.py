@@ -293,7 +293,7 @@ def compressed_files(protocol: str) -> Any:
         ) -> None:
             super().__init__(**options)
             how = {"protocol": target_protocol, "compression": protocol, **(target_options or {})}
-            self._packed = fsspec.open(fo, "rb", **how)
+            self._packed: Any = fsspec.open(fo, "rb", **how)
             name = os.path.splitext(os.path.basename(str(fo).partition("::")[0]))[0]
             self.dir_cache = {name: {**self._packed.fs.info(self._packed.path), "name": name, "size": None, "type": "file"}}
 
