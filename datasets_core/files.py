@@ -280,6 +280,36 @@ def _missing_package(path: str, error: ImportError) -> MissingDependencyError:
     return MissingDependencyError(package, needed_for=f"Reading {protocol}:// URLs", install=install, said=said)
 
 
+def compressed_files(protocol: str) -> Any:
+    """Return the class of the file systems `protocol://name::path`, each of one file, unpacked from `path`; fsspec knows it."""
+    import fsspec
+    from fsspec.archive import AbstractArchiveFileSystem
+
+    class Unpacked(AbstractArchiveFileSystem):  # type: ignore[misc]
+        root_marker = ""
+
+        def __init__(
+            self, fo: str = "", target_protocol: str | None = None, target_options: Any = None, **options: Any
+        ) -> None:
+            super().__init__(**options)
+            how = {"protocol": target_protocol, "compression": protocol, **(target_options or {})}
+            self._packed: Any = fsspec.open(fo, "rb", **how)
+            name = os.path.splitext(os.path.basename(str(fo).partition("::")[0]))[0]
+            self.dir_cache = {name: {**self._packed.fs.info(self._packed.path), "name": name, "size": None, "type": "file"}}
+
+        def _get_dirs(self) -> None:
+            """Know the file; it is known."""
+
+        def _open(self, path: str, mode: str = "rb", **options: Any) -> Any:
+            if mode != "rb" or path not in self.dir_cache:
+                raise FileNotFoundError(errno.ENOENT, f"Nothing to open in mode {mode!r}", path)
+            return self._packed.open()
+
+    Unpacked.protocol = protocol
+    fsspec.register_implementation(protocol, Unpacked, clobber=True)
+    return Unpacked
+
+
 def open_binary(path: str, storage_options: dict[str, Any] | None = None) -> IO[bytes]:
     """A local file or any fsspec URL, open for reading bytes."""
     if not is_url(path):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import copy
 import dataclasses
+import gzip
 import importlib
 import importlib.metadata
 import importlib.util
 import inspect
 import json
+import lzma
 import multiprocessing
 import operator
 import os
@@ -29,6 +32,7 @@ import pytest
 import datasets_core
 from datasets_core import as_datasets, config
 from datasets_core.as_datasets.names import COMPATIBLE_VERSION
+from datasets_core.distributed import split_dataset_by_node as node_split
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import base
 from datasets_core.store.rows.view import RowBlock
@@ -636,3 +640,61 @@ def test_the_wheel_is_not_built_over_another_datasets(
             backend._check()
     else:
         backend._check()
+
+
+def test_nodes_get_shards_where_they_divide_them(alias: ModuleType) -> None:
+    stream = alias.IterableDataset.from_dict({"a": list(range(12))}, num_shards=4)
+    split = alias.distributed.split_dataset_by_node
+    parts = [split(stream, rank, 2) for rank in range(2)]
+    assert [each.num_shards for each in parts] == [2, 2]
+    assert [list(each["a"]) for each in parts] == [
+        [0, 1, 2, 6, 7, 8],
+        [3, 4, 5, 9, 10, 11],
+    ]
+    assert list(split(parts[1], 0, 2)["a"]) == list(split(stream, 2, 4)["a"]) == [6, 7, 8]
+    lanes = [list(split(stream, rank, 2, strategy="lanes")["a"]) for rank in range(2)]
+    assert lanes == [list(node_split(stream, rank, 2)["a"]) for rank in range(2)]
+    uneven = [list(split(stream, rank, 3)["a"]) for rank in range(3)]
+    assert uneven == [list(node_split(stream, rank, 3)["a"]) for rank in range(3)]
+
+    examples = split(stream, 1, 2, strategy="examples")
+    assert list(split(examples, 0, 2)["a"]) == [2, 6, 10]
+    with pytest.raises(ValueError, match="Cannot change the strategy"):
+        split(examples, 0, 2, strategy="shards")
+
+
+def test_the_shares_of_a_node_are_put_together_as_its_share(alias: ModuleType) -> None:
+    first, second = (alias.IterableDataset.from_dict({"a": list(range(at, at + 6))}, num_shards=3) for at in (0, 10))
+    split, joined = alias.distributed.split_dataset_by_node, alias.concatenate_datasets
+    for strategy in ("auto", "examples"):
+        shares = [joined([split(each, rank, 2, strategy=strategy) for each in (first, second)]) for rank in range(2)]
+        whole = [split(joined([first, second]), rank, 2, strategy=strategy) for rank in range(2)]
+        rows = [list(each["a"]) for each in shares]
+        assert rows == [list(each["a"]) for each in whole]
+        assert sorted(rows[0] + rows[1]) == [*range(6), *range(10, 16)]
+    with pytest.raises(ValueError, match="identically split_by_node"):
+        joined([split(first, 0, 2), second])
+    mapped = split(second, 0, 2).map(lambda row: row)
+    assert len(list(joined([split(first, 0, 2), mapped]))) == 6
+
+
+@pytest.mark.parametrize("first", ["import fsspec, datasets", "import datasets, fsspec"])
+def test_fsspec_knows_compressed_files(first: str, tmp_path: Path) -> None:
+    for name, opened in (("gz", gzip.open), ("bz2", bz2.open), ("xz", lzma.open)):
+        with opened(tmp_path / f"rows.txt.{name}", "wb") as file:
+            file.write(b"one\ntwo\n")
+    code = f"""
+    from datasets_core import as_datasets
+    as_datasets.install()
+    {first}
+    for name, protocol in (("gz", "gzip"), ("bz2", "bz2"), ("xz", "xz")):
+        with fsspec.open(f"{{protocol}}://rows.txt::rows.txt.{{name}}", "rt") as file:
+            print(file.read().split())
+    system, path = fsspec.core.url_to_fs("gzip://rows.txt::rows.txt.gz")
+    print(system.isfile(path), system.isfile("other.txt"), system.ls(""))
+    print([each.protocol for each in datasets.filesystems.COMPRESSION_FILESYSTEMS])
+    """
+    lines = _run(textwrap.dedent(code), cwd=tmp_path).split("\n")
+    assert lines[:3] == ["['one', 'two']"] * 3
+    assert lines[3].startswith("True False [{") and "'name': 'rows.txt'" in lines[3]
+    assert lines[4] == "['bz2', 'gzip', 'lz4', 'xz', 'zstd']"

@@ -14,6 +14,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from datasets_core import (
+    Array2D,
     ClassLabel,
     Dataset,
     DatasetInfo,
@@ -180,3 +181,95 @@ def test_offline_mode_closes_the_hub_and_the_web_and_no_store_of_the_user(tmp_pa
         assert list(load_dataset("parquet", **files, streaming=True)) == [{"a": 1}]
         with pytest.raises(OfflineError):
             load_dataset("parquet", data_files="http://127.0.0.1:9/a.parquet", split="train")
+
+
+def test_the_format_of_a_dataset_is_part_of_its_fingerprint(tmp_path) -> None:
+    plain = Dataset.from_dict({"a": [1, 2], "b": [3, 4]})
+    formatted, again = (plain.with_format("numpy", columns=["a"]) for _ in range(2))
+    names = {each._fingerprint for each in (plain, formatted, plain.with_format("numpy"), plain.with_transform(len))}
+    assert len(names) == 4
+    assert formatted._fingerprint == again._fingerprint
+    again.reset_format()
+    assert again._fingerprint == plain._fingerprint
+    assert formatted.select([0])._lineage.fingerprint == plain.select([0])._fingerprint  # of the rows alone
+
+    formatted.save_to_disk(str(tmp_path))
+    assert Dataset.load_from_disk(str(tmp_path))._fingerprint == formatted._fingerprint
+
+
+def test_columns_of_different_lengths_are_an_error_of_arrow_too() -> None:
+    dataset = Dataset.from_dict({"a": [1, 2], "b": [1, 2]})
+    with pytest.raises(pa.ArrowInvalid, match="expected length") as error:
+        dataset.map(lambda batch: {"a": [1]}, batched=True)
+    assert isinstance(error.value, CastError)
+    assert (error.value.lengths, pickle.loads(pickle.dumps(error.value)).lengths) == ({"a": 1, "b": 2}, {"a": 1, "b": 2})
+
+
+def test_what_torch_compiles_is_known_by_its_content() -> None:
+    torch = pytest.importorskip("torch")
+
+    def one(x):
+        return torch.sin(x)
+
+    def other(x):
+        return torch.cos(x)
+
+    def module(value):
+        found = torch.nn.Linear(2, 2)
+        next(found.parameters()).data.fill_(value)
+        found.bias.data.fill_(0)
+        return found
+
+    assert fingerprint(torch.compile(one)) == fingerprint(one) != fingerprint(torch.compile(other))
+    assert fingerprint(torch.compile(module(1))) == fingerprint(module(1)) != fingerprint(torch.compile(module(2)))
+
+
+@dataclasses.dataclass
+class Decoded:
+    """A kind of columns as programs of Hugging Face `datasets` write them, which counts what it decodes."""
+
+    num_decoded = 0
+
+    def __post_init__(self) -> None:
+        self.decode = True
+
+    def decode_example(self, value, token_per_repo_id=None):
+        type(self).num_decoded += 1
+        return "decoded" if self.decode else value
+
+    def __call__(self):
+        return pa.string()
+
+
+def test_the_decoding_of_own_kinds_of_columns_can_be_switched_off() -> None:
+    stream = IterableDataset.from_generator(lambda: iter([{"a": "0"}, {"a": "1"}]), features=Features({"a": Decoded()}))
+    Decoded.num_decoded = 0
+    assert next(iter(stream)) == {"a": "decoded"}
+    assert Decoded.num_decoded == 1
+    off = stream.decode(False)
+    assert list(off) == list(stream.decode(num_threads=2).decode(False)) == [{"a": "0"}, {"a": "1"}]
+    assert Decoded.num_decoded == 1
+    assert list(off.decode()) == list(off.decode(num_threads=2)) == [{"a": "decoded"}] * 2
+
+
+def test_arrays_of_a_fixed_shape_are_extension_arrays_in_pandas() -> None:
+    features = Features({"m": Array2D((2, 2), "int32"), "d": Array2D((None, 2), "int8"), "n": Array2D((1, 2), "int64")})
+    rows = {"m": [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], "d": [[[1, 2]], [[1, 2], [3, 4]]], "n": [None, [[1, 2]]]}
+    dataset = Dataset.from_dict(rows, features=features)
+    for frame in (dataset.to_pandas(), dataset.with_format("pandas")[:], next(dataset.to_pandas(batched=True))):
+        assert frame.dtypes.astype(str).tolist() == ["array[int32]", "array[int8]", "array[int64]"]
+        assert frame["m"].to_numpy().shape == (2, 2, 2)
+        assert frame["m"].to_numpy().tolist() == rows["m"]
+        assert [row.tolist() for row in frame["d"]] == rows["d"]
+        assert frame["n"].isna().tolist() == [True, False]
+        assert pickle.loads(pickle.dumps(frame)).equals(frame)
+        assert frame.iloc[::-1]["m"].to_numpy().tolist() == rows["m"][::-1]
+        joined = pd.concat([frame, frame], ignore_index=True)
+        assert joined["m"].to_numpy().shape == (4, 2, 2)
+        assert (joined["m"][:2] == frame["m"]).all()
+        assert joined.reindex([0, 9])["d"].isna().tolist() == [False, True]
+        assert Dataset.from_pandas(frame, features=features)[:] == dataset[:]
+    assert dataset.with_format("pandas").map(lambda frame: frame, batched=True).features == features
+    assert dataset.select([]).to_pandas().dtypes.astype(str).tolist() == ["array[int32]", "array[int8]", "array[int64]"]
+    stream = dataset.to_iterable_dataset().with_format("pandas")
+    assert next(stream.iter(2))["m"].to_numpy().shape == (2, 2, 2)

@@ -63,9 +63,11 @@ OWNERS = {
     "google": {"datasets_core.records.wire.messages"},  # google.protobuf
 }
 
+SUBCLASSES_OF = {"datasets_core.features.formats.pandas_arrays": {"pandas"}}
+"""Files that define classes below those of an optional package, and are imported in functions alone."""
 OPTIONAL = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}
 
-MAX_FILES = 335
+MAX_FILES = 336
 MAX_LINES = 700
 MAX_SMALL = 10  # files under 150 lines with a single importer in their own package
 MAX_FLOORS = {"stream": 9, "building": 9}
@@ -267,7 +269,7 @@ def test_optional_packages_are_imported_in_the_function_that_needs_them(name: st
         if isinstance(node, ast.Import | ast.ImportFrom)
         for found in _named(name, node)
     }
-    assert top & OPTIONAL == set()
+    assert top & OPTIONAL == SUBCLASSES_OF.get(name, set())
 
 
 def test_few_places_catch_what_may_pass_and_one_follows_redirects() -> None:

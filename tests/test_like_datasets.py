@@ -311,11 +311,11 @@ def test_what_published_scripts_do_runs_as_in_datasets_2(tmp_path: Path, options
 
 
 @dataclass
-class Frame:
+class Still:
     """As `VideoFrame` of lerobot."""
 
     pa_type: ClassVar[Any] = pa.struct({"path": pa.string(), "at": pa.float32()})
-    _type: str = field(default="Frame", init=False, repr=False)
+    _type: str = field(default="Still", init=False, repr=False)
 
     def __call__(self) -> Any:
         return self.pa_type
@@ -339,7 +339,7 @@ class Offset:
 
 @pytest.mark.parametrize(
     ("feature", "values"),
-    [(Frame(), [{"path": "a", "at": 1.0}, None, {"path": None, "at": 2.0}]), (Offset(5), ["v1", None, "v7"])],
+    [(Still(), [{"path": "a", "at": 1.0}, None, {"path": None, "at": 2.0}]), (Offset(5), ["v1", None, "v7"])],
 )
 def test_own_feature_classes_are_columns(tmp_path: Path, feature: Any, values: list[Any]) -> None:
     features = Features({"v": feature, "w": List(feature), "x": {"y": feature}})

@@ -70,6 +70,8 @@ def install() -> Alias:
         os.environ[VARIABLE] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join([_PATH, *_python_path()])
         importlib.invalidate_caches()
+        if "fsspec" in sys.modules:  # else it finds the kinds of file systems of the alias as it is imported
+            sys.modules["fsspec"].process_entries()
     return Alias()
 
 

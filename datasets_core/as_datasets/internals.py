@@ -15,11 +15,14 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, ClassVar, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.config import settings
+from datasets_core.dataset.combine import concatenate_datasets
+from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node as node_split
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
@@ -38,10 +41,12 @@ from datasets_core.fetch.archive import archive_kind
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.extract import extract
+from datasets_core.files import compressed_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.listings import FORMATS
 from datasets_core.resolve.registry import BUILT_IN, format_of
 from datasets_core.store.fingerprint import fingerprint as fingerprint_of
+from datasets_core.stream.iterable import IterableDataset
 
 T = TypeVar("T")
 
@@ -347,6 +352,25 @@ def hash_python_lines(lines: list[str]) -> str:
 
 # Archives.
 
+COMPRESSIONS = {"Bz2Files": "bz2", "GzipFiles": "gzip", "Lz4Files": "lz4", "XzFiles": "xz", "ZstdFiles": "zstd"}
+"""The classes of file systems of one compressed file, which fsspec finds here by the metadata of the alias."""
+
+
+@functools.cache
+def _compressed_files(protocol: str) -> Any:
+    return compressed_files(protocol)
+
+
+def __getattr__(name: str) -> Any:
+    if name in COMPRESSIONS:
+        return _compressed_files(COMPRESSIONS[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def compression_filesystems() -> list[Any]:
+    """Return the classes of file systems of one compressed file."""
+    return [_compressed_files(protocol) for protocol in COMPRESSIONS.values()]
+
 
 class ExtractManager:
     """Unpacks files into the cache.
@@ -390,34 +414,68 @@ class Extractor:
 
 # Nodes.
 
+_SHARES: MutableMapping[Any, tuple[Any, int, int, str]] = WeakKeyDictionary()  # of streams: all rows, and which share of them
+
 
 def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto", **lanes: Any) -> Any:
-    """Return the rows for one of `world_size` nodes.
+    """Return the rows for one of `world_size` nodes, as `datasets` divides them.
 
     Args:
-        dataset: all rows.
+        dataset: all rows; of a share of a node, such a share is one for `world_size` times as many nodes.
         rank: number of the node, from 0.
         world_size: number of nodes.
-        strategy: "shards" gives each node every so many shards of a stream, as `datasets` does; for others see
-            `datasets_core.distributed.split_dataset_by_node`.
+        strategy: "shards" gives each node every so many shards of a stream; "examples" every so many rows; "auto" gives shards
+            if `world_size` divides their number, else "lanes", as `datasets_core.distributed.split_dataset_by_node`.
         lanes: `lanes=` and `ends=` of that function.
 
     >>> from datasets_core import IterableDataset
     >>> stream = IterableDataset.from_dict({"a": [1, 2, 3, 4]}, num_shards=4)
-    >>> list(part_of_node(stream, rank=1, world_size=2, strategy="shards")["a"])
+    >>> list(part_of_node(stream, rank=1, world_size=2)["a"])
     [2, 4]
 
     Raises:
-        ConfigurationError: an unknown node or strategy, or fewer shards than nodes.
+        ConfigurationError: an unknown node or strategy, fewer shards than nodes, or another strategy than before.
     """
-    found = node_split(dataset, rank, world_size, strategy, **lanes)
-    if strategy != "shards":
+    found = node_split(dataset, rank, world_size, strategy, **lanes)  # which checks the arguments
+    if isinstance(dataset, Dataset) or strategy == "lanes" or lanes:
         return found
-    if dataset.num_shards < world_size:
+    whole, first, count, before = _SHARES.get(dataset, (dataset, 0, 1, strategy))
+    if strategy not in ("auto", before):
+        raise ConfigurationError(f"Cannot change the strategy {before!r} of a share to {strategy!r}. Leave strategy= out.")
+    rank, world_size, strategy = world_size * first + rank, world_size * count, before
+    if strategy == "shards" and whole.num_shards < world_size:
         raise ConfigurationError(
-            f"strategy='shards' gives each node a shard: num_shards={dataset.num_shards} of world_size={world_size}."
+            f"strategy='shards' gives each node a shard: num_shards={whole.num_shards} of world_size={world_size}."
         )
-    return dataset.shard(world_size, rank, contiguous=False)
+    if strategy == "shards" or (strategy == "auto" and whole.num_shards % world_size == 0):
+        found = whole.shard(world_size, rank, contiguous=False)
+    else:
+        found = node_split(whole, rank, world_size, strategy)
+    _SHARES[found] = whole, rank, world_size, strategy
+    return found
+
+
+def joined_datasets(dsets: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+    """Put datasets or streams together: see `datasets_core.concatenate_datasets`.
+
+    Shares of a node become the share of the whole, as in `datasets`.
+
+    Raises:
+        ConfigurationError: some are shares of a node, and others have the rows of all nodes.
+    """
+    listed = list(dsets)
+    shares = [_SHARES.get(each) for each in listed if isinstance(each, IterableDataset)]
+    found = {share[1:] for share in shares if share is not None}
+    if len(found) == 1 and None not in shares and len(shares) == len(listed):
+        rank, world_size, strategy = found.pop()
+        whole = concatenate_datasets([share[0] for share in shares if share is not None], *args, **kwargs)
+        return part_of_node(whole, rank, world_size, strategy)
+    if found and any(not isinstance(each, IterableDataset) or not each._plan.is_divided for each in listed):
+        raise ConfigurationError(
+            "Some of the datasets are shares of a node, and others are not. Give datasets that are identically split_by_node, "
+            "or call split_dataset_by_node on the result."
+        )
+    return concatenate_datasets(listed, *args, **kwargs)
 
 
 # Small helpers.

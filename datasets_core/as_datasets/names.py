@@ -75,12 +75,13 @@ _STREAM_COLUMNS = _at("datasets_core.stream.iterable", "IterableColumn")
 _EXTRACTORS = _at(f"{_ALIAS}.internals", "ExtractManager", "Extractor")
 _BARS = {"tqdm": "tqdm.auto:tqdm", "hf_tqdm": "tqdm.auto:tqdm"}
 _EXPERIMENTAL = _at(f"{_ALIAS}.internals", "experimental")
+_JOINED = _at(f"{_ALIAS}.internals", concatenate_datasets="joined_datasets")
 _LEVELS = {"log_levels": f"{_ALIAS}.internals:LOG_LEVELS"}
 
 _WIDER: Mapping[str, Mapping[str, str]] = {
-    "datasets": {**_COLUMNS, **_STREAM_COLUMNS, **_KINDS, **_EXPERIMENTAL},
+    "datasets": {**_JOINED, **_COLUMNS, **_STREAM_COLUMNS, **_KINDS, **_EXPERIMENTAL},
     "datasets.arrow_dataset": {
-        **_COLUMNS, **_WRITERS, **_READERS, **_FINGERPRINTS, **_TABLES, **_LAZY, **_KINDS, "tqdm": _BARS["tqdm"],
+        **_COLUMNS, **_WRITERS, **_READERS, **_FINGERPRINTS, **_TABLES, **_LAZY, **_KINDS, **_JOINED, "tqdm": _BARS["tqdm"],
     },
     "datasets.arrow_reader": _READERS,
     "datasets.arrow_writer": {**_WRITERS, **_TABLES},
@@ -90,6 +91,8 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     },
     "datasets.config": {"*": "datasets_core.config"},
     "datasets.data_files": _EMPTY,
+    "datasets.combine": _JOINED,
+    "datasets.filesystems": {"COMPRESSION_FILESYSTEMS": f"{_ALIAS}.internals:compression_filesystems()"},
     "datasets.distributed": _at(f"{_ALIAS}.internals", split_dataset_by_node="part_of_node"),
     "datasets.exceptions": {"*": "datasets_core.exceptions"},
     "datasets.features": _KINDS,

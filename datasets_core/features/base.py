@@ -477,8 +477,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
         if type(given).__module__.startswith("datasets.features"):
             return _ours(given)
         if hasattr(given, "pa_type") or callable(given):
-            made: Adopted = _with_class(given, adopted(type(given)))
-            return made
+            return _with_class(given, adopted(type(given)))  # type: ignore[no-any-return]
     raise ArgumentTypeError(
         f"{given!r} is not a feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
     )
@@ -542,6 +541,8 @@ def adopted(foreign: type, name: str | None = None) -> type[Adopted]:
     """
     if foreign in _ADOPTED and name in (None, _ADOPTED[foreign]._type):
         return _ADOPTED[foreign]
+    from datasets_core.features.serialization import conversions_of
+
     name = name or str(getattr(foreign, "_type", foreign.__name__))
     _check_free(name, foreign)
     own = {
@@ -549,11 +550,11 @@ def adopted(foreign: type, name: str | None = None) -> type[Adopted]:
         "_type": name,
         "foreign": foreign,
         "needs_encoding": hasattr(foreign, "encode_example"),
+        **conversions_of(foreign),
         **{method: vars(Adopted)[method] for method in ("__eq__", "__hash__", "__reduce__", "from_json")},
     }
-    kind: type[Adopted] = type(foreign.__name__, (foreign, Adopted), own)
-    REGISTERED[name] = _ADOPTED[foreign] = kind
-    return kind
+    REGISTERED[name] = _ADOPTED[foreign] = type(foreign.__name__, (foreign, Adopted), own)
+    return _ADOPTED[foreign]
 
 
 def _with_class(value: Any, kind: type) -> Any:

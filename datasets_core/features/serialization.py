@@ -5,8 +5,8 @@ from __future__ import annotations
 import collections.abc
 import copy
 import re
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
@@ -365,3 +365,21 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
     for size in reversed(sizes):
         feature = List(feature, length=-1 if size is None else size)
     return feature
+
+
+def conversions_of(foreign: type) -> dict[str, Callable[..., Any]]:
+    """The methods of a class that convert values, each called on an object of that very class with the same attributes.
+
+    For a kind of columns that is derived from it: what the methods set on their class is set on `foreign`.
+    """
+
+    def called_on_foreign(name: str) -> Callable[..., Any]:
+        @wraps(getattr(foreign, name))
+        def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+            twin: Any = object.__new__(foreign)
+            object.__setattr__(twin, "__dict__", vars(self))
+            return getattr(twin, name)(*args, **kwargs)
+
+        return called
+
+    return {name: called_on_foreign(name) for name in ("encode_example", "decode_example") if hasattr(foreign, name)}

@@ -373,7 +373,7 @@ def described(dataset: Rows, shards: tuple[SavedShard, ...]) -> Saved:
             "Call reset_format() before saving, and set the format again after loading."
         ) from error
     split = None if dataset.split is None else str(dataset.split)
-    return Saved(dataset._info, shards, dataset._fingerprint, split, rows)
+    return Saved(dataset._info, shards, dataset._lineage.fingerprint, split, rows)
 
 
 def write_rows(dataset: Rows, folder: str, wanted: Shards) -> tuple[SavedShard, ...]:

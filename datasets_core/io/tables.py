@@ -28,7 +28,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.cast import cast_table
 from datasets_core.features.schema import Features, feature_from_arrow
-from datasets_core.features.types import Json
+from datasets_core.features.types import FixedShape, Json
 from datasets_core.features.values import decode_value
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import Split
@@ -121,6 +121,10 @@ def _frame(dataset: Rows, table: pa.Table) -> pd.DataFrame:
         if isinstance(feature, Json):  # stored as text
             texts = table.column(name).to_pylist()
             frame[name] = object_column(None if text is None else json.loads(text) for text in texts)
+        elif isinstance(feature, FixedShape):
+            from datasets_core.features.formats.pandas_arrays import array_column  # which needs pandas
+
+            frame[name] = array_column(table.column(name), feature)
         elif "arrow.json" in str(table.schema.field(name).type):
             inner = feature_from_arrow(table.schema.field(name).type)
             values = table.column(name).to_pylist()

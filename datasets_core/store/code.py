@@ -201,6 +201,14 @@ def foreign_parts(value: Any) -> Sequence[Any] | None:
     return None
 
 
+def uncompiled(value: Any) -> Any:
+    """The function or module that `torch.compile` was given; any other value as it is."""
+    if isinstance(value, types.FunctionType):
+        return vars(value).get("_torchdynamo_orig_callable", value)
+    kind = type(value)
+    return value._orig_mod if kind.__name__ == "OptimizedModule" and kind.__module__.startswith("torch._dynamo") else value
+
+
 def _is_dataset(kind: type) -> bool:
     return any(base.__module__.partition(".")[0] in ("datasets", "datasets_core") for base in kind.__mro__)
 
@@ -208,7 +216,9 @@ def _is_dataset(kind: type) -> bool:
 def _dataset_parts(value: Any) -> Sequence[Any]:
     """A dataset knows how it came about; besides, its rows come in a format."""
     shown = getattr(value, "format", None)
-    return value._fingerprint, str(getattr(value, "split", None)), shown
+    lineage = getattr(value, "_lineage", None)  # of the rows alone
+    known = value._fingerprint if lineage is None else lineage.fingerprint
+    return known, str(getattr(value, "split", None)), shown
 
 
 def _tensor_parts(value: Any) -> Sequence[Any]:

@@ -39,6 +39,7 @@ from datasets_core.store.code import (
     is_of_library,
     module_name,
     reach_of,
+    uncompiled,
 )
 from datasets_core.store.recorded_names import recorded_function, recorded_module, recorded_name
 
@@ -130,15 +131,14 @@ class ValueWriter:
 
     def _is_known(self, value: Any) -> bool:
         """True if a function, class or module was written before: then its number is written instead."""
-        known = self._seen.get(id(value))
-        if known is not None:
+        if (known := self._seen.get(id(value))) is not None:
             self._put("known", str(known[0]).encode())
             return True
         self._seen[id(value)] = len(self._seen), value
         return False
 
     def _write_container(self, value: Any) -> None:
-        kind = type(value)
+        kind = type(value := uncompiled(value) if "torch._dynamo" in sys.modules else value)
         if kind in (list, tuple):
             if len(value) > 1 and set(map(type, value)) == {str}:  # names of thousands of files, at once
                 self._put(f"{kind.__name__} of str", ",".join(map(str, map(len, value))).encode())

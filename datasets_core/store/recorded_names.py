@@ -60,17 +60,17 @@ Notices _Call; confine.output: Output; confine.own_files: OwnFiles; confine.pipe
 confine.sent_batches: OtherKey Receiver Sender _Table; confine.served: Served; confine.template: Forked Template;
 dataset.combine: concatenate_datasets interleave_datasets; dataset.constructors: Constructors; dataset.group: DatasetDict;
 dataset.results: CachedResult; dataset.streaming: Streaming; dataset.transforms.calling: ProgressFile;
-dataset.transforms.mapper: MapPlan MappedRows; distributed: split_dataset_by_node split_for_jax_process split_for_process
-split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer; engines.engine: Engine get_engine
-register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool: Workers;
-engines.process: _Nowhere _Observer; engines.serial: SerialEngine; engines.threads: StallTimeout; engines.worker_pool:
-WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors: DecodingDisabledError InvalidConfigNameError
-MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError CellCastError ChecksumVerificationError
-ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError DataFilesNotFoundError DataFilesWarning
-DatasetBuildError DatasetDiskError DatasetGenerationCastError DatasetGenerationError DatasetNotFoundError DatasetsCoreError
-DefunctDatasetError DeniedAccessError DeniedAccessWarning DisabledRepositoryError DownloadError DuplicateKeysError
-EmptyRepositoryError EmptySplitError ExampleError ExpectedMoreDownloadedFilesError ExpectedMoreSplitsError
-ExperimentalVersionWarning FileChangedError FileFormatError FileInPlaceError FileNotFoundDatasetsError
+dataset.transforms.mapper: ColumnLengthError MapPlan MappedRows; distributed: split_dataset_by_node
+split_for_jax_process split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer;
+engines.engine: Engine get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine
+_Remade; engines.pool: Workers; engines.process: _Nowhere _Observer; engines.serial: SerialEngine; engines.threads:
+StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors:
+DecodingDisabledError InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError
+CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError
+DataFilesNotFoundError DataFilesWarning DatasetBuildError DatasetDiskError DatasetGenerationCastError DatasetGenerationError
+DatasetNotFoundError DatasetsCoreError DefunctDatasetError DeniedAccessError DeniedAccessWarning DisabledRepositoryError
+DownloadError DuplicateKeysError EmptyRepositoryError EmptySplitError ExampleError ExpectedMoreDownloadedFilesError
+ExpectedMoreSplitsError ExperimentalVersionWarning FileChangedError FileFormatError FileInPlaceError FileNotFoundDatasetsError
 ForbiddenRepositoryError GatedRepositoryError HubError HubUnreachableError IndexFileError InvalidKeyError InvalidTokenError
 ItemError LockDriftError ManifestError ManualDownloadError MaskLengthError MediaDecodeError MediaError MediaNotFoundError
 MissingChecksumError MissingDependencyError MissingIndexError MissingRowIdsError MissingVersionError NestedQueueRunnerError

@@ -375,6 +375,11 @@ class Plan:
         return places[-1] if places else None
 
     @property
+    def is_divided(self) -> bool:
+        """True if it has a part of the rows, of those that `shard` or a division among ranks makes."""
+        return any(isinstance(step, (Part, RankLanes)) for step in self.steps)
+
+    @property
     def is_elastic(self) -> bool:
         """True if each logical shard has its own rows after all steps, so that they can be redistributed at any state."""
         place = self._split_place

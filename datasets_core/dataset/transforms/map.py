@@ -376,7 +376,7 @@ class Transforms(Rows):
             on_mixed_types,
         )
         other = self._derived("map", *self._seen(), *decisive, new_fingerprint=new_fingerprint)
-        assert other._fingerprint  # now: what the function uses may be changed later
+        assert other._lineage.fingerprint  # now: what the function uses may be changed later
         place = place_of(self, other._lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
         result = mapped(
             self,

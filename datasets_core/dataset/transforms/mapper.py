@@ -91,15 +91,26 @@ class Draft:
         rows = self.block.num_rows
         if all(array is None or len(array) == rows for array in self.arrays):
             return rows
-        lengths = {rows if array is None else len(array) for array in self.arrays}
-        if len(lengths) > 1:
-            pairs = zip(self.names, self.arrays, strict=True)
-            told = ", ".join(f"{name!r}: {rows if array is None else len(array)}" for name, array in pairs)
-            raise CastError(
-                f"The columns of a result have different numbers of rows ({told}). "
-                "Return as many for each, and name in remove_columns= those of before that have others."
-            )
-        return lengths.pop() if lengths else rows
+        pairs = zip(self.names, self.arrays, strict=True)
+        lengths = {name: rows if array is None else len(array) for name, array in pairs}
+        if len(set(lengths.values())) > 1:
+            raise ColumnLengthError(lengths)
+        return next(iter(lengths.values()), rows)
+
+
+class ColumnLengthError(CastError, pa.ArrowInvalid):  # type: ignore[misc]
+    """A function returned columns of different lengths, or of another length than columns that stay."""
+
+    def __init__(self, lengths: Mapping[str, int]) -> None:
+        self.lengths = dict(lengths)
+        told = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
+        super().__init__(
+            f"The columns of a result have one expected length for all, and here different numbers of rows ({told}). "
+            "Return as many for each, and name in remove_columns= those of before that have others."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ColumnLengthError, (self.lengths,)
 
 
 class Assembler:

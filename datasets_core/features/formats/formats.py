@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from datasets_core.features.formats.arrays import Array, Casting
+    from datasets_core.features.types import FixedShape
 
 
 # The formats that rows come in: their names, the arguments that they take, and what a user chose.
@@ -48,7 +49,8 @@ class TabularFormat(NamedTuple):
     Attributes:
         name: for `with_format(name)`.
         from_table: makes a frame of an Arrow table. Its second argument is a function that gives columns as lists of Python
-            objects, where the user does not see what is stored: pictures, say, and with `arrays=True` arrays of a fixed shape.
+            objects, where the user does not see what is stored: pictures, say; with `arrays=True` also arrays of a fixed
+            shape, a column of them as an extension array of pandas.
             The `options` follow by name.
         to_table: makes an Arrow table of a frame.
         package: which frames are from; rows in this format need it.
@@ -91,7 +93,7 @@ def _pandas(table: pa.Table, objects: Objects) -> Any:
 
     made = table.to_pandas()
     for column, values in objects(arrays=True).items():
-        made[column] = pd.Series(values, index=made.index, dtype=object)
+        made[column] = pd.Series(values, index=made.index, dtype=object) if isinstance(values, list) else values
     return made
 
 
@@ -283,7 +285,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 class Objects(Protocol):
     """Gives the columns of a table that the user sees as Python objects; see `TabularFormat`."""
 
-    def __call__(self, *, arrays: bool = False) -> dict[str, list[Any]]: ...
+    def __call__(self, *, arrays: bool = False) -> dict[str, Any]: ...
 
 
 def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader, options: Mapping[str, Any] = _NONE) -> Frame:
@@ -305,11 +307,16 @@ def _extra(package: str) -> str:
 
 def _objects(
     table: pa.Table, features: Mapping[str, FeatureType], reader: RowReader, *, arrays: bool = False
-) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for column in table.column_names:
+        feature = features.get(column)
         if column in reader.decodes:
             found[column] = _decoded(table, column, reader)
+        elif arrays and getattr(feature, "ndim", None) is not None:
+            from datasets_core.features.formats.pandas_arrays import array_column
+
+            found[column] = array_column(table[column], cast("FixedShape", feature))
         elif arrays:
             from datasets_core.features.formats.arrays import STORED, extractor, shapes_of
 

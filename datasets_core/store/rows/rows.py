@@ -229,8 +229,12 @@ class Rows(RowReading):
 
     @property
     def _fingerprint(self) -> str:
-        """The identity of rows and columns: equal wherever the same operations were done to the same rows."""
-        return self._lineage.fingerprint
+        """The identity of rows, columns and format: equal wherever the same operations were done to the same rows."""
+        known, how = self._lineage.fingerprint, self._format
+        if how == RowFormat():
+            return known
+        shown = (how.type, how.columns, how.is_complete, dict(how.kwargs))
+        return fingerprint("format", known, *shown, what="A dataset in this format")
 
     def _derived(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Self:
         """Return a copy to be changed: `operation` with `arguments` describes the change.

@@ -371,10 +371,11 @@ def _decoding(feature: Any, is_on: bool) -> Any:
         return replace(feature, decode=is_on)  # type: ignore[type-var]
     if isinstance(feature, dict):
         return {name: _decoding(inner, is_on) for name, inner in feature.items()}
-    if hasattr(feature, "feature"):
-        other = copy.copy(feature)
-        object.__setattr__(other, "feature", _decoding(feature.feature, is_on))
-        return other
+    for name, change in (("decode", lambda _: is_on), ("feature", lambda inner: _decoding(inner, is_on))):
+        if hasattr(feature, name):
+            other = copy.copy(feature)
+            object.__setattr__(other, name, change(getattr(feature, name)))
+            return other
     return feature
 
 

@@ -21,6 +21,7 @@ from datasets_core.store.chunks import ChangedRowsError
 class Author:
     yields, rereads, merge_columns, read_schema, label = "rows", False, False, None, "reviews"
     is_of_old_datasets = False
+    extra_columns = "raise"
     reads_in_order = False
     denied: tuple[str, ...] = ()
 
@@ -153,6 +154,7 @@ class Part:
 
 class AuthorRowChunks:
     is_of_old_datasets = False
+    extra_columns = "raise"
 
     label = "reviews"
 
