@@ -25,7 +25,9 @@ from datasets_core import (
     List,
     SplitGenerator,
     Value,
+    concatenate_datasets,
     config,
+    interleave_datasets,
     load_dataset,
 )
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, DatasetGenerationCastError, OfflineError
@@ -273,3 +275,15 @@ def test_arrays_of_a_fixed_shape_are_extension_arrays_in_pandas() -> None:
     assert dataset.select([]).to_pandas().dtypes.astype(str).tolist() == ["array[int32]", "array[int8]", "array[int64]"]
     stream = dataset.to_iterable_dataset().with_format("pandas")
     assert next(stream.iter(2))["m"].to_numpy().shape == (2, 2, 2)
+
+
+def test_streams_that_are_put_together_know_their_columns() -> None:
+    one, two = (IterableDataset.from_generator(lambda name=name: iter([{name: 1}, {name: 2}])) for name in "ab")
+    assert one.column_names is None
+    assert concatenate_datasets([one, one]).column_names == interleave_datasets([one, one]).column_names == ["a"]
+    assert concatenate_datasets([one, two]).column_names == ["a", "b"]
+    both = concatenate_datasets([one, two], axis=1)
+    assert (both.column_names, both.num_columns) == (["a", "b"], 2)
+    assert list(both) == [{"a": 1, "b": 1}, {"a": 2, "b": 2}]
+    with pytest.raises(ValueError, match="'a' is duplicated"):
+        list(concatenate_datasets([one, one], axis=1))

@@ -60,13 +60,13 @@ Notices _Call; confine.output: Output; confine.own_files: OwnFiles; confine.pipe
 confine.sent_batches: OtherKey Receiver Sender _Table; confine.served: Served; confine.template: Forked Template;
 dataset.combine: concatenate_datasets interleave_datasets; dataset.constructors: Constructors; dataset.group: DatasetDict;
 dataset.results: CachedResult; dataset.streaming: Streaming; dataset.transforms.calling: ProgressFile;
-dataset.transforms.mapper: ColumnLengthError MapPlan MappedRows; distributed: split_dataset_by_node
-split_for_jax_process split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer;
-engines.engine: Engine get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine
-_Remade; engines.pool: Workers; engines.process: _Nowhere _Observer; engines.serial: SerialEngine; engines.threads:
-StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors:
-DecodingDisabledError InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError
-CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError
+dataset.transforms.mapper: ColumnLengthError MapPlan MappedRows; distributed: split_dataset_by_node split_for_jax_process
+split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer; engines.engine: Engine
+get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool:
+Workers; engines.process: _Nowhere _Observer; engines.serial: SerialEngine; engines.threads: StallTimeout;
+engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors: DecodingDisabledError
+InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError CellCastError
+ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError
 DataFilesNotFoundError DataFilesWarning DatasetBuildError DatasetDiskError DatasetGenerationCastError DatasetGenerationError
 DatasetNotFoundError DatasetsCoreError DefunctDatasetError DeniedAccessError DeniedAccessWarning DisabledRepositoryError
 DownloadError DuplicateKeysError EmptyRepositoryError EmptySplitError ExampleError ExpectedMoreDownloadedFilesError
@@ -88,7 +88,8 @@ exchange.stream_batches: StreamBatches; exchange.stream_files: FileForm Target W
 ParquetSink Sink TextSink; exchange.stream_writing: StreamWrite; exchange.text_files: TextForm; exchange.tf_dataset:
 ForTensorflow; exchange.tfrecord_files: _Jobs _Write; exchange.tfrecord_places: RecordPlaces; exchange.write_journal:
 WriteJournal; features.base: Adopted FieldLists LargeList List Value _SequenceType register_feature; features.codec:
-RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat
+RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat;
+features.formats.pandas_arrays: PandasArrayExtensionArray PandasArrayExtensionDtype; features.media.types: _NameOfBytes
 register_tabular; features.kind_marks: audio_id box_id optional; features.media: Media _OfClass; features.media_paths:
 MediaPaths; features.nesting: Misfit list_array; features.order_free: OrderFreeEncoder; features.pdf: Pdf; features.plain:
 plain_array; features.schema: Features; features.science: BioSequence BioStructure Mesh Nifti; features.sound: AudioMetadata

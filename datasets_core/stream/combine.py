@@ -202,6 +202,10 @@ class RowsOfStreams(Source):
         known = [features for features in each if features is not None]
         return self.joining.features(known) if len(known) == len(each) else None
 
+    def read_names(self) -> tuple[str, ...]:
+        """See `Source.read_names`."""
+        return self._form()[0]
+
     def _form(self) -> Form:
         """Return the columns of all streams; reads one row of those whose columns are unknown."""
         if not self._forms:

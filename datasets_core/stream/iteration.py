@@ -204,13 +204,16 @@ class StreamFacts(DatasetFacts):
 
     @property
     def column_names(self) -> list[str] | None:
-        """Names of the columns; None if only the rows tell."""
-        return None if (found := self._known_features()) is None else list(found)
+        """Names of the columns, or None if only the rows tell; of several streams put together, one row of each is read."""
+        if (found := self._known_features()) is not None:
+            return list(found)
+        names = None if self._plan.steps else self._plan.source.read_names()
+        return None if names is None else list(names)
 
     @property
     def num_columns(self) -> int | None:
-        """Number of columns; None if only the rows tell."""
-        return None if (found := self._known_features()) is None else len(found)
+        """Number of columns; None where `column_names` is None."""
+        return None if (names := self.column_names) is None else len(names)
 
     @property
     def num_shards(self) -> int:

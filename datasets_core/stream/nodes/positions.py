@@ -240,6 +240,10 @@ class Source(ABC):
         """The jobs that generate the rows; None where none do."""
         return None
 
+    def read_names(self) -> tuple[str, ...] | None:
+        """The columns, found by reading one row of each of several streams; None for one stream, whose rows tell them."""
+        return None
+
     @property
     def streams(self) -> tuple[Plan, ...]:
         """The streams that are read as one; none where the rows are those of one."""
