@@ -88,9 +88,10 @@ exchange.stream_batches: StreamBatches; exchange.stream_files: FileForm Target W
 ParquetSink Sink TextSink; exchange.stream_writing: StreamWrite; exchange.text_files: TextForm; exchange.tf_dataset:
 ForTensorflow; exchange.tfrecord_files: _Jobs _Write; exchange.tfrecord_places: RecordPlaces; exchange.write_journal:
 WriteJournal; features.base: Adopted FieldLists LargeList List Value _SequenceType register_feature; features.codec:
-RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat;
-features.formats.pandas_arrays: PandasArrayExtensionArray PandasArrayExtensionDtype; features.media.types: _NameOfBytes
-register_tabular; features.kind_marks: audio_id box_id optional; features.media: Media _OfClass; features.media_paths:
+RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat
+register_tabular; features.formats.pandas_arrays: PandasArrayExtensionArray PandasArrayExtensionDtype;
+features.media.types: _NameOfBytes; features.kind_marks: audio_id box_id optional; features.media: Media _OfClass;
+features.media_paths:
 MediaPaths; features.nesting: Misfit list_array; features.order_free: OrderFreeEncoder; features.pdf: Pdf; features.plain:
 plain_array; features.schema: Features; features.science: BioSequence BioStructure Mesh Nifti; features.sound: AudioMetadata
 AudioSamples Sound _SoundfileReader _TorchcodecReader; features.union: _DifferError; fetch.after_fork: Forkable;
