@@ -225,6 +225,9 @@ def _settings() -> str:
     )
 
 
+_EVERY_ERROR = (object, BaseException, Exception)
+
+
 def _errors() -> str:
     """The page of errors, from their docstrings."""
     parts = [
@@ -232,11 +235,19 @@ def _errors() -> str:
         "All derive from `DatasetsCoreError` (warnings: from `UserWarning`), and from the builtin exception that a caller "
         "would expect. The facts of a message are attributes: `error.file`, `error.line`, `error.row`, `error.split`, …\n",
     ]
-    for name in errors.__all__:
-        value = getattr(errors, name)
-        if inspect.isclass(value):
-            options = ":show-inheritance:\n   :no-inherited-members:"
-            parts.append(f"```{{eval-rst}}\n.. autoexception:: datasets_core.errors.{name}\n   {options}\n```\n")
+    classes = [(name, value) for name in errors.__all__ if inspect.isclass(value := getattr(errors, name))]
+    rows = []
+    for name, value in sorted(classes, key=lambda each: each[0]):
+        caught = [base.__name__ for base in value.__mro__ if base.__module__ == "builtins" and base not in _EVERY_ERROR]
+        summary = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
+        rows.append(f"| `{name}` | {_cell(summary)} | {', '.join(f'`{base}`' for base in caught)} |")
+    parts.append(
+        "## Troubleshooting\n\nFind the class with which the traceback ends. The message says what to do.\n\n"
+        "| class | what happened | also caught by |\n|---|---|---|\n" + "\n".join(rows) + "\n\n## Classes\n"
+    )
+    for name, _ in classes:
+        options = ":show-inheritance:\n   :no-inherited-members:"
+        parts.append(f"```{{eval-rst}}\n.. autoexception:: datasets_core.errors.{name}\n   {options}\n```\n")
     return "\n".join(parts)
 
 

@@ -35,6 +35,8 @@ def test_the_reference_has_every_option_setting_error_and_command(reference: Mod
     assert "| `max_shard_bytes` | `500000000` | size at which a new shard begins. |" in pages["settings.md"]
     assert "| `sep` |" in pages["formats.md"]
     assert "datasets_core.errors.ChecksumVerificationError" in pages["errors.md"]
+    assert "| `ArgumentTypeError` | An argument of the wrong type. | `ValueError`, `TypeError` |" in pages["errors.md"]
+    assert re.search(r"^\| `\w+` \| +\|", pages["errors.md"], re.MULTILINE) is None, "an error without a docstring"
     assert "## `datasets-core cache gc`" in pages["cli.md"]
     assert "datasets_core.load_dataset" in pages["api/loading.md"]
     assert all(re.search(r"\| `\w+` \|[^|]*\| +\|$", page, re.MULTILINE) is None for page in (pages["settings.md"],))

@@ -25,11 +25,11 @@ DOCS = ROOT / "docs"
 COMMANDS = DOCS / "how-to" / "command.md"
 
 
-def _blocks(page: Path, language: str) -> Iterator[tuple[int, str]]:
-    """The line at which each block begins, and its text."""
+def _blocks(page: Path, language: str) -> Iterator[tuple[int, str, str | None]]:
+    """The line at which each block begins, its text, and the text block right below it, which is what it prints."""
     text = page.read_text(encoding="utf-8")
-    for found in re.finditer(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-        yield text.count("\n", 0, found.start(1)), found.group(1)
+    for found in re.finditer(rf"^```{language}\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", text, re.DOTALL | re.MULTILINE):
+        yield text.count("\n", 0, found.start(1)), found.group(1), found.group(2)
 
 
 PAGES = [
@@ -64,12 +64,13 @@ def online(hub: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_its_python_runs(page: Path, checkout: Path, online: Any) -> None:
+def test_its_python_runs(page: Path, checkout: Path, online: Any, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {"__name__": "page"}
     done, skipped = 0, 0
     with config.using(cache_dir=str(checkout / "cache")):
-        for line, text in _blocks(page, "python"):
+        for line, text, printed in _blocks(page, "python"):
             block = text.replace("hf_…", online.token)
+            capsys.readouterr()
             try:
                 exec(compile("\n" * line + block, str(page), "exec"), names)
             except ImportError as error:
@@ -82,11 +83,12 @@ def test_its_python_runs(page: Path, checkout: Path, online: Any) -> None:
                     raise
             else:
                 done += 1
+                assert printed is None or capsys.readouterr().out == printed, f"{page}:{line}"
     assert done or skipped
 
 
 def test_its_commands_run(checkout: Path, online: Any) -> None:
-    (text,) = [block for _, block in _blocks(COMMANDS, "sh") if block.startswith("datasets-core build")]
+    (text,) = [block for _, block, _ in _blocks(COMMANDS, "sh") if block.startswith("datasets-core build")]
     environment = {name: value for name, value in os.environ.items() if name not in _PLACES}
     environment |= {"PYTHONPATH": str(ROOT), "HF_HOME": str(checkout / ".cache" / "huggingface"), "HF_ENDPOINT": online.url}
     for line in text.splitlines():
