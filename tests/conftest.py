@@ -147,7 +147,7 @@ def stopped_in() -> Callable[[Callable[[float], object], str], tuple[ScriptTimeo
     """
 
     def stopped(load: Callable[[float], object], phase: str) -> tuple[ScriptTimeoutError, float]:
-        for seconds in (0.3, 3.0, 30.0):
+        for seconds in (0.3, 1.5, 6.0, 30.0):
             try:
                 load(seconds)
             except ScriptTimeoutError as error:
