@@ -7,7 +7,7 @@ BENCH_OPTIONS ?=
 QUICK ?= tests/test_house.py tests/test_face.py tests/errors tests/meta tests/features
 TEST_EXTRAS ?= test
 
-.PHONY: demo test test-quick lint bench docs map clean
+.PHONY: demo test test-quick lint bench docs map package clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/python scripts/demo/demo.py
@@ -30,6 +30,19 @@ bench: $(VENV)/demo.done
 docs: $(VENV)/docs.done
 	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build
 
+# Source archive and wheel in dist/, checked; the wheel is installed in an empty environment and runs the demo and the lines of the README.
+package: $(VENV)/package.done
+	rm -rf dist build
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/cffconvert --validate
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	build/empty/bin/python -P scripts/demo/demo.py
+	sed -n '/^```python$$/,/^```$$/{/^```/d;p;}' README.md | build/empty/bin/python -P -
+	rm -rf build
+
 map:
 	$(PYTHON) scripts/map.py
 
@@ -48,6 +61,10 @@ $(VENV)/test.done: $(VENV)/made pyproject.toml
 
 $(VENV)/lint.done: $(VENV)/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,lint]"
+	touch $@
+
+$(VENV)/package.done: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[package]"
 	touch $@
 
 $(VENV)/docs.done: $(VENV)/made pyproject.toml

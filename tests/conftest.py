@@ -4,7 +4,8 @@ import dataclasses
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from datasets_core import config
+from datasets_core.errors import ScriptTimeoutError
 
 settings.register_profile("suite", derandomize=True, deadline=None)
 settings.register_profile("campaign", deadline=None)
@@ -85,6 +87,81 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A small Hub, and a home, for all tests of a module; `config.using(**shared_hub.settings)` makes it the endpoint."""
     with _serving(tmp_path_factory.mktemp("shared") / "home", max_retry_wait_seconds=0) as small:
         yield small
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60  # on a machine with much else to do
+    while not is_so():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.001)
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], bool]], None]:
+    """Waits until something is so: `until(path.exists)`."""
+    return _until
+
+
+class _HandClock:
+    """A clock that a test moves; whoever waits by it looks at it all the time."""
+
+    def __init__(self) -> None:
+        self.now, self.num_looks = 1000.0, 0
+
+    def monotonic(self) -> float:
+        self.num_looks += 1
+        return self.now
+
+    def is_looked_at(self) -> None:
+        """Wait until those who wait have seen the time; to be called while somebody waits."""
+        looks = self.num_looks + 10
+        _until(lambda: self.num_looks >= looks)
+
+    def jumps(self, seconds: float) -> None:
+        """Let time pass once somebody waits."""
+        self.is_looked_at()
+        self.now += seconds
+
+    def passes(self, seconds: float) -> None:
+        """Let time pass, and be seen by somebody who waits on."""
+        self.jumps(seconds)
+        self.is_looked_at()
+
+
+@pytest.fixture
+def hand_clock(monkeypatch: pytest.MonkeyPatch) -> _HandClock:
+    """The time of everybody who waits for bytes."""
+    from datasets_core.engines import threads
+
+    made = _HandClock()
+    monkeypatch.setattr(threads, "time", made)
+    monkeypatch.setattr(threads, "_LOG_SECONDS", 0.0)  # so that they look all the time
+    return made
+
+
+@pytest.fixture
+def stopped_in() -> Callable[[Callable[[float], object], str], tuple[ScriptTimeoutError, float]]:
+    """The error of `load(seconds)`, which hangs in a phase, and the seconds that it had.
+
+    It has more of them where a busy machine was still before that phase when they were over.
+    """
+
+    def stopped(load: Callable[[float], object], phase: str) -> tuple[ScriptTimeoutError, float]:
+        for seconds in (0.3, 1.5, 6.0, 30.0):
+            try:
+                load(seconds)
+            except ScriptTimeoutError as error:
+                found = error
+            else:
+                pytest.fail("it was not stopped")
+            cause: BaseException | None = found
+            while cause is not None:  # the frames would keep what was loaded
+                cause = cause.with_traceback(None).__cause__ or cause.__context__
+            if phase in str(found):
+                return found, seconds
+        raise AssertionError(f"{phase!r} is not in: {found}")
+
+    return stopped
 
 
 @pytest.fixture

@@ -94,10 +94,12 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
     """Every node below that runs: imports for type checkers alone do not."""
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
-            yield child
-            yield from _statements(child)
+    left = [node]
+    while left:
+        for child in ast.iter_child_nodes(left.pop()):
+            if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+                yield child
+                left.append(child)
 
 
 def _named(name: str, node: ast.Import | ast.ImportFrom) -> set[str]:
@@ -131,9 +133,10 @@ def _texts(tree: ast.AST) -> set[str]:
     return found - {""}
 
 
+IMPORTS = {name: _imports(name, tree) for name, tree in TREES.items()}
 INNER: dict[str, set[str]] = {
-    name: {found for found in _imports(name, tree) if found.split(".")[0] == "datasets_core"} - {name}
-    for name, tree in TREES.items()
+    name: {found for found in imported if found.split(".")[0] == "datasets_core"} - {name}
+    for name, imported in IMPORTS.items()
     if name != "datasets_core"  # the face of the library: it names everything and opens nothing
 }
 NAMED: dict[str, set[str]] = {
@@ -257,7 +260,7 @@ def _unit(room: str, name: str) -> str:
 
 @pytest.mark.parametrize("package", sorted(OWNERS))
 def test_an_outside_package_has_one_owner(package: str) -> None:
-    users = {name for name, tree in TREES.items() if any(found.split(".")[0] == package for found in _imports(name, tree))}
+    users = {name for name, imported in IMPORTS.items() if any(found.split(".")[0] == package for found in imported)}
     assert users - OWNERS[package] == set()
 
 

@@ -1,5 +1,6 @@
 """`docs/map.md` is what `make map` writes: the same files, with the same entries."""
 
+import functools
 import importlib.util
 import re
 from pathlib import Path
@@ -16,6 +17,11 @@ def _script() -> ModuleType:
     return module
 
 
+@functools.cache
+def _rendered() -> str:
+    return str(_script().rendered())
+
+
 def _entries(text: str) -> dict[str, str]:
     """Every file of a map with what it holds. Imports are left out: they change more often than anyone reads the map."""
     found, folder = {}, ""
@@ -29,16 +35,16 @@ def _entries(text: str) -> dict[str, str]:
 
 def test_the_map_is_up_to_date() -> None:
     committed = (ROOT / "docs" / "map.md").read_text(encoding="utf-8")
-    assert _entries(committed) == _entries(_script().rendered()), "run `make map`"
+    assert _entries(committed) == _entries(_rendered()), "run `make map`"
 
 
 def test_every_source_file_is_in_the_map() -> None:
     paths = [path for folder in ("datasets_core", "builders") for path in (ROOT / folder).rglob("*.py")]
-    assert set(_entries(_script().rendered())) == {path.relative_to(ROOT).as_posix() for path in paths}
+    assert set(_entries(_rendered())) == {path.relative_to(ROOT).as_posix() for path in paths}
 
 
 def test_the_map_does_not_depend_on_the_run() -> None:
-    assert _script().rendered() == _script().rendered()
+    assert _script().rendered() == _rendered()
 
 
 def test_first_sentences() -> None:

@@ -1,5 +1,6 @@
 """How `builders/` becomes `datasets_core.builders`, and what a wheel holds (ARCHITECTURE.md, "Decisions and reasons")."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,15 @@ def test_the_bare_name_of_the_builders_is_refused(tmp_path: Path) -> None:
     assert "ImportError: Import datasets_core.builders" in done.stderr
 
 
+def test_the_changelog_has_the_sections_of_keep_a_changelog() -> None:
+    versions = re.split(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    assert versions[::2] == ["Unreleased", "0.1.0 (unreleased)"]
+    order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+    for text in versions[1::2]:
+        sections = re.findall(r"^### (.+)$", text, re.MULTILINE)
+        assert sections == [section for section in order if section in sections] != []
+
+
 @pytest.mark.slow
 def test_a_wheel_made_from_a_source_archive_carries_the_builders(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
@@ -54,7 +64,8 @@ def test_a_wheel_made_from_a_source_archive_carries_the_builders(tmp_path: Path)
     assert done.returncode == 0, done.stdout + done.stderr
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         source = archive.getnames()
-    assert {"Makefile", "ARCHITECTURE.md", "scripts", "tests"} <= {name.partition("/")[2] for name in source}
+    pages = {"ARCHITECTURE.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md"}
+    assert {"Makefile", "conftest.py", "scripts", "tests", *pages} <= {name.partition("/")[2] for name in source}
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     expected = {f"datasets_core/builders/{path.name}" for path in (ROOT / "builders").glob("*.py")}
     assert expected <= set(names)

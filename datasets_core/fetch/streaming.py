@@ -28,7 +28,7 @@ from datasets_core.fetch.remote import RemoteFile
 from datasets_core.hub_urls import is_hub_url
 
 if TYPE_CHECKING:
-    from datasets_core.fetch.http import RetryPolicy
+    from datasets_core.fetch.http import HttpClient, RetryPolicy
     from datasets_core.fetch.remote_files import RemoteFacts, StreamedAccess
 
 logger = logging.getLogger(__name__)
@@ -433,10 +433,17 @@ def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
     text = os.fspath(path)
     if not files.is_url(text) or text.startswith("file://"):
         return files.local_path(text)
-    manager = StreamingDownloadManager() if is_hub_url(text) else _manager()  # a branch of the Hub may move on
+    manager = StreamingDownloadManager()  # of this file alone: the next reader asks the server for its version anew
+    if not is_hub_url(text):
+        vars(manager)["_connections"] = _client()
     remote = manager.download(text)
     assert isinstance(remote, RemoteFile)
     return remote
 
 
-_manager = cache(StreamingDownloadManager)  # whose connections all of them share
+@cache
+def _client() -> HttpClient:
+    """The connections of all files of `place_of`, and the pauses that their servers asked for."""
+    from datasets_core.fetch.http import HttpClient
+
+    return HttpClient()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from datasets_core.config import settings
+from datasets_core.errors import FileChangedError
 from datasets_core.meta.row_blocks import Ints
 from datasets_core.stream.costs import BlockCosts, Explanation, RankCost, ReadCost, counted, sized
 from datasets_core.stream.nodes.jobs import RowJob
@@ -168,12 +169,12 @@ def explained(plan: Plan, asked: ExplainRequest) -> Explanation:
             return _of_streams(plan, source.streams, text, asked)
         return _of_jobs(source.row_jobs or (), steps, text, asked)
     begun, unknown = time.perf_counter(), sum(index.num_unknown_files for index in source.indexes())
+    latency = _read_footers(source)
+    seconds = time.perf_counter() - begun - (latency or 0.0)
     blocks = rows.blocks
-    seconds = time.perf_counter() - begun
     reader = BlockCosts.of(rows, blocks)
     whole = Plan(source, steps, plan.num_shards)
     head = _Head.of(whole, rows, asked.lanes)
-    latency = _latency(source)
     budget = settings().stream_memory_bytes
     bandwidth = asked.bandwidth or (_LOCAL_BANDWIDTH if reader.is_local else _REMOTE_BANDWIDTH)
     timed = _timed(latency, bandwidth, reader.is_local)
@@ -313,6 +314,18 @@ def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int
     if everything.decoded_bytes and everything.blocks and reader.num_blocks == everything.blocks and whole:
         share = everything.decoded_bytes / whole
     return int(max(window, reader.largest()) * share)
+
+
+def _read_footers(source: Source) -> float | None:
+    """Read all footers, anew where a file changed since its index was saved; return what `_latency` returns."""
+    try:
+        for index in source.indexes():
+            index.whole()
+        return _latency(source)
+    except FileChangedError as error:
+        if not any(index.forget(error.url) for index in source.indexes()):
+            raise
+        return _read_footers(source)
 
 
 # -- time --------------------------------------------------------------------------------------------------------------

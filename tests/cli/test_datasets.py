@@ -490,7 +490,7 @@ def test_a_pull_request_is_told(hub: Any, folder: str, capsys: Out) -> None:
 
 
 def test_what_goes_wrong_is_one_line(hub: Any, folder: str, capsys: Out) -> None:
-    with config.using(hub_timeout_seconds=1.0):
+    with config.using(hub_timeout_seconds=60):
         assert main(["push", folder, "other/name", "--token", hub.token]) == 1
 
     (line,) = capsys.readouterr().err.strip().splitlines()

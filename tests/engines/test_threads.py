@@ -28,7 +28,7 @@ def _is_done_in_a_fork(work):
     if not pid:
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        thread.join(5)
+        thread.join(60)
         os._exit(1 if thread.is_alive() else 0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
@@ -41,13 +41,13 @@ def _while_held(locks, work):
         for lock in locks:
             lock.acquire()
         held.set()
-        gate.wait(20)
+        gate.wait(60)
         for lock in locks:
             lock.release()
 
     holder = threading.Thread(target=hold)
     holder.start()
-    assert held.wait(5)
+    assert held.wait(60)
     try:
         return work()
     finally:
@@ -98,7 +98,7 @@ def test_pieces_on_their_way_are_asked_for_again_in_the_child():
 
         def get_ranges(self, ranges, held, stall_timeout):
             if os.getpid() == parent and ranges[0][0]:
-                gate.wait(20)
+                gate.wait(60)
             return [bytes(stop - start) for start, stop in ranges], held
 
     pieces = Pieces(Slow(), FileVersion(1 << 20, "v"), bytes(1 << 16))
@@ -137,7 +137,7 @@ def test_work_is_done_in_order_by_no_more_threads_than_may_be(pool):
     gate, seen = threading.Semaphore(0), []
 
     def work(number):
-        assert gate.acquire(timeout=10)
+        assert gate.acquire(timeout=60)
         seen.append(number)
         return number
 
@@ -153,7 +153,7 @@ def test_idle_threads_go(pool, monkeypatch):
     monkeypatch.setattr(threads, "_IDLE_SECONDS", 0.01)
     StallTimeout("x", 1).waited_for(pool.submit(lambda: None))
     for thread in _threads():
-        thread.join(5)
+        thread.join(60)
     assert _threads() == []
     assert StallTimeout("x", 1).waited_for(pool.submit(lambda: 5)) == 5
 
@@ -163,14 +163,14 @@ def test_what_work_raises_is_raised_where_it_is_waited_for(pool):
         StallTimeout("x", 1).waited_for(pool.submit(lambda: 1 / 0))
 
 
-def test_too_long_a_wait_is_an_error_that_names_what_for(pool):
+def test_too_long_a_wait_is_an_error_that_names_what_for(pool, hand_clock):
     ended = threading.Event()
-    stall_timeout = StallTimeout("http://h/a", 5_000, seconds=0.05)
+    stall_timeout = StallTimeout("http://h/a", 5_000, seconds=60)
     stall_timeout.on_stop(ended.set)
-    job = pool.submit(lambda: ended.wait(10))
-    with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes came in 0 seconds.*stream_timeout_seconds"):
+    job = pool.submit(lambda: [hand_clock.jumps(61), ended.wait(60)])
+    with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes came in 61 seconds.*stream_timeout_seconds"):
         stall_timeout.waited_for(job, pool)
-    assert job.done.wait(5)
+    assert job.done.wait(60)
     with pytest.raises(StoppedError):
         stall_timeout.told(1)
 
@@ -179,61 +179,55 @@ def test_a_thread_that_never_ends_keeps_no_place(pool):
     gate = threading.Event()
     for _ in range(2):
         with pytest.raises(DownloadError):
-            StallTimeout("x", 1, seconds=0.01).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+            StallTimeout("x", 1, seconds=0.01).waited_for(pool.submit(lambda: gate.wait(60)), pool)
     assert StallTimeout("x", 1).waited_for(pool.submit(lambda: 7)) == 7
     gate.set()
 
 
 def test_what_waits_behind_a_held_up_thread_is_begun_when_that_is_given_up(pool):
     gate = threading.Event()
-    held = [pool.submit(lambda: gate.wait(10)) for _ in range(2)]
+    held = [pool.submit(lambda: gate.wait(60)) for _ in range(2)]
     behind = [pool.submit(lambda number=number: number) for number in range(3)]
     for job in held:
         pool.leave(job)
-    assert [job.done.wait(5) and job.result() for job in behind] == [0, 1, 2]
+    assert [job.done.wait(60) and job.result() for job in behind] == [0, 1, 2]
     gate.set()
 
 
-def test_what_waits_behind_work_that_nobody_waits_for_is_begun_in_the_end(pool):
+def test_what_waits_behind_work_that_nobody_waits_for_is_begun_in_the_end(pool, hand_clock):
     gate = threading.Event()
-    held = [pool.submit(lambda: gate.wait(10)) for _ in range(2)]
-    job = pool.submit(lambda: 7)
-    assert StallTimeout("x", 1, seconds=0.05).waited_for(job, pool) == 7
+    held = [pool.submit(lambda: [hand_clock.jumps(61), gate.wait(60)]), pool.submit(lambda: gate.wait(60))]
+    job = pool.submit(lambda: [gate.is_set(), 7])
+    assert StallTimeout("x", 1, seconds=60).waited_for(job, pool) == [False, 7]
     gate.set()
-    assert all(each.done.wait(5) for each in held)
+    assert all(each.done.wait(60) for each in held)
 
 
-def test_the_time_in_the_queue_is_no_silence(pool):
-    gate, begun = threading.Event(), threading.Event()
-    for _ in range(2):
-        pool.submit(lambda: gate.wait(10))
-    job = pool.submit(lambda: [begun.set(), time.sleep(0.3)])
-    threading.Timer(0.3, gate.set).start()
-    StallTimeout("x", 1, seconds=0.4).waited_for(job)
-    assert begun.is_set()
+def test_the_time_in_the_queue_is_no_silence(pool, hand_clock):
+    gate = threading.Event()
+    pool.submit(lambda: gate.wait(60))
+    pool.submit(lambda: [hand_clock.passes(50), gate.set()])
+    job = pool.submit(lambda: [gate.wait(60), hand_clock.passes(50), "done"])
+    assert StallTimeout("x", 1, seconds=60).waited_for(job)[-1] == "done"
 
 
-def test_a_wait_while_bytes_come_is_none(pool):
-    stall_timeout = StallTimeout("x", 1 << 20, seconds=0.2)
+def test_a_wait_while_bytes_come_is_none(pool, hand_clock):
+    stall_timeout = StallTimeout("x", 1 << 20, seconds=60)
 
     def work():
         for _ in range(6):
-            time.sleep(0.05)
+            hand_clock.passes(50)
             stall_timeout.told(1 << 16)
         return "all"
 
     assert stall_timeout.waited_for(pool.submit(work)) == "all"
 
 
-def test_the_time_in_which_nobody_waits_is_no_silence(pool, monkeypatch):
+def test_the_time_in_which_nobody_waits_is_no_silence(pool, hand_clock):
     stall_timeout = StallTimeout("x", 1 << 20, seconds=60)
-    now = time.monotonic()
-    for day in range(1, 4):  # as long as a training step may take
-        monkeypatch.setattr(threads.time, "monotonic", lambda day=day: now + 86_400 * day)
-        gate = threading.Event()
-        job = pool.submit(lambda gate=gate: gate.wait(10))
-        threading.Timer(0.05, gate.set).start()
-        assert stall_timeout.waited_for(job)
+    for _ in range(3):
+        hand_clock.now += 86_400  # as long as a training step may take
+        assert stall_timeout.waited_for(pool.submit(lambda: [hand_clock.is_looked_at(), "done"]))[-1] == "done"
 
 
 def test_the_silence_of_several_waits_counts_together(pool):
@@ -247,21 +241,21 @@ def test_the_silence_of_several_waits_counts_together(pool):
         trickle()
 
 
-def test_a_long_wait_is_said_in_the_log(pool, monkeypatch, caplog):
-    monkeypatch.setattr(threads, "_LOG_SECONDS", 0.02)
+def test_a_long_wait_is_said_in_the_log(pool, hand_clock, caplog):
     gate = threading.Event()
     with caplog.at_level(logging.WARNING), pytest.raises(DownloadError):
-        StallTimeout("http://h/a", 10, seconds=0.1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+        job = pool.submit(lambda: [hand_clock.passes(50), hand_clock.jumps(50), gate.wait(60)])
+        StallTimeout("http://h/a", 10, seconds=60).waited_for(job, pool)
     gate.set()
-    assert "Waiting for http://h/a: 0 of 10 bytes came" in caplog.text
+    assert "Waiting for http://h/a: 0 of 10 bytes came in 50 seconds" in caplog.text
 
 
-def test_pauses_do_not_count(pool):
-    stall_timeout = StallTimeout("x", 1, seconds=0.1)
+def test_pauses_do_not_count(pool, hand_clock):
+    stall_timeout = StallTimeout("x", 1, seconds=60)
 
     def work():
-        stall_timeout.pauses(10, "the server is busy")
-        time.sleep(0.3)
+        stall_timeout.pauses(100, "the server is busy")
+        hand_clock.passes(150)
         return 1
 
     assert stall_timeout.waited_for(pool.submit(work)) == 1
@@ -271,7 +265,7 @@ def test_the_time_of_the_work_around_holds(pool):
     gate = threading.Event()
     with pytest.raises(files.Overdue):
         threads.done_by(
-            time.monotonic() + 0.05, lambda: StallTimeout("x", 1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
+            time.monotonic() + 0.05, lambda: StallTimeout("x", 1).waited_for(pool.submit(lambda: gate.wait(60)), pool)
         )
     gate.set()
 

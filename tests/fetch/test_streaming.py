@@ -46,6 +46,16 @@ def test_urls_are_of_their_servers(range_server, tmp_path):
 TEXT = b"".join(b"line %d\n" % number for number in range(20_000))
 
 
+@pytest.mark.parametrize("ranged", [True, False])
+def test_the_next_reader_sees_a_file_that_changed(range_server, ranged):
+    """What one reader fetched, perhaps the whole file, is not handed to the next one for as long as the process lives."""
+    range_server.ranged = ranged
+    for content in (b"of the first day", b"of the second day"):
+        file = ranges_of(range_server.put("a.bin", content))
+        assert bytes(file.read([(3, len(content))])[0]) == content[3:]
+        assert bytes(file.tail(3)) == b"day"
+
+
 @pytest.fixture
 def downloads(cache_dir, policy, tmp_path):
     return StreamingDownloadManager("reviews", base_path=str(tmp_path), retries=policy)

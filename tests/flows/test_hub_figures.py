@@ -97,7 +97,7 @@ def test_files_come_side_by_side(hub: Any) -> None:
 
     together = threading.Barrier(8)
     hub.repo("org/eight", {f"data/train-{n:05d}-of-00008.parquet": parquet(n) for n in range(8)})
-    hub.before(lambda request: together.wait(20), "storage", times=8)
+    hub.before(lambda request: together.wait(60), "storage", times=8)
     code = "import datasets_core as d; say(d.load_dataset('org/eight', split='train')['a'][:])"
     assert hub.run(code).value == list(range(8))
     assert not together.broken

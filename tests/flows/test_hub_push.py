@@ -446,7 +446,7 @@ def test_many_shards_are_one_preupload_and_one_commit(hub: Any, push: Any) -> No
 
 def test_shards_are_sent_side_by_side(hub: Any, push: Any) -> None:
     together = threading.Barrier(3)
-    hub.before(lambda request: together.wait(20), "upload", times=3)
+    hub.before(lambda request: together.wait(60), "upload", times=3)
     push(rows(30), num_shards=6)
     assert not together.broken
 

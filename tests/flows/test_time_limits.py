@@ -48,7 +48,7 @@ class Slow(datasets.GeneratorBasedBuilder):
 """
 HOW = {
     "loop": "while True: pass",
-    "sleep": "time.sleep(60)",
+    "sleep": "time.sleep(10**6)",
     "pipe": "with open(FOLDER + '/pipe') as pipe: pipe.read()",
     "expression": "re.match('(a+)+$', 'a' * 60 + 'b')",
 }
@@ -77,33 +77,26 @@ def _left(cache: Path) -> list[Path]:
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("how", ["loop", "sleep", "pipe", "expression"])
-def test_a_script_that_hangs_is_stopped(tmp_path, phase, how):
+def test_a_script_that_hangs_is_stopped(tmp_path, phase, how, stopped_in):
     path = _script(tmp_path / "slow", phase, how)
-    begun = time.monotonic()
 
-    with pytest.raises(ScriptTimeoutError) as caught:
-        load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=0.3)
+    error, given = stopped_in(lambda s: load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=s), PHASES[phase])
 
-    error = caught.value
-    assert time.monotonic() - begun < 10
-    assert PHASES[phase] in str(error)
     assert f"{path}, line 10" in str(error)
-    assert (error.path, error.seconds, error.split) == (str(path), 0.3, "train" if phase == "rows" else None)
+    assert (error.path, error.seconds, error.split) == (str(path), given, "train" if phase == "rows" else None)
     assert error.row == (1 if phase == "rows" else None)
     assert _left(tmp_path / "cache") == []
 
 
 @pytest.mark.skipif(not layers().can_sandbox, reason="nothing confines here")
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_confined_script_that_hangs_is_stopped(tmp_path, phase):
-    path = _script(tmp_path / "slow", phase, "loop")
+def test_a_confined_script_that_hangs_is_stopped(tmp_path, phase, stopped_in):
+    path, options = _script(tmp_path / "slow", phase, "loop"), {"cache_dir": tmp_path / "cache", "trust_remote_code": "sandbox"}
 
-    with pytest.raises(ScriptTimeoutError) as caught:
-        load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=1.5, trust_remote_code="sandbox")
+    error, given = stopped_in(lambda seconds: load_dataset(str(path), timeout=seconds, **options), PHASES[phase])
 
-    assert PHASES[phase] in str(caught.value)
-    assert str(path) in str(caught.value)
-    assert caught.value.seconds == 1.5
+    assert str(path) in str(error)
+    assert error.seconds == given
     assert _left(tmp_path / "cache") == []
 
 
@@ -124,11 +117,10 @@ def test_after_a_script_was_stopped_it_runs_again_from_the_start(tmp_path):
     assert load_dataset(str(path), split="train", cache_dir=tmp_path / "cache", timeout=60)["a"][:] == [0, 1]
 
 
-def test_a_builder_takes_a_limit_too(tmp_path):
+def test_a_builder_takes_a_limit_too(tmp_path, stopped_in):
     path = _script(tmp_path / "slow", "info", "loop")
 
-    with pytest.raises(ScriptTimeoutError, match="making its builder"):
-        load_dataset_builder(str(path), cache_dir=tmp_path / "cache", timeout=0.3)
+    stopped_in(lambda s: load_dataset_builder(str(path), cache_dir=tmp_path / "cache", timeout=s), "making its builder")
 
 
 def test_a_thread_that_cannot_be_stopped_is_told_so_at_once(tmp_path):
@@ -193,5 +185,5 @@ def test_an_interruption_leaves_nothing(tmp_path, phase, options):
 
     assert printed == "interrupted\n"
     assert _left(tmp_path / "cache") == []
-    (path.parent / "slow.py").write_text(path.read_text().replace("time.sleep(60)", "pass"))
+    (path.parent / "slow.py").write_text(path.read_text().replace("time.sleep(10**6)", "pass"))
     assert load_dataset(str(path), split="train", cache_dir=tmp_path / "cache")["a"][:] == [0, 1]

@@ -1,6 +1,5 @@
 """Tests of datasets_core/meta/card.py."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -225,10 +224,8 @@ def test_a_huge_card_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_bomb_is_refused_before_it_grows() -> None:
-    began = time.process_time()
     with pytest.raises(ManifestError):
-        read(bomb(60))
-    assert time.process_time() - began < 1.0
+        read(bomb(60))  # as it grows it would have 10**60 elements
 
 
 OUTWARD = [

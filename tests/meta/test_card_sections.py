@@ -1,7 +1,6 @@
 """The lines of one config, cut out of a card, say what the whole card says of it."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ManifestError
 from datasets_core.meta import card as whole_cards
+from datasets_core.meta import card_sections
 from datasets_core.meta.card import read_card, read_dataset_infos
 from datasets_core.meta.card_sections import LazyCard, LazyDatasetInfos, cut_config, cut_key, entry_lines
 
@@ -174,16 +174,15 @@ def test_a_cut_says_what_the_whole_says(text, config):
         assert [entry for entry in found if str(entry.get("config_name")) == config] == meant
 
 
-def test_a_large_card_is_cut_in_no_time():
+def test_a_large_card_is_cut_unparsed(monkeypatch):
+    monkeypatch.setattr(card_sections, "read_yaml", None)
     entries = "".join(
         f"- config_name: c{number}\n  features:\n" + "".join(f"  - name: f{k}\n    dtype: string\n" for k in range(20))
         for number in range(500)
     )
-    begun = time.process_time()
     cut = cut_config(f"dataset_info:\n{entries}", "dataset_info", "c499")
 
     assert len(cut.lines) == 43
-    assert time.process_time() - begun < 1  # the whole parse takes ten
 
 
 @pytest.mark.parametrize(

@@ -119,10 +119,11 @@ def test_an_empty_folder(tmp_path: Path) -> None:
 
 def test_a_script_that_is_refused_is_not_even_compiled(scripted: Path) -> None:
     (scripted / "found.py").write_text(SCRIPT + "\nthis is not valid Python\n")
+    before = set(sys.modules)
     with pytest.raises(UntrustedScriptError, match=r"found\.py is a dataset script.*trust_remote_code=True"):
         resolve(Request(str(scripted), trust_remote_code=False))
     assert not (scripted / "found.py.ran").exists()
-    assert not any("found_" in name for name in sys.modules)
+    assert not any("found_" in name for name in sys.modules.keys() - before)
 
 
 def test_a_script_in_a_folder_runs_when_trusted(scripted: Path) -> None:

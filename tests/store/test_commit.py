@@ -17,6 +17,7 @@ import fsspec.implementations.memory
 import pyarrow as pa
 import pytest
 
+from datasets_core import config
 from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, DownloadError
 from datasets_core.files import lease_path, locked
 from datasets_core.meta.info import DatasetInfo
@@ -385,8 +386,10 @@ def test_a_build_that_is_killed_at_any_call_leaves_the_next_one_whole(tmp_path: 
 
 @pytest.fixture
 def url() -> Iterator[str]:
+    """A folder of a store whose failures are tried again without a pause."""
     store = fsspec.filesystem("memory")
-    yield "memory://commit/reviews"
+    with config.using(max_retry_wait_seconds=0):
+        yield "memory://commit/reviews"
     store.rm("/commit", recursive=True)
 
 
@@ -430,19 +433,14 @@ def _unreachable(*_: object, **__: object) -> None:
     raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
 
 
-def _no_pause(_: float) -> None:
-    return None
-
-
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.parametrize("for_good", [False, True])
 def test_a_remote_commit_tries_again_and_never_shows_half(
-    url: str, table: pa.Table, build: Build, monkeypatch: pytest.MonkeyPatch, at: int, for_good: bool
+    url: str, table: pa.Table, build: Build, at: int, for_good: bool
 ) -> None:
     build(url, table)
     other = pa.concat_tables([table.slice(50), table.slice(0, 50)]).combine_chunks()
     flaky = _Flaky(at, for_good=for_good)
-    monkeypatch.setattr(commit.time, "sleep", _no_pause)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(commit.files, "filesystem", lambda path, options=None: (flaky, path.removeprefix("memory:/")))
         failed = _fails(lambda: build(url, other))
@@ -470,7 +468,6 @@ def test_what_a_store_raises_becomes_one_error_with_advice(
         calls.append(1)
         raise error
 
-    monkeypatch.setattr(commit.time, "sleep", _no_pause)
     monkeypatch.setattr(fsspec.implementations.memory.MemoryFileSystem, "makedirs", refuse)
     fsspec.filesystem("memory").pipe_file("/commit/other", b"")
     with pytest.raises(DownloadError, match=f"memory://commit/reviews: could not be written .*{advice}"):
@@ -482,7 +479,6 @@ def test_a_store_that_refuses_for_good_is_named(
     url: str, table: pa.Table, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flaky = _Flaky(2, for_good=True)
-    monkeypatch.setattr(commit.time, "sleep", _no_pause)
     monkeypatch.setattr(commit.files, "filesystem", lambda path, options=None: (flaky, path.removeprefix("memory:/")))
     fsspec.filesystem("memory").pipe_file("/commit/other", b"")
     with pytest.raises(DownloadError, match=r"reviews-train-00000-of-00005.*could not be written.*Connection reset"):

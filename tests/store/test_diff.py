@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError, DamagedShardError, DatasetNotFoundError
@@ -238,6 +238,7 @@ def test_a_damaged_shard_is_named(prepare: Prepare) -> None:
         compare(old, new)
 
 
+@settings(max_examples=30)
 @given(st.integers(1, 9), st.integers(1, 9), st.sets(st.integers(0, 19)))
 def test_how_the_rows_are_cut_never_changes_what_differs(
     tmp_path_factory: pytest.TempPathFactory, first: int, second: int, changed: set[int]

@@ -119,6 +119,14 @@ def test_windows_of_a_shuffle_are_told(stream: Any) -> None:
     assert any("do not fit into a shuffle's window" in text for text in small.advice)
 
 
+def test_files_that_changed_since_their_index_was_saved_are_explained_as_they_are(urls: list[str], tmp_path: Path) -> None:
+    for rows in (ROWS, ROWS // 2):
+        for number in range(FILES):
+            pq.write_table(pa.table({"a": list(range(rows))}), tmp_path / "files" / f"{number}.parquet", row_group_size=GROUP)
+        found = load_dataset("parquet", data_files=urls, split="train", streaming=True).explain()
+        assert (found.num_rows, found.num_blocks) == (FILES * rows, FILES * rows // GROUP)
+
+
 def test_blocks_beyond_the_memory_are_named(stream: Any) -> None:
     with using(stream_memory_bytes=10_000):
         found = stream.shuffle(seed=1).explain()

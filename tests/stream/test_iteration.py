@@ -141,7 +141,7 @@ def test_a_walk_that_is_closed_lets_go_and_gives_no_more(tmp_path: Path, form: s
     walk.close()
     assert list(walk) == []
     for thread in begun:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
     assert not any(str(tmp_path) in path for path in _open_files())
     stream.load_state_dict(walk.state_dict())

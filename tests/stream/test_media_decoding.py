@@ -53,7 +53,7 @@ def test_threads_change_nothing_but_who_decodes(change: Any) -> None:
 def test_several_threads_decode(monkeypatch: pytest.MonkeyPatch) -> None:
     names = set()
     decode = Image.decode_stored
-    barrier, calls = threading.Barrier(2, timeout=10), itertools.count()
+    barrier, calls = threading.Barrier(2, timeout=60), itertools.count()
 
     def noted(self: Image, *given: Any) -> Any:
         names.add(threading.current_thread().name)

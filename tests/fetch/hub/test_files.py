@@ -374,7 +374,7 @@ def test_a_killed_download_is_continued_by_the_next_process(hub, snapshot):
 
 
 def _wait(is_so):
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while not is_so() and time.monotonic() < end:
         threading.Event().wait(0.02)
     assert is_so()

@@ -323,7 +323,7 @@ def told(hub: Any, answer: Any = None, *, create_pr: bool = False) -> str | None
     if answer is not None:
         hub.fail(lambda right: answer, "xet-write-token", times=None)
     given = Hub(hub.url, Hub.of().cache, token=hub.token)
-    with config.using(hub_timeout_seconds=0.5):
+    with config.using(hub_timeout_seconds=60 if answer is None else 0.5):
         return upload.hindrance(given, REPO, "a/b", create_pr=create_pr)
 
 

@@ -170,13 +170,13 @@ class Fetches:
             with self.lock:
                 self.begun.append(key)
             if waits:
-                assert self.gate.acquire(timeout=10)
+                assert self.gate.acquire(timeout=60)
             return key
 
         return fetch
 
     def begin(self, count):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while len(self.begun) < count:
             assert time.monotonic() < end, self.begun
             time.sleep(0.001)
@@ -280,7 +280,7 @@ def test_its_threads_go_with_it(fetches):
     gc.collect()
     fetches.let(3)
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert not any(thread.is_alive() for thread in threads)
     assert len(fetches.begun) == 3
 

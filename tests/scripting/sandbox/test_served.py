@@ -89,7 +89,7 @@ def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
     asking = Asking(tmp_path)
     yield asking
     os.close(asking.requests)
-    asking.thread.join(10)
+    asking.thread.join(60)
     os.close(asking.incoming.descriptor)
 
 

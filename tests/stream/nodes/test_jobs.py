@@ -32,7 +32,7 @@ def streams(tmp_path: Path, range_server: Any) -> Any:
 
 
 def test_streams_are_asked_at_the_same_time(streams: list[IterableDataset], range_server: Any) -> None:
-    together = threading.Barrier(4, timeout=10)
+    together = threading.Barrier(4, timeout=60)
 
     def wait(asked: Any) -> None:
         if not together.broken:

@@ -63,7 +63,7 @@ def test_a_process_that_is_forked_while_files_are_asked_asks_them_itself():
     def slow():
         if os.getpid() == parent:
             begun.set()
-            gate.wait(20)
+            gate.wait(60)
         return inner()
 
     files[1].index = slow
@@ -71,12 +71,12 @@ def test_a_process_that_is_forked_while_files_are_asked_asks_them_itself():
     index.reach(1)
     asking = threading.Thread(target=index.whole)
     asking.start()
-    assert begun.wait(5)
+    assert begun.wait(60)
     pid = os.fork()
     if not pid:
         child = threading.Thread(target=lambda: index.whole() == 16 and os._exit(0), daemon=True)
         child.start()
-        child.join(5)
+        child.join(60)
         os._exit(1)
     assert os.waitpid(pid, 0)[1] == 0
     gate.set()

@@ -149,7 +149,7 @@ def fetched(file):
 
 
 def until(is_so):
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while not is_so() and time.monotonic() < end:
         time.sleep(0.001)
     return is_so()
