@@ -260,7 +260,7 @@ def test_lock_writes_the_file_and_finds_that_it_holds(table: str, cache: str, tm
     assert capsys.readouterr().out == f"{lock} is written\n"
     assert json.loads(Path(lock).read_text())["splits"][0]["rows"] == 3
     assert main(words) == 0
-    assert capsys.readouterr().out == f"{lock} holds: nothing moved\n"
+    assert capsys.readouterr().out == f"{lock} is up to date\n"
 
 
 def test_a_lock_that_does_not_hold_is_replaced_by_update_only(table: str, cache: str, tmp_path: Path, capsys: Out) -> None:
@@ -274,7 +274,7 @@ def test_a_lock_that_does_not_hold_is_replaced_by_update_only(table: str, cache:
     assert main([*words, "--update"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("  birds.csv changed (")
-    assert lines[1:] == ["  the split 'train' had 3 rows and has 1", f"{lock} is written"]
+    assert lines[1:] == ["  the split 'train' had 3 rows and has 1", f"{lock} written"]
 
 
 def test_the_lock_is_written_where_one_stands(table: str, cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,10 +289,10 @@ def test_the_lock_is_written_where_one_stands(table: str, cache: str, tmp_path: 
 @pytest.mark.parametrize(
     ("version", "columns", "rows", "level", "said"),
     [
-        ("1.0.1", ("name",), "alba\nbrno\n", "PATCH: nothing differs", "which says enough"),
-        ("1.1.0", ("name", "size"), "alba\nbrno\n", "MINOR", "which says enough"),
-        ("1.0.1", ("name", "size"), "alba\nbrno\n", "MINOR", "which says too little; 1.1.0 or higher would be right"),
-        ("1.1.0", ("name",), "alba\nBRNO\n", "MAJOR", "which says too little; 2.0.0 or higher would be right"),
+        ("1.0.1", ("name",), "alba\nbrno\n", "PATCH: nothing differs", "the version reflects the change"),
+        ("1.1.0", ("name", "size"), "alba\nbrno\n", "MINOR", "the version reflects the change"),
+        ("1.0.1", ("name", "size"), "alba\nbrno\n", "MINOR", "the change is larger than the version says; use 1.1.0 or higher"),
+        ("1.1.0", ("name",), "alba\nBRNO\n", "MAJOR", "the change is larger than the version says; use 2.0.0 or higher"),
         ("0.9.0", ("name",), "alba\nbrno\n", "PATCH", "which goes back; 1.0.0 or higher would be right"),
     ],
 )
