@@ -146,7 +146,7 @@ BAD: dict[str, Bad] = {
     "init of another signature": Bad(
         script(init="def __init__(self):\n    super().__init__()"), "ScriptError", ("__init__", "TypeError"), line=False
     ),
-    "info raises": Bad(script(info="raise KeyError('x')  # HERE"), "ScriptError", ("making its builder", "KeyError: 'x'")),
+    "info raises": Bad(script(info="raise KeyError('x')  # HERE"), "ScriptError", ("creating its builder", "KeyError: 'x'")),
     "info exits": Bad(script(info="raise SystemExit('bye')  # HERE"), "ScriptError", ("SystemExit: bye",)),
     "info gives None": Bad(script(info="pass"), "ConfigurationError", ("_info", "None", "DatasetInfo"), line=False),
     "info gives a dict": Bad(

@@ -190,7 +190,7 @@ def test_the_members_of_an_archive_have_its_hash(commits: HubCommits, monkeypatc
     assert commits.entry(f"zip://y/c.csv::{outer}") == FileEntry(f"zip://y/c.csv::{outer}", 7, "main data/b.csv")
     assert commits.entry(f"zip://y::{outer}") is None
     assert opened == [outer]
-    with pytest.raises(DataFilesNotFoundError, match="behind '::'"):
+    with pytest.raises(DataFilesNotFoundError, match="after '::'"):
         commits.list_folder(f"zip://x::{commits.pinned('hf://datasets/org/name/none.zip')}")
 
 
