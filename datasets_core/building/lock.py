@@ -337,7 +337,7 @@ def _of_keys(old: Mapping[str, Any], new: Mapping[str, Any], what: str, shown: C
         elif key not in old:
             yield f"{what} {key!r} was added ({shown(new[key])})"
         elif json.dumps(old[key], sort_keys=True) != json.dumps(new[key], sort_keys=True):  # 1 is not True
-            yield f"{what} {key!r} was {shown(old[key])} and is {shown(new[key])}"
+            yield f"{what} {key!r} was {shown(old[key])} and is now {shown(new[key])}"
 
 
 def _of_columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -336,5 +336,5 @@ def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(DataFilesNotFoundError, match=r"a\.csv, a source of the dataset, cannot be read"):
         lock_of(builder, str(tmp_path))
-    with pytest.raises(LockDriftError, match=r"a\.csv is gone"), held_to(lock, "dataset.lock", builder, str(tmp_path)):
+    with pytest.raises(LockDriftError, match=r"a\.csv was removed"), held_to(lock, "dataset.lock", builder, str(tmp_path)):
         pass
