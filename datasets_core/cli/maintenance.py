@@ -150,7 +150,7 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
         "Packages": _versions(_NEEDED),
         "Optional packages": _versions(_OPTIONAL),
         "Confinement": {
-            "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not there",
+            "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not available",
             "seccomp": ("available, reports refusals" if found.notices else "available") if found.seccomp else "not available",
             "bwrap": _bwrap(found),
             "user": f"{os.geteuid()}; a sandboxed process drops all capabilities",
@@ -415,7 +415,7 @@ class {camel}(datasets.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
-        # A URL here is downloaded, checked and cached; a relative path is read beside this file.
+        # A URL here is downloaded, checked and cached; a relative path is read next to this file.
         files = dl_manager.download_and_extract({{"train": "data/train.csv", "test": "data/test.csv"}})
         return [datasets.SplitGenerator(name=split, gen_kwargs={{"path": path}}) for split, path in files.items()]
 

@@ -36,7 +36,7 @@ def test_it_says_why_scripts_are_refused(monkeypatch: pytest.MonkeyPatch, capsys
     facts = json.loads(capsys.readouterr().out)
     assert facts["Untrusted scripts"].startswith("are refused because ")
     assert facts["Confinement"]["Landlock"] == "not available"
-    assert "Tried in a confined process" not in facts
+    assert "Tried in a sandboxed process" not in facts
 
 
 # `verify` and `cache`.
@@ -200,7 +200,7 @@ def test_its_own_test_passes(tmp_path: Path) -> None:
 def test_what_exists_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "my_birds").mkdir()
     assert main(["new", "my_birds", "--dir", str(tmp_path)]) == 1
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert list((tmp_path / "my_birds").iterdir()) == []
 
 
@@ -223,7 +223,7 @@ def test_one_is_singular(count: int, words: str) -> None:
     [
         ("again with download_mode='force_redownload', or", "again with --force, or"),
         ("or pass verification_mode='no_checks'.", "or pass --verification-mode no_checks."),
-        ("or name the files by data_files=.", "or name the files by --data-files."),
+        ("or pass the files as data_files=.", "or pass the files as --data-files."),
         ("load_dataset('csv', data_files='http://a/b')", "datasets-core build csv --data-files 'http://a/b'"),
         ("nothing of it", "nothing of it"),
     ],
