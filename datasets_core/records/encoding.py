@@ -70,7 +70,7 @@ class LeafValues:
     values: pa.Array
 
     def row(self, value: int) -> int:
-        """The row of a value."""
+        """Return the row of a value."""
         return _outer(value, self.counts)
 
 
@@ -81,7 +81,7 @@ def _outer(position: int, counts: Sequence[Ints]) -> int:
 
 
 def leaf_values(column: pa.Array, leaf: Leaf) -> LeafValues:
-    """The values of a leaf.
+    """Return the values of a leaf.
 
     Args:
         column: of the rows.
@@ -134,7 +134,7 @@ def _null(is_there: Mask, counts: Sequence[Ints]) -> Misfit:
 
 
 def wire_ints(values: pa.Array) -> Pieces:
-    """Whole numbers, booleans, moments and the like, as varints.
+    """Whole numbers, booleans, timestamps and the like, as varints.
 
     Raises:
         Misfit: a number is beyond int64.
@@ -206,7 +206,7 @@ _LEAST_INT = -(1 << 63)
 
 
 def encode_example(features: Mapping[str, Any]) -> bytes:
-    """The bytes of a `tf.train.Example`: the same ones for the same values, with the keys in their order.
+    """Return the bytes of a `tf.train.Example`: the same ones for the same values, with the keys in their order.
 
     Whole numbers and booleans become an `int64_list`, other numbers a `float_list` (as float32), bytes and text (as UTF-8) a
     `bytes_list`.  A single value is a list of one; numpy arrays, and what numpy takes for one, are flattened in C order.  A
@@ -230,7 +230,7 @@ def encode_example(features: Mapping[str, Any]) -> bytes:
 def encode_sequence_example(
     context: Mapping[str, Any] | None = None, feature_lists: Mapping[str, Iterable[Any] | None] | None = None
 ) -> bytes:
-    """The bytes of a `tf.train.SequenceExample`.
+    """Return the bytes of a `tf.train.SequenceExample`.
 
     Args:
         context: as `encode_example` takes it; None leaves it out.
@@ -255,7 +255,7 @@ def encode_sequence_example(
 
 
 def delimited(tag: bytes, data: bytes) -> bytes:
-    """A field of a message: its tag, how many bytes follow, and these."""
+    """Return a field of a message: its tag, how many bytes follow, and these."""
     return tag + varint(len(data)) + data
 
 
@@ -342,7 +342,7 @@ def feature_of(key: str, value: Any, name: str = "Example") -> Feature:
 
 
 def _checked(key: str, feature: Feature, name: str) -> Feature:
-    """A feature that a user made."""
+    """Return a feature that a user made."""
     found = _of_values(key, list(feature.values), name)
     if found.kind is None or found.kind == feature.kind:
         return Feature(feature.kind, found.values)
@@ -454,13 +454,13 @@ def _ints(key: str, values: Any, name: str) -> bytes:
 
 _MOST_HEADS = 1 << 14  # that are kept, of one column
 _MOST_SIZE = 1 << 16  # limit of the sizes that are distinguished by a table
-_ADVICE = "Mend the value, cast the column, or leave it out"
+_ADVICE = "Fix the value, cast the column, or leave it out"
 
 
 def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, FeatureType] | None = None) -> pa.Array:
     """Return each row as the bytes of a `tf.train.Example`, or of a `SequenceExample` if a column holds lists of lists.
 
-    Columns become features of their names, in their order: whole numbers, booleans and labels an `int64_list`; moments, days
+    Columns become features of their names, in their order: whole numbers, booleans and labels an `int64_list`; timestamps, days
     and durations likewise, as the numbers that Arrow stores; floats a `float_list`, rounded to float32; text and bytes a
     `bytes_list`, and so do images and the like, by the bytes of their files.  Lists and arrays are flattened, the fields of a
     dict become features named `column/field`; a null has no feature.  If lists hold lists of any size, these
@@ -597,7 +597,7 @@ class _Head:
 
 
 def _told_apart(numbers: Ints) -> tuple[Ints, Ints]:
-    """The different ones of some numbers from 0 on, and the place of each among these."""
+    """Return the different ones of some numbers from 0 on, and the place of each among these."""
     if not len(numbers) or numbers.max() >= _MOST_SIZE:
         return np.unique(numbers, return_inverse=True)
     is_there = np.zeros(int(numbers.max()) + 1, bool)
@@ -622,7 +622,7 @@ class _Parts:
 
 
 def _joined(parts: Sequence[Any], count: int) -> pa.LargeBinaryArray:
-    """The parts of each row, one behind the other."""
+    """Return the parts of each row, one behind the other."""
     if all(isinstance(part, pa.Scalar) for part in parts):
         parts = [*parts, Pieces(pa.py_buffer(b""), np.zeros(count + 1, np.int64)).array()]
     return pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))

@@ -126,7 +126,7 @@ def _batch(arrays: Mapping[str, pa.Array], count: int, schema: pa.Schema | None 
 
 
 def _chosen(features: Features, columns: Sequence[str] | None) -> Features:
-    """The features of the columns that are wanted, in their order."""
+    """Return the features of the columns that are requested, in their order."""
     if columns is None:
         return features
     for name in columns:
@@ -277,7 +277,7 @@ class _ByRecords:
         return _batch(arrays, len(block))
 
 
-_MEND = "Mend the record, or give features= or spec= without it"
+_MEND = "Fix the record, or give features= or spec= without it"
 
 
 # -- as they are -------------------------------------------------------------------------------------------------------

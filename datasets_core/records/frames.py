@@ -59,7 +59,7 @@ def masked_crc32c(data: bytes) -> int:
 
 
 def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Crcs:
-    """The masked CRC-32C of each of some ranges of bytes.
+    """Return the masked CRC-32C of each of some ranges of bytes.
 
     Args:
         data: the bytes.
@@ -95,7 +95,7 @@ def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
 
 
 def _are_true(block: RecordBlock, claimed: Crcs) -> bool:
-    """True if all records have the masked CRCs that are claimed; False too where they are compared faster one by one."""
+    """Return True if all records have the masked CRCs that are claimed; False too where they are compared faster one by one."""
     if len(block) < _FEWEST_JOINED or block.num_bytes > _MOST_JOINED_BYTES * len(block):
         return False
     crcs = claimed - np.uint32(_MASK_DELTA)
@@ -180,7 +180,7 @@ def framed(block: RecordBlock) -> pa.Buffer:
 
 
 def record_array(block: RecordBlock) -> pa.Array:
-    """The records of a block as an Arrow array of binary values.
+    """Return the records of a block as an Arrow array of binary values.
 
     >>> record_array(RecordBlock.of([b"a", b"", b"bc"])).to_pylist()
     [b'a', b'', b'bc']
@@ -242,7 +242,7 @@ class Frames:
         starts, stops: where their payloads begin and end.
         end: where the first frame begins that is not one of them.
         needs: size of the frame there in bytes, as far as known.
-        damage: what is wrong with it; None where it may only lack bytes that come later.
+        damage: what is wrong with it; None if it may only lack bytes that come later.
     """
 
     starts: Ints
@@ -285,7 +285,7 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
 
 
 def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
-    """The bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
+    """Return the bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
 
     >>> first_frame(frame(b"one") + b"more"), first_frame(frame(b"one")[:12])
     ((19, None), (19, None))
@@ -305,7 +305,7 @@ def _head_at(data: bytes, at: int, verify: bool) -> tuple[int, Damage | None]:
 
 
 def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
-    """The frames before the first one that is damaged, and its damage."""
+    """Return the frames before the first one that is damaged, and its damage."""
     if len(starts) <= _FEW:
         return _checked_singly(data, starts, stops, heads_only)
     source = np.frombuffer(data, np.uint8)
@@ -353,7 +353,7 @@ def _crc_damage(name: str, what: str, found: int, stored: int) -> Damage:
 
 
 def frame_offsets(block: RecordBlock) -> Ints:
-    """The bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
+    """Return the bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
 
     >>> import io
     >>> [frame_offsets(block).tolist() for block in blocks_of(io.BytesIO(frame(b"one") * 2), name="a.tfrecord")]
@@ -565,7 +565,7 @@ def compression_of(head: bytes) -> str:
 
 
 def inflated(stream: Bytes, *, name: str, compression: str | None = None) -> Bytes:
-    """The plain bytes of a file, whatever of gzip, zlib and neither it is.
+    """Return the plain bytes of a file, whatever of gzip, zlib and neither it is.
 
     Args:
         stream: its bytes, from the first on; it is not closed.

@@ -72,7 +72,7 @@ class RecordFile(ABC):
 
     @abstractmethod
     def opened(self) -> Any:
-        """A context with the bytes from the beginning on, and how many there are; None where that is not known."""
+        """Return a context with the bytes from the beginning on, and how many there are; None if that is not known."""
 
     @abstractmethod
     def version(self) -> FileVersion:
@@ -80,7 +80,7 @@ class RecordFile(ABC):
 
     @abstractmethod
     def at(self, start: int, stop: int) -> bytes:
-        """The bytes from `start` to `stop`, as far as there are any."""
+        """Return the bytes from `start` to `stop`, as far as there are any."""
 
     def close(self) -> None:  # noqa: B027
         """Give back what is held open for `at`; by default nothing is."""
@@ -144,7 +144,7 @@ class LocalRecords(RecordFile):
             return version
 
     def ranges(self) -> LocalRanges:
-        """Any bytes of it, of the version that was seen first."""
+        """Return any bytes of it, of the version that was seen first."""
         found = LocalRanges(self.name)
         if self._version is not None:
             found.hold(self._version)
@@ -181,7 +181,7 @@ class _OneVersion(io.FileIO):
 
 
 class RemoteRecords(RecordFile):
-    """A file elsewhere."""
+    """A remote file."""
 
     def __init__(self, remote: RemoteFile) -> None:
         self.name = redact(str(remote))
@@ -220,7 +220,7 @@ def _at(ranges: RangeFile, start: int, stop: int) -> bytes:
 
 
 class GivenRecords(RecordFile):
-    """A file object of somebody else, from the place on where it stands; it is not closed."""
+    """A file object of a user else, from the place on where it stands; it is not closed."""
 
     def __init__(self, data: IO[bytes]) -> None:
         self.name = redact(str(getattr(data, "name", "the file")))
@@ -322,7 +322,7 @@ class TFRecordReader:
         return chain.from_iterable(self.blocks())
 
     def iterate_with_offsets(self) -> Iterator[tuple[int, bytes]]:
-        """The byte at which the frame of each record begins (of the file, once it is decompressed), and the record."""
+        """Yield the byte at which the frame of each record begins (of the file, once it is decompressed), and the record."""
         for block in self.blocks():
             yield from zip(frame_offsets(block).tolist(), block, strict=True)
 
@@ -390,7 +390,7 @@ class TFRecordReader:
         if found.version is None or found.name != index_name(self.name):
             check_current(found, self._file.ranges())
         elif found.version != self._file.version():
-            raise FileFormatError(found.name, f"{self.name} was written anew after it was made", advice=INDEX_ADVICE)
+            raise FileFormatError(found.name, f"{self.name} was written again after it was made", advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
         """Return the index made from the file itself; see `index`.
@@ -408,7 +408,7 @@ class TFRecordReader:
         return RecordIndex(np.concatenate(places), np.concatenate(lengths), index_name(self.name), is_plain=is_plain)
 
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Some of the records by their numbers, as `range` counts them; no others are read, but of a compressed file.
+        """Yield some of the records by their numbers, as `range` counts them; no others are read, but of a compressed file.
 
         Raises:
             FileFormatError: the index does not fit the file.
@@ -537,7 +537,7 @@ class TFRecordReader:
 
 
 def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = None, verify: bool = True) -> TFRecordReader:
-    """The records of a TFRecord file, to be iterated.
+    """Return the records of a TFRecord file, to be iterated.
 
     Args:
         path, compression, verify: see `TFRecordReader`.

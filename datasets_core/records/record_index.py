@@ -77,7 +77,7 @@ class RecordIndex:
         return int(self.offsets[-1] + self.lengths[-1]) if len(self) else 0
 
     def bytes_of(self, start: int, stop: int) -> tuple[int, int]:
-        """The bytes of the frames of records `start` to `stop`, without the last."""
+        """Return the bytes of the frames of records `start` to `stop`, without the last."""
         if start >= stop:
             return 0, 0
         return int(self.offsets[start]), int(self.offsets[stop - 1] + self.lengths[stop - 1])

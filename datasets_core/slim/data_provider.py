@@ -72,7 +72,7 @@ class DataProvider(ABC):
         return [sample[item] for item in items]
 
     def list_items(self) -> list[str]:
-        """The names of the items."""
+        """Return the names of the items."""
         return list(self._items)
 
     def num_samples(self) -> int | None:
@@ -393,7 +393,7 @@ def _close(running: list[UnitThreads]) -> None:
 
 
 def _size(path: str) -> int | None:
-    """The bytes of a local file; None of what is elsewhere, or not there."""
+    """Return the bytes of a local file; None of what is elsewhere, or not there."""
     if files.is_url(str(path)):
         return None
     try:

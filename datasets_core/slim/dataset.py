@@ -205,7 +205,7 @@ def _made(reader: Any, kwargs: Mapping[str, Any]) -> SampleReader:
     try:
         made = reader(**kwargs)
     except TypeError as error:
-        raise ArgumentTypeError(f"The reader cannot be made with {kwargs!r}: {error}. Mend reader_kwargs.") from error
+        raise ArgumentTypeError(f"The reader cannot be made with {kwargs!r}: {error}. Fix reader_kwargs.") from error
     if isinstance(made, SampleReader):
         return made
     if callable(getattr(made, "samples", None)):
@@ -238,7 +238,7 @@ class _Adapted(SampleReader):
 
 
 def named(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) -> list[Any]:
-    """A reader and its arguments in words that are the same in every process, for fingerprints.
+    """Return a reader and its arguments in words that are the same in every process, for fingerprints.
 
     >>> named(TextLineReader, {"skip_header_lines": 1})
     ['TextLineReader', ['skip_header_lines', 1]]
@@ -304,7 +304,7 @@ class Dataset:
         raise AttributeError(f"This dataset has no field {name!r}. Fields: {', '.join(map(repr, self.__dict__))}.")
 
     def list_items(self) -> list[str]:
-        """The items that the decoder makes, in its order.
+        """Return the items that the decoder makes, in its order.
 
         >>> from datasets_core import slim
         >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 0, {}).list_items()

@@ -60,7 +60,7 @@ class LookupTable:
 
     @classmethod
     def _copied(cls, table: Any) -> Any:
-        """A table of TensorFlow as one of these."""
+        """Return a table of TensorFlow as one of these."""
         parts = [*table.export(), table.default_value] if hasattr(table, "export") and hasattr(table, "default_value") else []
         if not parts or not all(hasattr(part, "numpy") for part in parts):
             raise ArgumentTypeError(
@@ -138,7 +138,7 @@ def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
 
 
 def _resolved(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape with a number for its -1, for so many values."""
+    """Return the shape with a number for its -1, for so many values."""
     known = math.prod(size for size in shape if size != -1)
     if -1 in shape:
         if known and count % known == 0:
@@ -146,11 +146,11 @@ def _resolved(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     elif known == count:
         return shape
     values = "1 value" if count == 1 else f"{count:,} values"
-    raise ItemError(f"{values} cannot take the shape {list(shape)}", advice="Mend the record, or give the shape that it has")
+    raise ItemError(f"{values} cannot take the shape {list(shape)}", advice="Fix the record, or give the shape that it has")
 
 
 def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """An array in another shape.
+    """Return an array in another shape.
 
     Args:
         value: the array.
@@ -166,7 +166,7 @@ def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
 
 
 def sparse_reshaped(value: SparseValue, shape: tuple[int, ...]) -> SparseValue:
-    """A sparse array in another shape: each value keeps its place in the order of rows.
+    """Return a sparse array in another shape: each value keeps its place in the order of rows.
 
     Args:
         value: the sparse array.
@@ -220,7 +220,7 @@ def _check_places(value: SparseValue) -> None:
     indices, shape = value.indices, value.dense_shape
     if indices.shape != (len(value.values), len(shape)):
         counts = f"{len(indices):,} places and {len(value.values):,} values in {len(shape)} dimensions"
-        raise ItemError(f"a sparse array has {counts}", advice="Mend the record, so that each value has one place")
+        raise ItemError(f"a sparse array has {counts}", advice="Fix the record, so that each value has one place")
     if not len(indices):
         return
     outside = ((indices < 0) | (indices >= shape)).any(axis=1)
@@ -235,7 +235,7 @@ def _check_places(value: SparseValue) -> None:
 
 
 def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.int64]:
-    """The places in the order of rows, as one number each."""
+    """Return the places in the order of rows, as one number each."""
     if math.prod(shape) > np.iinfo(np.int64).max:
         raise ItemError(f"a sparse array of shape {shape} has more places than can be counted")
     flat = np.zeros(len(indices), np.int64)
@@ -245,7 +245,7 @@ def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.in
 
 
 def as_sparse(array: npt.NDArray[Any]) -> SparseValue:
-    """An array as a sparse one that has each of its values.
+    """Return an array as a sparse one that has each of its values.
 
     >>> as_sparse(np.array([[5, 6]])).indices.tolist()
     [[0, 0], [0, 1]]
@@ -306,7 +306,7 @@ class ItemHandler(ABC):
 
     @abstractmethod
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
-        """The item.
+        """Return the item.
 
         Args:
             keys_to_tensors: key → its parsed value: a numpy array, or a `SparseValue` where the length varies.
@@ -463,7 +463,7 @@ def _is_empty(item: Any) -> bool:
 
 
 def as_dense(value: Any) -> npt.NDArray[Any]:
-    """A parsed value as an array; of a sparse one its values where they fill it."""
+    """Return a parsed value as an array; of a sparse one its values where they fill it."""
     if isinstance(value, SparseValue):
         return dense(value, None)
     return value.values if isinstance(value, RaggedValue) else np.asarray(value)

@@ -22,7 +22,7 @@ _POINT = ("y", "x")
 
 
 def _full_keys(handler: str, keys: Sequence[str] | None, default: Sequence[str], prefix: str | None) -> list[str]:
-    """The keys with the prefix before each, where there are as many as there should be."""
+    """Return the keys with the prefix before each, where there are as many as there should be."""
     chosen = [keys] if isinstance(keys, str) else list(default if keys is None else keys)
     if len(chosen) != len(default):
         raise ConfigurationError(f"{handler} takes {len(default)} keys, not {len(chosen)}: {chosen}. Give {list(default)}.")
@@ -102,7 +102,7 @@ class _CoordinatesSequence(ItemHandler):
 
 
 def _steps(key: str, value: Any) -> SparseValue:
-    """The values of a key in the steps of a sequence, as a sparse array of two dimensions."""
+    """Return the values of a key in the steps of a sequence, as a sparse array of two dimensions."""
     found = value if isinstance(value, SparseValue) else as_sparse(as_dense(value))
     if len(found.dense_shape) != 2:
         advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
@@ -179,7 +179,7 @@ class NumBoxesSequence(ItemHandler):
             others = _counts(key, keys_to_tensors[key])
             if not np.array_equal(counts, others):
                 told = f"{self.keys[0]!r} has {_told(counts)} boxes in its steps and {key!r} {_told(others)}"
-                raise ItemError(told, advice="Mend the record, or give check_consistency=False")
+                raise ItemError(told, advice="Fix the record, or give check_consistency=False")
         return counts
 
 
@@ -199,11 +199,11 @@ def _told(counts: npt.NDArray[np.int64]) -> str:
     return f"{shown}" if len(counts) <= 10 else f"{str(shown)[:-1]}, …]"
 
 
-# Pictures as arrays of 8 bits, by Pillow: of the formats that TensorFlow decodes, with the channels that it gives.
+# Images as arrays of 8 bits, by Pillow: of the formats that TensorFlow decodes, with the channels that it gives.
 
 
 CHANNELS = (0, 1, 3, 4)
-"""Supported numbers of channels; 0 for that of the picture."""
+"""Supported numbers of channels; 0 for that of the image."""
 _GRAY = (9797, 19234, 3737)  # of red, green and blue, in 1/32768: libpng's, which rounds down
 _FORMATS = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),
@@ -219,22 +219,22 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = None) -> Pixels:
-    """Return the pixels of a picture: `[height, width, channels]`; for animations `[frames, height, width, channels]`.
+    """Return the pixels of an image: `[height, width, channels]`; for animations `[frames, height, width, channels]`.
 
     Args:
         data: the bytes of its file.
         channels: one of `CHANNELS`.
-        shape: the target shape; a picture with another number of pixels is refused before it is decoded.
+        shape: the target shape; an image with another number of pixels is refused before it is decoded.
 
     Raises:
-        ItemError: not a picture, a damaged or a huge one, or not of the shape or the channels.
+        ItemError: not an image, a damaged or a huge one, or not of the shape or the channels.
         MissingDependencyError: Pillow is not installed.
 
     >>> try:
     ...     decode_picture(b"a wren", 3)
     ... except ItemError as error:
     ...     print(error)
-    The bytes b'a wren' begin no PNG, JPEG, GIF, BMP or WebP. Mend the record, or give raw images the format 'raw'.
+    The bytes b'a wren' begin no PNG, JPEG, GIF, BMP or WebP. Fix the record, or give raw images the format 'raw'.
     """
     format_ = _format_of(data)
     if channels not in _POSSIBLE.get(format_, CHANNELS):
@@ -261,13 +261,13 @@ def _format_of(data: bytes) -> str:
     found = next((name for name, starts in _FORMATS.items() if data.startswith(starts)), None)
     if found is None or (found == "WEBP" and data[8:12] != b"WEBP"):
         shown = f"the bytes {data[:8]!r} begin" if data else "no bytes make"
-        advice = "Mend the record, or give raw images the format 'raw'"
+        advice = "Fix the record, or give raw images the format 'raw'"
         raise ItemError(f"{shown} no PNG, JPEG, GIF, BMP or WebP", advice=advice)
     return found
 
 
 def _check_size(pillow: Any, size: tuple[int, int], frames: int, channels: int, shape: tuple[int, ...] | None) -> None:
-    """Refuse what would take far more memory than a picture does, or does not fit in any case."""
+    """Refuse what would take far more memory than an image does, or does not fit in any case."""
     width, height = size
     most = pillow.MAX_IMAGE_PIXELS
     if most is not None and width * height * frames > 2 * most:
@@ -304,7 +304,7 @@ def _single(image: Any, data: bytes, channels: int) -> Pixels:
 
 
 def _own_mode(image: Any, data: bytes) -> str:
-    """The mode whose channels are those that the file itself has."""
+    """Return the mode whose channels are those that the file itself has."""
     if image.mode in ("1", "L"):
         return "L"
     if image.mode == "P":
@@ -332,7 +332,7 @@ def _gray(colours: Pixels) -> Pixels:
 
 
 def _four_bytes(data: bytes) -> Pixels | None:
-    """The pixels of a BMP of four bytes each, whose last one Pillow does not give; None of any other BMP."""
+    """Return the pixels of a BMP of four bytes each, whose last one Pillow does not give; None of any other BMP."""
     rows = _rows(data, 4)
     return None if rows is None else np.ascontiguousarray(rows[..., [2, 1, 0, 3]])
 
@@ -345,7 +345,7 @@ def _bare_gray(data: bytes) -> Pixels | None:
 
 
 def _rows(data: bytes, size: int) -> Pixels | None:
-    """The bytes of a BMP with so many for each pixel, from its upper row on; None of any other BMP."""
+    """Return the bytes of a BMP with so many for each pixel, from its upper row on; None of any other BMP."""
     if len(data) < 34:
         return None
     (start,) = struct.unpack_from("<I", data, 10)
@@ -360,7 +360,7 @@ def _rows(data: bytes, size: int) -> Pixels | None:
     return pixels[::-1] if height > 0 else pixels
 
 
-# `Image`: the item handler that decodes pictures, and the raw bytes of arrays, by the rules that TensorFlow has for
+# `Image`: the item handler that decodes images, and the raw bytes of arrays, by the rules that TensorFlow has for
 # them.
 
 
@@ -369,19 +369,19 @@ _METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 
 
 class Image(ItemHandler):
-    """A picture as an array `[height, width, channels]`; of a GIF and a WebP `[frames, height, width, channels]`.
+    """An image as an array `[height, width, channels]`; of a GIF and a WebP `[frames, height, width, channels]`.
 
     The format is detected by the first bytes: PNG, JPEG, GIF, BMP or WebP. For the format `raw` or `RAW` the bytes are
-    those of the array itself, little-endian. Pictures have 8 bits per channel, whatever `dtype` they are then converted to,
+    those of the array itself, little-endian. Images have 8 bits per channel, whatever `dtype` they are then converted to,
     and are not rotated by their Exif data.
 
     Args:
         image_key: the key of the bytes; default `"image/encoded"`.
         format_key: the key of the format; default `"image/format"`.
         shape: the shape of the array, which it must fit; raw bytes without a shape are an array of one dimension.
-        channels: 1 for gray, 3 for RGB, 4 for RGBA; 0 for those of the picture.
+        channels: 1 for gray, 3 for RGB, 4 for RGBA; 0 for those of the image.
         dtype: of the array: of numpy, its name, or TensorFlow's.
-        repeated: True for any number of pictures of one size: the array has one more dimension.
+        repeated: True for any number of images of one size: the array has one more dimension.
         dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`; has no effect: Pillow is accurate. So the pixels
             of a JPEG differ by a few levels from those of TensorFlow, which is fast by default.
 
@@ -464,7 +464,7 @@ def _dtype_of(given: Any) -> np.dtype[Any]:
 
 
 def _strings(key: str, value: Any) -> list[bytes]:
-    """The strings of a key, in whatever form its spec gives them."""
+    """Return the strings of a key, in whatever form its spec gives them."""
     found = value.values if isinstance(value, SparseValue | RaggedValue) else np.asarray(value)
     strings = found.reshape(-1).tolist()
     if not all(isinstance(one, bytes) for one in strings):
@@ -518,7 +518,7 @@ class SparseTensor(ItemHandler):
         values = _flat(keys_to_tensors[self._values_key])
         if len(where.values) != len(values):
             counts = f"{len(where.values):,} places and {self._values_key!r} {len(values):,} values"
-            raise ItemError(f"{self._indices_key!r} has {counts}", advice="Mend the record, so that each value has one place")
+            raise ItemError(f"{self._indices_key!r} has {counts}", advice="Fix the record, so that each value has one place")
         places = np.asarray(where.values)
         if places.dtype.kind not in "iuf":
             raise ItemError(f"{self._indices_key!r} holds no numbers", advice="Give the key of the places as indices_key")

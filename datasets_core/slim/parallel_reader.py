@@ -401,7 +401,7 @@ class _Ahead(OwnThreads):
                 self.changed.notify_all()
 
     def next_number(self) -> int | None:
-        """The number of an element to make, once there is room for it; None where nothing is to be made any more."""
+        """Return the number of an element to make, once there is room for it; None if nothing is to be made any more."""
         with self.changed:
             while not self.is_closed and self.end is None:
                 if self.asked - self.first < self.capacity:
@@ -411,7 +411,7 @@ class _Ahead(OwnThreads):
             return None
 
     def one(self, number: int) -> tuple[Any] | None:
-        """The element, or None where there is none."""
+        """Return the element, or None if there is none."""
         try:
             return (self.take(),)
         except BaseException as error:  # raised where it would be given

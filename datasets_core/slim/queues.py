@@ -63,7 +63,7 @@ class QueueRunners:
 
     @staticmethod
     def current() -> QueueRunners | None:
-        """The block that the running code is in."""
+        """Return the block that the running code is in."""
         block = _entered.get()
         return block if block is not None and block._is_open else None
 
@@ -105,7 +105,7 @@ def register(runner: Runner) -> None:
 
 
 def whole_number(name: str, value: Any, least: int | None = None, *, advice: str = "Give one") -> int:
-    """A number as Python has it, if it is a whole one.
+    """Return a number as Python has it, if it is a whole one.
 
     Args:
         name: what it is, as the message names it.
@@ -130,7 +130,7 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
 
 
 def is_whole(value: Any, least: int | None = None) -> bool:
-    """True if something is a whole number, from the least on.
+    """Return True if something is a whole number, from the least on.
 
     >>> is_whole(3), is_whole(3, least=4), is_whole(True), is_whole(3.0)
     (True, False, False, False)
@@ -215,7 +215,7 @@ def _batches(
 
 
 def batch_of(samples: Sequence[Mapping[str, Any]], *, ragged: Ragged = "error", padding: Any = 0) -> dict[str, Any]:
-    """Some samples as one.
+    """Return some samples as one.
 
     Args:
         samples: at least one; all with the same items.
@@ -312,7 +312,7 @@ class Arrivals(Protocol[T]):
     """Source of the samples of a queue."""
 
     def take(self, least: int, most: int) -> list[T]:
-        """The next samples: those that are there, at most `most`; `least` are waited for.
+        """Return the next samples: those that are there, at most `most`; `least` are waited for.
 
         Fewer than `least` are the last ones.
         """
@@ -467,7 +467,7 @@ class RandomQueue(Generic[T]):
 
 
 def _pulled(entries: list[T], place: int) -> T:
-    """The sample at a place, which the last one takes."""
+    """Return the sample at a place, which the last one takes."""
     last = entries.pop()
     if place == len(entries):
         return last
@@ -476,7 +476,7 @@ def _pulled(entries: list[T], place: int) -> T:
 
 
 def checked_sizes(capacity: Any, minimum: Any) -> tuple[int, int]:
-    """The sizes of a queue that shuffles, if it can have them.
+    """Return the sizes of a queue that shuffles, if it can have them.
 
     Raises:
         ConfigurationError: it cannot.
@@ -495,7 +495,7 @@ def checked_sizes(capacity: Any, minimum: Any) -> tuple[int, int]:
 
 
 def checked_capacity(capacity: Any) -> int:
-    """The capacity of a queue, if it can be so large.
+    """Return the capacity of a queue, if it can be so large.
 
     Raises:
         ConfigurationError: it cannot.

@@ -488,6 +488,6 @@ def test_a_compressed_file_is_seen_through(build):
 
 def test_a_gz_that_unpacks_to_far_too_much_is_refused_by_the_users_name(path):
     path.write_bytes(gzip.compress(b"1\n" * 1_000_000) * 60)
-    with pytest.raises(UnsafeArchiveError, match=r"user\.csv\.gz: unpacks to more than 200 times its size"):
+    with pytest.raises(UnsafeArchiveError, match=r"user\.csv\.gz: extracts to more than 200 times its size"):
         for _ in read_csv(Source(str(path), "user.csv.gz"), CsvConfig().form(), None):
             pass

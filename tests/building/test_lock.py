@@ -82,7 +82,7 @@ PARTS: list[tuple[dict[str, Any], str]] = [
     ({"options": {"sep": ";", "header": False}}, "the option 'header' was None and is now False"),
     ({"splits": LOCK.splits[:1]}, "the split 'test' was removed (5 rows)"),  # type: ignore[index]
     ({"splits": LOCK.splits[::-1]}, "the splits have another order: test, train"),  # type: ignore[index]
-    ({"library_versions": {**LOCK.library_versions, "pyarrow": "27.0.0"}}, "the library 'pyarrow' was 26.0.1 and is now 27.0.0"),
+    ({"library_versions": {**LOCK.library_versions, "pyarrow": "27.0.0"}}, "the library 'pyarrow' was 26.0.1"),
     ({"files": (A,)}, "https://example.org/b.csv was removed (13 bytes, sha256 2222222222222222)"),
     ({"files": (A, B, LockedFile("path", "c", 1, "3" * 64))}, "c was added (1 bytes, sha256 3333333333333333)"),
 ]  # fmt: skip

@@ -115,7 +115,7 @@ def test_it_opens_as_text_and_as_bytes(path, folder):
 
 @pytest.mark.parametrize("mode", ["w", "a", "r+", "x", "b", "rbt", ""])
 def test_it_is_never_written(path, mode):
-    with pytest.raises(ConfigurationError, match="Use .r. or .rb."):
+    with pytest.raises(ConfigurationError, match="Use 'r' or 'rb'"):
         path.open(mode)
 
 

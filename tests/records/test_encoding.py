@@ -201,7 +201,7 @@ def test_many_columns_and_sizes() -> None:
 def test_errors_name_row_and_column(column: pa.Array, row: int) -> None:
     encoder = ExampleEncoder(Features({"x": {"y": Features.from_arrow_schema(pa.schema([("y", column.type)]))["y"]}}))
     batch = pa.RecordBatch.from_arrays([pa.StructArray.from_arrays([column], ["y"])], ["x"])
-    with pytest.raises(CellCastError, match=rf"Row {100 + row}, column 'x\.y': .*\. Mend the value") as caught:
+    with pytest.raises(CellCastError, match=rf"Row {100 + row}, column 'x\.y': .*\. Fix the value") as caught:
         encoder.encode(batch, 100)
     assert caught.value.row == 100 + row
 

@@ -335,7 +335,7 @@ def test_a_stream_that_fails_keeps_what_came_before() -> None:
         def read(self, size: int, /) -> bytes:
             for part in self.parts:
                 return part
-            raise DownloadError("a.gz", "the connection broke")
+            raise DownloadError("a.gz", "the connection was lost")
 
     found: list[bytes] = []
     with pytest.raises(DownloadError):
@@ -541,11 +541,11 @@ def test_records_before_a_failure_of_the_stream_come_first() -> None:
         def read(self, size: int, /) -> bytes:
             part = next(self.parts)
             if not part:
-                raise DownloadError("a.tfrecord", "the connection broke")
+                raise DownloadError("a.tfrecord", "the connection was lost")
             return part
 
     found: list[bytes] = []
-    with pytest.raises(DownloadError, match="the connection broke"):
+    with pytest.raises(DownloadError, match="the connection was lost"):
         for block in blocks_of(Fails(), name="a.tfrecord"):
             found += block
     assert found == RECORDS[:2]

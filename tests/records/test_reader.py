@@ -412,7 +412,7 @@ def test_an_index_in_memory_is_of_one_version_of_the_file(tmp_path: Path) -> Non
     assert list(TFRecordReader(path, index=index).records(1, 2)) == RECORDS[1:2]
     path.write_bytes(DATA_TFRECORD_READER)
     os.utime(path, ns=(0, 10**18))
-    with pytest.raises(FileFormatError, match="was written anew"):
+    with pytest.raises(FileFormatError, match="was written again"):
         list(TFRecordReader(path, index=index).records(1, 2))
 
 

@@ -33,7 +33,7 @@ _NAMES = {
 
 
 def dtype_name(given: Any) -> Any:
-    """The name of a type of a spec, from what users write for one; what is none of the three comes back as it is.
+    """Return the name of a type of a spec, from what users write for one; what is none of the three comes back as it is.
 
     >>> dtype_name(np.int64), dtype_name(float), dtype_name("string"), dtype_name("int32")
     ('int64', 'float32', 'string', 'int32')
@@ -141,7 +141,7 @@ class RaggedFeature:
 
 
 def _partition(given: Any) -> Any:
-    """A partition of ours, from ours or TensorFlow's."""
+    """Return a partition of ours, from ours or TensorFlow's."""
     kind = _PARTITIONS.get(type(given).__name__)
     if kind is None or isinstance(given, kind):
         return given
@@ -180,7 +180,7 @@ def _sizes(shape: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A default value without arrays, so that specs can be compared."""
+    """Return a default value without arrays, so that specs can be compared."""
     if hasattr(value, "numpy"):
         value = value.numpy()
     elif getattr(getattr(value, "op", None), "type", None) == "Const":
@@ -433,7 +433,7 @@ def _check_together(specs: Mapping[str, Spec]) -> None:
 
 
 def _uses(name: str, spec: Spec) -> list[tuple[str, str]]:
-    """Each key that a spec reads, and in which form."""
+    """Return each key that a spec reads, and in which form."""
     if isinstance(spec, SparseFeature):
         return [*((key, "sparse int64") for key in spec.index_keys), (spec.value_key, f"sparse {spec.dtype}")]
     if isinstance(spec, RaggedFeature):
@@ -444,7 +444,7 @@ def _uses(name: str, spec: Spec) -> list[tuple[str, str]]:
 
 
 def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[Any]:
-    """A default value as a flat array.
+    """Return a default value as a flat array.
 
     Args:
         given: a value, or lists of them.
@@ -490,7 +490,7 @@ def _leaves(given: Any) -> Any:
 
 
 def spec_keys(specs: Mapping[str, Spec]) -> list[str]:
-    """The keys of the wire that specs read, each of them once.
+    """Return the keys of the wire that specs read, each of them once.
 
     >>> spec_keys({"x": SparseFeature("ix", "value", "float32", 100), "y": VarLenFeature("int64")})
     ['ix', 'value', 'y']
@@ -500,7 +500,7 @@ def spec_keys(specs: Mapping[str, Spec]) -> list[str]:
 
 
 def spec_feature(spec: Spec, *, steps: bool = False) -> FeatureType:
-    """The kind of the column that holds what a spec gives.
+    """Return the kind of the column that holds what a spec gives.
 
     Args:
         spec: a checked spec.

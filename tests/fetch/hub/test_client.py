@@ -398,7 +398,7 @@ def test_offline_a_revision_is_what_it_was_and_nobody_is_asked(hub: Any, how: st
         assert asking.commit("org/name", local_only=how == "call") == before
         assert asking.commit("org/name", before.sha, local_only=how == "call").files == before.files
         for revision in ("other", "f" * 40, before.sha[:7]):
-            with pytest.raises(OfflineError, match=f"does not know '{revision}'"):
+            with pytest.raises(OfflineError, match=f"does not have '{revision}'"):
                 asking.commit("org/name", revision, local_only=how == "call")
     assert hub.requests == []
 
