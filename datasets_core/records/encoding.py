@@ -106,7 +106,7 @@ def leaf_values(column: pa.Array, leaf: Leaf) -> LeafValues:
         if step != ANY:
             wrong = lengths != step if is_there is None else is_there & (lengths != step)
             if wrong.any():
-                reason = f"a list or array of {lengths[wrong][0]} elements stands where its feature says {step}"
+                reason = f"a list or array of {lengths[wrong][0]} elements has another size than its feature, {step}"
                 raise Misfit(_outer(int(np.argmax(wrong)), counts), reason)
         counts.append(lengths)
         array = child
@@ -125,12 +125,12 @@ def _field(array: pa.Array, name: str, counts: Sequence[Ints], *, is_media: bool
         missing = pc.and_(fields[MEDIA_BYTES].is_null(), fields["path"].is_valid())
         if pc.any(missing).as_py():
             place = pc.index(missing, True).as_py()
-            raise Misfit(_outer(place, counts), f"the bytes of {fields['path'][place].as_py()!r} are not in the rows")
+            raise Misfit(_outer(place, counts), f"the content of {fields['path'][place].as_py()!r} is not in the rows")
     return fields[name]
 
 
 def _null(is_there: Mask, counts: Sequence[Ints]) -> Misfit:
-    return Misfit(_outer(int(np.argmin(is_there)), counts), "a list or array holds None, which TFRecord files have no form of")
+    return Misfit(_outer(int(np.argmin(is_there)), counts), "a list or array contains None, which TFRecord files cannot store")
 
 
 def wire_ints(values: pa.Array) -> Pieces:
@@ -145,7 +145,7 @@ def wire_ints(values: pa.Array) -> Pieces:
     numbers = raw_values(values.buffers()[1], kind, values)
     if kind == "uint64" and len(numbers) and numbers.max() > _MOST_INT:
         place = int(np.argmax(numbers > _MOST_INT))
-        raise Misfit(place, f"{numbers[place]} is beyond int64, which is what TFRecord files hold")
+        raise Misfit(place, f"{numbers[place]} is beyond int64, the type of TFRecord files")
     data, widths = varints(numbers.astype(np.int64, copy=False))
     return Pieces(pa.py_buffer(data), offsets_of(widths))
 
@@ -167,7 +167,7 @@ def wire_floats(values: pa.Array) -> tuple[Pieces, int | None]:
             beyond = differs & np.isinf(floats)
             if beyond.any():
                 place = int(np.argmax(beyond))
-                raise Misfit(place, f"{float(numbers[place])!r} is beyond float32, which is what TFRecord files hold")
+                raise Misfit(place, f"{float(numbers[place])!r} is beyond float32, the type of TFRecord files")
             rounded = int(np.argmax(differs))
     return Pieces(pa.py_buffer(np.ascontiguousarray(floats)), np.arange(0, 4 * len(floats) + 1, 4, dtype=np.int64)), rounded
 
@@ -261,13 +261,13 @@ def delimited(tag: bytes, data: bytes) -> bytes:
 
 def _whole(data: bytes, name: str) -> bytes:
     if len(data) > MOST_BYTES:
-        raise ExampleError(name, f"takes {len(data):,} bytes, and readers take less than 2 GiB", advice="Make several of it")
+        raise ExampleError(name, f"takes {len(data):,} bytes, but readers are limited to 2 GiB", advice="Split it")
     return data
 
 
 def _items(given: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
     if not isinstance(given, Mapping):
-        raise ExampleError(name, f"{type(given).__name__} is not a dict of features", advice="Give names and their values")
+        raise ExampleError(name, f"{type(given).__name__} is not a dict of features", advice="Pass names and their values")
     return given.items()
 
 
@@ -286,7 +286,7 @@ def _key(key: Any, name: str) -> bytes:
     try:
         return delimited(FIRST, key.encode())
     except UnicodeEncodeError:
-        raise ExampleError(name, f"has the key {key!r}, which UTF-8 has no form of", advice="Rename it") from None
+        raise ExampleError(name, f"has the key {key!r}, which UTF-8 cannot encode", advice="Rename it") from None
 
 
 def _steps(key: str, steps: Any) -> bytes:
@@ -338,7 +338,7 @@ def feature_of(key: str, value: Any, name: str = "Example") -> Feature:
         return _of_values(key, list(value), name)
     if hasattr(value, "__array__"):
         return _of_array(key, np.asarray(value).reshape(-1), name)
-    raise _refused(key, f"is {_shown(value)}", name, "Give numbers, text or bytes, a list of them, or an array")
+    raise _refused(key, f"is {_shown(value)}", name, "Pass numbers, strings or bytes, a list of them, or an array")
 
 
 def _checked(key: str, feature: Feature, name: str) -> Feature:
@@ -360,7 +360,7 @@ def _of_array(key: str, values: npt.NDArray[Any], name: str) -> Feature:
     if kind in "SUO":
         found = _of_values(key, values.tolist(), name)
         return found if kind == "O" else Feature("bytes", found.values)
-    raise _refused(key, f"holds {values.dtype}", name, "Give numbers, text or bytes")
+    raise _refused(key, f"holds {values.dtype}", name, "Pass numbers, strings or bytes")
 
 
 def _of_values(key: str, values: list[Any], name: str) -> Feature:
@@ -372,7 +372,7 @@ def _of_values(key: str, values: list[Any], name: str) -> Feature:
     if kinds == {"int64"}:
         return Feature("int64", list(map(int, values)))
     if "bytes" in kinds:
-        raise _refused(key, "mixes numbers with text or bytes", name, "Give values of one kind")
+        raise _refused(key, "mixes numbers with text or bytes", name, "Pass values of one kind")
     return Feature("float", _as_floats(key, values, name))
 
 
@@ -380,7 +380,7 @@ def _as_floats(key: str, values: list[Any], name: str) -> list[float]:
     try:
         return list(map(float, values))
     except OverflowError:
-        raise _refused(key, "holds a number beyond what float32 holds", name, "Scale it, or give it as text") from None
+        raise _refused(key, "has a number beyond float32", name, "Scale it, or pass it as text") from None
 
 
 def _kind_of(key: str, given: type, name: str) -> Kind:
@@ -391,17 +391,17 @@ def _kind_of(key: str, given: type, name: str) -> Kind:
     if issubclass(given, (float, np.floating)):
         return "float"
     if issubclass(given, (list, tuple, np.ndarray)):
-        advice = "Flatten it, give it as one numpy array, or use encode_sequence_example for lists of lists"
+        advice = "Flatten it, pass one numpy array, or use encode_sequence_example for lists of lists"
         raise _refused(key, "holds lists in a list", name, advice)
     what = "None" if given is type(None) else f"a value of type {given.__name__}"
-    raise _refused(key, f"holds {what}", name, "Give numbers, text or bytes")
+    raise _refused(key, f"holds {what}", name, "Pass numbers, strings or bytes")
 
 
 def _bytes_of(key: str, value: Any, name: str) -> bytes:
     try:
         return value.encode() if isinstance(value, str) else bytes(value)
     except UnicodeEncodeError:
-        raise _refused(key, f"holds {_shown(value)}, which UTF-8 has no form of", name, "Give bytes") from None
+        raise _refused(key, f"has {_shown(value)}, which UTF-8 cannot encode", name, "Pass bytes") from None
 
 
 def _shown(value: Any) -> str:
@@ -437,13 +437,13 @@ def _floats(key: str, values: Any, name: str) -> bytes:
         return struct.pack(f"<{len(values)}f", *values)
     except OverflowError:
         value = next(value for value in values if _MOST_FLOAT < abs(value) < float("inf"))
-    raise _refused(key, f"holds {value!r}, which is beyond what float32 holds", name, "Scale it, or give it as text")
+    raise _refused(key, f"has {value!r}, which is beyond float32", name, "Scale it, or pass it as text")
 
 
 def _ints(key: str, values: Any, name: str) -> bytes:
     if not _LEAST_INT <= min(values) <= max(values) <= _MOST_INT:
         value = next(value for value in values if not _LEAST_INT <= value <= _MOST_INT)
-        raise _refused(key, f"holds {value}, which is beyond what int64 holds", name, "Give it as text")
+        raise _refused(key, f"has {value}, which is beyond int64", name, "Pass it as text")
     if len(values) > _FEW:
         return varints(np.array(values, np.int64))[0].tobytes()
     return b"".join([varint(value & 0xFFFFFFFFFFFFFFFF) for value in values])
@@ -481,7 +481,7 @@ def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, Fea
     {'box': Feature(kind='float', values=[])}
     """
     if not isinstance(batch, pa.RecordBatch | pa.Table):
-        raise ArgumentTypeError(f"A {type(batch).__name__} is not a batch of rows. Give a pyarrow RecordBatch or Table.")
+        raise ArgumentTypeError(f"A {type(batch).__name__} is not a batch of rows. Pass a pyarrow RecordBatch or Table.")
     if features is None:
         features = Features.from_arrow_schema(batch.schema)
     else:
@@ -543,8 +543,8 @@ class ExampleEncoder:
         sizes = context.sizes + lists.sizes
         if len(sizes) and (most := int(sizes.max())) > MOST_BYTES - 32:
             raise CastError(
-                f"Row {first + int(np.argmax(sizes))} makes a message of {most:,} bytes, and readers take less than 2 GiB. "
-                "Make several rows of it."
+                f"Row {first + int(np.argmax(sizes))} makes a message of {most:,} bytes, but readers are limited to 2 GiB. "
+                "Split it into several rows."
             )
         parts = [self._before_context.of(context.sizes).data, *context.parts]
         if self.is_sequence:

@@ -277,22 +277,22 @@ def _kind_of(stored: pa.DataType, path: str) -> Kind | None:
         return "float"
     if is_text(stored) or is_binary(stored):
         return "bytes"
-    raise CastError(f"Column {path!r}: TFRecord files have no form of {stored}. Cast it to numbers or text, or leave it out.")
+    raise CastError(f"Column {path!r}: TFRecord files cannot store {stored}. Cast it to numbers or text, or remove it.")
 
 
 def _check(leaf: Leaf) -> None:
     first, *inner = leaf.sizes or (0,)
     if leaf.has_steps and (inner[0] != ANY or ANY in inner[1:]):
         raise CastError(
-            f"Column {leaf.path!r}: TFRecord files have no form of lists of any size within lists of lists. "
-            "Flatten it, or leave it out."
+            f"Column {leaf.path!r}: TFRecord files cannot store lists of any size within lists of lists. "
+            "Flatten it, or remove it."
         )
     if first == ANY and 0 in inner:
-        raise CastError(f"Column {leaf.path!r}: of arrays without elements nothing would say how many there are. Leave it out.")
+        raise CastError(f"Column {leaf.path!r}: the number of empty arrays cannot be stored. Remove it.")
     try:
         leaf.key.encode()
     except UnicodeEncodeError:
-        raise ConfigurationError(f"The name of column {leaf.path!r} has no form in UTF-8. Rename it.") from None
+        raise ConfigurationError(f"The name of column {leaf.path!r} cannot be encoded as UTF-8. Rename it.") from None
 
 
 Found: TypeAlias = "Mapping[str, WireColumn | SequenceColumn]"
@@ -400,7 +400,7 @@ def _kind(of_key: Any, steps_of_key: Any, key: str, wanted: Wanted, where: Where
             continue
         if found not in wanted.kinds or kind not in (None, found):
             asked = " or ".join(wanted.kinds if kind is None or found not in wanted.kinds else (kind,))
-            raise where.error(int(column.present.argmax()), key, f"has {found} values, and {asked} values are asked for")
+            raise where.error(int(column.present.argmax()), key, f"has {found} values, but {asked} values are requested")
         kind = found
     return kind or wanted.kinds[0]
 
@@ -429,12 +429,12 @@ class LeafNode:
             return pa.nulls(count, self.arrow_type)
         column = found[self.key]
         if isinstance(column, SequenceColumn):
-            raise Misfit(int(column.present.argmax()), f"is a feature list, and {self.feature!r} is one value", self.key)
+            raise Misfit(int(column.present.argmax()), f"is a feature list, but {self.feature!r} is a single value", self.key)
         lengths = np.diff(column.offsets)
         wrong = lengths != column.present
         if wrong.any():
             index = int(wrong.argmax())
-            raise Misfit(index, f"has {counted(lengths[index])}, and {self.feature!r} is one value", self.key)
+            raise Misfit(index, f"has {counted(lengths[index])}, but {self.feature!r} is a single value", self.key)
         values = column.values if column.present.all() else spread(column.values, column.present)
         try:
             return typed_values(values, self.feature)
@@ -526,7 +526,7 @@ class ListNode:
         values = np.diff(column.offsets)
         if inner.size is None:
             if column.present.any():
-                reason = "holds lists of any size, and is not a feature list, which alone tells where each ends"
+                reason = "has lists of any size, which only a feature list can store"
                 raise Misfit(int(column.present.argmax()), reason, key)
             return values
         if inner.size == 0:
@@ -534,7 +534,7 @@ class ListNode:
         wrong = values % inner.size != 0
         if wrong.any():
             index = int(wrong.argmax())
-            raise Misfit(index, f"has {counted(values[index])}, which make no elements of {inner.size:,}", key)
+            raise Misfit(index, f"has {counted(values[index])}, which is not a multiple of {inner.size:,}", key)
         return values // inner.size
 
     def _check(self, lengths: Lengths, present: Mask, inner: Wanted, key: str) -> None:
@@ -544,7 +544,7 @@ class ListNode:
         if wrong.any():
             index = int(wrong.argmax())
             size = inner.size or 1
-            reason = f"has {counted(lengths[index] * size)}, and {self.length * size:,} are asked for"
+            reason = f"has {counted(lengths[index] * size)}, but {self.length * size:,} are requested"
             raise Misfit(index, reason, key)
 
 

@@ -208,7 +208,7 @@ def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
     """
     if not isinstance(array, pa.BinaryArray | pa.LargeBinaryArray) or array.null_count:
         found = "nulls in it" if getattr(array, "null_count", 0) else str(getattr(array, "type", type(array).__name__))
-        raise ArgumentTypeError(f"Records are taken from an Arrow array of binary, and this has {found}. Cast it, or fill it.")
+        raise ArgumentTypeError(f"Records must be an Arrow array of binary without nulls, found {found}. Cast it.")
     array = array.cast(pa.large_binary())
     _, places, data = array.buffers()
     bounds = np.frombuffer(places, np.int64, len(array) + 1, 8 * array.offset) if len(array) else np.zeros(1, np.int64)
@@ -349,7 +349,7 @@ def _data_damage(payload: bytes, crc: int) -> Damage | None:
 
 
 def _crc_damage(name: str, what: str, found: int, stored: int) -> Damage:
-    return Damage(name, f"{what} has the CRC {found:#010x}, and {stored:#010x} is on record")
+    return Damage(name, f"{what} has the CRC {found:#010x}, but {stored:#010x} is recorded")
 
 
 def frame_offsets(block: RecordBlock) -> Ints:
@@ -468,7 +468,7 @@ def read_some(stream: Bytes, count: int, name: str) -> bytes:
         return found
     if isinstance(found, bytearray | memoryview):
         return bytes(found)
-    raise ArgumentTypeError(f"{name} gives {type(found).__name__} where bytes are read. Open it with mode 'rb'.")
+    raise ArgumentTypeError(f"{name} returned {type(found).__name__} instead of bytes. Open it with mode 'rb'.")
 
 
 def cut(rest: bytes, needs: int, there: int) -> Damage:
@@ -480,8 +480,8 @@ def cut(rest: bytes, needs: int, there: int) -> Damage:
         there: the number of bytes that the file has.
     """
     if len(rest) < HEAD_BYTES:
-        return Damage("cut in header", f"the file ends behind {len(rest)} bytes of the {HEAD_BYTES} of its head")
-    reason = f"its length says {needs - FRAME_BYTES:,} bytes of data, and with their CRC {there - HEAD_BYTES:,} bytes are there"
+        return Damage("cut in header", f"the file ends after {len(rest)} of {HEAD_BYTES} bytes of its header")
+    reason = f"its length is {needs - FRAME_BYTES:,} bytes, but with the CRC only {there - HEAD_BYTES:,} bytes follow"
     return Damage("cut in data", reason)
 
 
@@ -500,7 +500,7 @@ def damaged(
     """
     reason = damage.reason
     if record == offset == 0 and damage.name in ("length CRC", "cut in header") and (kind := _foreign(data)):
-        reason, advice = f"{reason}; it begins as {kind} does", "Give a TFRecord file"
+        reason, advice = f"{reason}; it begins like {kind}", "Pass a TFRecord file"
     return DamagedRecordError(name, damage.name, record=record, offset=offset, reason=reason, advice=advice)
 
 
@@ -508,7 +508,7 @@ def _foreign(data: bytes) -> str | None:
     if looks_like_html(data):
         return "a web page"
     if is_lfs_pointer(data):
-        return "the text that Git-LFS keeps in the place of a file"
+        return "a Git LFS pointer"
     kind = kind_of(data[:_SNIFFED_BYTES])
     if kind:
         return f"a file of the kind {kind}"
@@ -541,7 +541,7 @@ def checked_compression(compression: str | None) -> str | None:
     if known is None or known in ("", "GZIP", "ZLIB"):
         return known
     raise ConfigurationError(
-        f"compression={compression!r} is none of TFRecord files. Give 'GZIP', 'ZLIB', '' for none, or None: the file tells."
+        f"compression={compression!r} is not supported. Pass 'GZIP', 'ZLIB', '' for none, or None to detect it."
     )
 
 
@@ -676,7 +676,7 @@ class Inflated:
         kind = self._compression.lower()
         reason = f"the {kind} data are damaged ({error})"
         if not self._has_begun and not count:
-            reason = f"bytes that are not {kind} follow its end" if self._is_first_done else f"it does not begin as {kind} does"
+            reason = f"bytes that are not {kind} follow its end" if self._is_first_done else f"it does not begin like {kind}"
         self._failure = self._fault(f"damaged {kind}", reason)
         return b"".join(parts)
 
@@ -686,7 +686,7 @@ class Inflated:
             self._is_done = True
         elif not out:
             kind = self._compression.lower()
-            self._failure = self._fault(f"cut {kind}", f"the {kind} data stop before their end")
+            self._failure = self._fault(f"cut {kind}", f"the {kind} data is truncated")
         return out
 
     def _fault(self, damage: str, reason: str) -> DamagedRecordError:

@@ -91,7 +91,7 @@ def method_of(decoder: Any, *names: str) -> Any:
         method = getattr(decoder, name, None)
         if callable(method):
             return method
-    raise ConfigurationError(f"A dataset's decoder has a method {names[0]}, and {decoder!r} has none. Give a slim.DataDecoder.")
+    raise ConfigurationError(f"The decoder {decoder!r} has no method {names[0]}. Pass a slim.DataDecoder.")
 
 
 def chosen_items(items: Sequence[str] | None, known: Sequence[str]) -> list[str]:

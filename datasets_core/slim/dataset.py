@@ -194,10 +194,10 @@ def reader_maker(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) ->
     if isinstance(reader, type) and not issubclass(reader, SampleReader) and reader.__module__.startswith(_OTHERS):
         name = reader.__name__.removesuffix("V2")
         if name not in _OF_OTHERS:
-            raise ArgumentTypeError(f"There is no reader in the place of {name}. Give one of: {', '.join(_OF_OTHERS)}.")
+            raise ArgumentTypeError(f"There is no replacement for the reader {name}. Pass one of: {', '.join(_OF_OTHERS)}.")
         reader = _OF_OTHERS[name]
     if not callable(reader):
-        raise ArgumentTypeError(f"A dataset's reader is a class as slim.TFRecordReader, not {reader!r}. Give one.")
+        raise ArgumentTypeError(f"The reader must be a class such as slim.TFRecordReader, not {reader!r}.")
     return partial(_made, reader, kwargs)
 
 
@@ -210,7 +210,7 @@ def _made(reader: Any, kwargs: Mapping[str, Any]) -> SampleReader:
         return made
     if callable(getattr(made, "samples", None)):
         return _Adapted(made)
-    raise ArgumentTypeError(f"{made!r} reads no samples. Derive its class from slim.SampleReader.")
+    raise ArgumentTypeError(f"{made!r} is not a reader. Derive its class from slim.SampleReader.")
 
 
 class _Adapted(SampleReader):

@@ -167,7 +167,7 @@ class DatasetDataProvider(DataProvider, Runner):
         sizes = common_queue_capacity, common_queue_min
         capacity, minimum = checked_sizes(*sizes) if shuffle else (checked_capacity(common_queue_capacity), 0)
         if format not in ("numpy", "torch"):
-            raise ConfigurationError(f"format={format!r} is none that items can have. Give 'numpy' or 'torch'.")
+            raise ConfigurationError(f"format={format!r} is unknown. Pass 'numpy' or 'torch'.")
         number = checked_seed(seed) if shuffle else None
         self._stream = SampleStream(
             "The provider",

@@ -33,7 +33,7 @@ class LookupTable:
 
     def __init__(self, vocabulary: Mapping[Any, Any] | Iterable[Any], default_value: Any = -1) -> None:
         if isinstance(vocabulary, str | bytes):
-            raise ArgumentTypeError(f"{vocabulary!r} is not a vocabulary. Give a dict, or a list of values.")
+            raise ArgumentTypeError(f"{vocabulary!r} is not a vocabulary. Pass a dict, or a list of values.")
         pairs = vocabulary.items() if isinstance(vocabulary, Mapping) else ((word, k) for k, word in enumerate(vocabulary))
         self._known = {_plain(word): _plain(number) for word, number in pairs}
         self._factory = getattr(vocabulary, "default_factory", None)
@@ -56,7 +56,7 @@ class LookupTable:
             return table
         if isinstance(table, Mapping):
             return cls(table, default_value=None)
-        raise ArgumentTypeError(f"table={table!r} is not a table. Give slim.LookupTable({{…}}, default_value=-1), or a dict.")
+        raise ArgumentTypeError(f"table={table!r} is not a table. Pass slim.LookupTable({{…}}, default_value=-1), or a dict.")
 
     @classmethod
     def _copied(cls, table: Any) -> Any:
@@ -98,7 +98,7 @@ class LookupTable:
     def _missing(self, value: Any) -> Any:
         if self._factory is not None:
             return _plain(self._factory())
-        advice = "Give a table with a default: slim.LookupTable({…}, default_value=-1)"
+        advice = "Pass a table with a default: slim.LookupTable({…}, default_value=-1)"
         raise ItemError(f"the table has no {value!r}", advice=advice)
 
 
@@ -131,9 +131,9 @@ def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
     try:
         sizes = tuple(operator.index(size) for size in shape)
     except TypeError:
-        raise ConfigurationError(f"{what} {shape!r} is not a list of integers. Give one, as [2, -1].") from None
+        raise ConfigurationError(f"{what} {shape!r} is not a list of integers. Pass for example [2, -1].") from None
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
-        raise ConfigurationError(f"{what} {list(sizes)} is not a valid shape. Give sizes from 0 on, at most one of them -1.")
+        raise ConfigurationError(f"{what} {list(sizes)} is not a valid shape. Pass non-negative sizes, at most one of them -1.")
     return sizes
 
 
@@ -146,7 +146,7 @@ def _resolved(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     elif known == count:
         return shape
     values = "1 value" if count == 1 else f"{count:,} values"
-    raise ItemError(f"{values} cannot take the shape {list(shape)}", advice="Fix the record, or give the shape that it has")
+    raise ItemError(f"{values} do not fit the shape {list(shape)}", advice="Fix the record, or pass its actual shape")
 
 
 def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -226,12 +226,12 @@ def _check_places(value: SparseValue) -> None:
     outside = ((indices < 0) | (indices >= shape)).any(axis=1)
     if outside.any():
         place = indices[int(outside.argmax())].tolist()
-        raise ItemError(f"a value stands at {place}, outside of the array's shape {shape.tolist()}")
+        raise ItemError(f"a value is at {place}, outside the array's shape {shape.tolist()}")
     flat = _flat(indices, shape.tolist())
     wrong = np.diff(flat) <= 0
     if wrong.any():
         place = indices[int(wrong.argmax()) + 1].tolist()
-        raise ItemError(f"the value at {place} stands behind one whose place is the same or later")
+        raise ItemError(f"the value at {place} follows one at the same or a later place")
 
 
 def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.int64]:
@@ -278,7 +278,7 @@ def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
         is_held = isinstance(fill, bool | int) or (isinstance(fill, float) and dtype.kind == "f")
     if not is_held:
         named = "strings" if dtype.hasobject else dtype.name
-        raise ItemError(f"default_value={default_value!r} is not a value of an array of {named}", advice="Give one that is")
+        raise ItemError(f"default_value={default_value!r} is not a value of an array of {named}", advice="Pass one that is")
     return fill
 
 
@@ -334,7 +334,7 @@ class ItemHandlerCallback(ItemHandler):
     def __init__(self, keys: str | Sequence[str], func: Callable[[dict[str, Any]], Any]) -> None:
         super().__init__(keys)
         if not callable(func):
-            raise ArgumentTypeError(f"func={func!r} cannot be called. Give a function of a dict of keys and values.")
+            raise ArgumentTypeError(f"func={func!r} is not callable. Pass a function of a dict of keys and values.")
         self._func = func
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -446,7 +446,7 @@ class BackupHandler(ItemHandler):
     def __init__(self, handler: ItemHandler, backup: ItemHandler) -> None:
         for name, given in (("handler", handler), ("backup", backup)):
             if not isinstance(given, ItemHandler):
-                raise ArgumentTypeError(f"{name}={given!r} is not an ItemHandler. Give one, as slim.Tensor('key').")
+                raise ArgumentTypeError(f"{name}={given!r} is not an ItemHandler. Pass for example slim.Tensor('key').")
         self._handler, self._backup = handler, backup
         super().__init__([*handler.keys, *backup.keys])
 

@@ -25,7 +25,7 @@ def _full_keys(handler: str, keys: Sequence[str] | None, default: Sequence[str],
     """Return the keys with the prefix before each, where there are as many as there should be."""
     chosen = [keys] if isinstance(keys, str) else list(default if keys is None else keys)
     if len(chosen) != len(default):
-        raise ConfigurationError(f"{handler} takes {len(default)} keys, not {len(chosen)}: {chosen}. Give {list(default)}.")
+        raise ConfigurationError(f"{handler} takes {len(default)} keys, not {len(chosen)}: {chosen}. Pass {list(default)}.")
     return [f"{prefix or ''}{key}" for key in chosen]
 
 
@@ -35,7 +35,7 @@ def _together(parts: Iterable[tuple[tuple[int, ...], np.dtype[Any]]], keys: Sequ
     if len(set(found)) > 1:
         named = zip(keys, found, strict=True)
         told = ", ".join(f"{key!r} {list(shape)} of {_named(dtype)}" for key, (shape, dtype) in named)
-        raise ItemError(f"the coordinates do not go together: {told}")
+        raise ItemError(f"the coordinates do not match: {told}")
 
 
 def _named(dtype: np.dtype[Any]) -> str:
@@ -105,7 +105,7 @@ def _steps(key: str, value: Any) -> SparseValue:
     """Return the values of a key in the steps of a sequence, as a sparse array of two dimensions."""
     found = value if isinstance(value, SparseValue) else as_sparse(as_dense(value))
     if len(found.dense_shape) != 2:
-        advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
+        advice = "Pass the key of a feature list of a SequenceExample, read by VarLenFeature"
         raise ItemError(f"{key!r} has {len(found.dense_shape)} dimensions, not time and place in it", advice=advice)
     return found
 
@@ -168,7 +168,7 @@ class NumBoxesSequence(ItemHandler):
 
     def __init__(self, keys: str | Sequence[str] | None = None, check_consistency: bool = True) -> None:
         if not keys:
-            raise ConfigurationError("NumBoxesSequence has no keys. Give those of the coordinates, as ['ymin', 'xmin'].")
+            raise ConfigurationError("NumBoxesSequence has no keys. Pass those of the coordinates, such as ['ymin', 'xmin'].")
         super().__init__(keys)
         self._check_consistency = check_consistency
 
@@ -187,7 +187,7 @@ def _counts(key: str, value: Any) -> npt.NDArray[np.int64]:
     if isinstance(value, RaggedValue) and len(value.nested_row_splits) == 1:
         return np.diff(value.row_splits).astype(np.int64)
     if not isinstance(value, SparseValue) or len(value.dense_shape) != 2:
-        advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
+        advice = "Pass the key of a feature list of a SequenceExample, read by VarLenFeature"
         raise ItemError(f"{key!r} has no sparse values of two dimensions, by which boxes are counted", advice=advice)
     counts = np.zeros(int(value.dense_shape[0]), np.int64)
     np.maximum.at(counts, value.indices[:, 0], value.indices[:, 1] + 1)
@@ -239,7 +239,7 @@ def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = N
     format_ = _format_of(data)
     if channels not in _POSSIBLE.get(format_, CHANNELS):
         possible = ", ".join(map(str, _POSSIBLE[format_]))
-        raise ItemError(f"a {format_} has no {channels} channels", advice=f"Give one of {possible} as channels")
+        raise ItemError(f"a {format_} has no {channels} channels", advice=f"Pass one of {possible} as channels")
     pillow = needed("PIL.Image", "Decoding images", "datasets_core[vision]")
     try:
         if format_ == "BMP" and (gray := _bare_gray(data)) is not None:
@@ -272,7 +272,7 @@ def _check_size(pillow: Any, size: tuple[int, int], frames: int, channels: int, 
     most = pillow.MAX_IMAGE_PIXELS
     if most is not None and width * height * frames > 2 * most:
         advice = "Set PIL.Image.MAX_IMAGE_PIXELS if it is to be decoded"
-        raise ItemError(f"an image of {frames} × {height} × {width} pixels is larger than Pillow takes", advice=advice)
+        raise ItemError(f"an image of {frames} × {height} × {width} pixels exceeds the limit of Pillow", advice=advice)
     if shape is not None and -1 not in shape and channels and width * height * frames * channels != math.prod(shape):
         told = f"{height} × {width} pixels" + (f" in {frames} frames" if frames > 1 else "")
         raise ItemError(f"an image of {told} and {channels} channels does not fit the shape {list(shape)}")
@@ -413,9 +413,9 @@ class Image(ItemHandler):
         self._dtype = _dtype_of(dtype)
         self._repeated = repeated
         if self._channels not in CHANNELS:
-            raise ConfigurationError(f"channels={channels!r} is not a number of channels. Give one of {CHANNELS}.")
+            raise ConfigurationError(f"channels={channels!r} is not a number of channels. Pass one of {CHANNELS}.")
         if dct_method not in _METHODS:
-            raise ConfigurationError(f"dct_method={dct_method!r} is not a method. Give one of {_METHODS}.")
+            raise ConfigurationError(f"dct_method={dct_method!r} is not a method. Pass one of {_METHODS}.")
         super().__init__([self._image_key, self._format_key])
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -433,7 +433,7 @@ class Image(ItemHandler):
     def _decoded(self, data: bytes, is_raw: bool) -> npt.NDArray[Any]:
         if is_raw:
             if len(data) % self._dtype.itemsize:
-                raise ItemError(f"raw bytes of length {len(data):,} make no array of {self._dtype.name}")
+                raise ItemError(f"raw bytes of length {len(data):,} are not a whole array of {self._dtype.name}")
             image = np.frombuffer(data, self._dtype.newbyteorder("<")).astype(self._dtype)
         else:
             image = decode_picture(data, self._channels, self._shape).astype(self._dtype, copy=False)
@@ -449,7 +449,7 @@ class Image(ItemHandler):
         shapes = list(dict.fromkeys(image.shape for image in images))
         if len(shapes) > 1:
             told = " and ".join(str(list(shape)) for shape in shapes[:2])
-            raise ItemError(f"images of shapes {told} make no one array", advice="Decode them by ItemHandlerCallback")
+            raise ItemError(f"images of shapes {told} cannot be stacked", advice="Decode them by ItemHandlerCallback")
         return np.stack(images)
 
 
@@ -459,7 +459,7 @@ def _dtype_of(given: Any) -> np.dtype[Any]:
     except TypeError:
         dtype = np.dtype(object)
     if dtype.kind not in "biuf" or given is None:
-        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Give one of numpy, such as 'uint8' or 'float32'.")
+        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Pass one of numpy, such as 'uint8' or 'float32'.")
     return dtype.newbyteorder("=")
 
 
@@ -468,7 +468,7 @@ def _strings(key: str, value: Any) -> list[bytes]:
     found = value.values if isinstance(value, SparseValue | RaggedValue) else np.asarray(value)
     strings = found.reshape(-1).tolist()
     if not all(isinstance(one, bytes) for one in strings):
-        raise ItemError(f"{key!r} holds no strings", advice="Give it a spec of dtype 'string'")
+        raise ItemError(f"{key!r} has no strings", advice="Use a spec of dtype 'string'")
     return strings
 
 
@@ -521,11 +521,11 @@ class SparseTensor(ItemHandler):
             raise ItemError(f"{self._indices_key!r} has {counts}", advice="Fix the record, so that each value has one place")
         places = np.asarray(where.values)
         if places.dtype.kind not in "iuf":
-            raise ItemError(f"{self._indices_key!r} holds no numbers", advice="Give the key of the places as indices_key")
+            raise ItemError(f"{self._indices_key!r} has no numbers", advice="Pass the key of the places as indices_key")
         indices = np.concatenate([where.indices[:, :-1], places.astype(np.int64)[:, None]], axis=1)
         shape = self._shape_of(keys_to_tensors, where)
         if len(shape) != indices.shape[1]:
-            raise ItemError(f"a place has {indices.shape[1]} dimensions, and the shape {shape} has {len(shape)}")
+            raise ItemError(f"a place has {indices.shape[1]} dimensions, but the shape {shape} has {len(shape)}")
         made = SparseValue(indices, values, np.array(shape, np.int64))
         return dense(made, self._default_value) if self._densify else made
 

@@ -125,7 +125,7 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
     """
     if not is_whole(value, least):
         bound = "" if least is None else f" from {least} on"
-        raise ConfigurationError(f"{name} is a whole number{bound}, not {value!r}. {advice}.")
+        raise ConfigurationError(f"{name} must be an integer{bound}, not {value!r}. {advice}.")
     return operator.index(value)
 
 
@@ -182,7 +182,7 @@ def batches(
     """
     number = whole_number("The size of a batch", size, 1)
     if ragged not in ("error", "pad", "list"):
-        raise ConfigurationError(f"ragged={ragged!r} says nothing. Give 'error', 'pad' or 'list'.")
+        raise ConfigurationError(f"ragged={ragged!r} is unknown. Pass 'error', 'pad' or 'list'.")
 
     def together(samples: list[dict[str, Any]]) -> dict[str, Any]:
         found = batch_of(samples, ragged=ragged, padding=padding)
@@ -244,7 +244,7 @@ def _together(name: str, values: list[Any], ragged: Ragged, padding: Any) -> Any
         if ragged == "list":
             return values
         told = f"{ranks[0]} and {ranks[-1]} dimensions in one batch"
-        raise ConfigurationError(f"The sparse values of {name!r} have {told}. Write ragged='list'.")
+        raise ConfigurationError(f"The sparse values of {name!r} have {told}. Pass ragged='list'.")
     if not all(isinstance(value, np.ndarray | np.generic) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]
@@ -254,7 +254,7 @@ def _together(name: str, values: list[Any], ragged: Ragged, padding: Any) -> Any
         return values
     if ragged == "error" or len({array.ndim for array in arrays}) > 1:
         first, other = arrays[0], next(array for array in arrays if array.shape != arrays[0].shape)
-        advice = "Write ragged='pad' or ragged='list'" if first.ndim == other.ndim else "Write ragged='list'"
+        advice = "Pass ragged='pad' or ragged='list'" if first.ndim == other.ndim else "Pass ragged='list'"
         raise ConfigurationError(f"The arrays of {name!r} have shapes {first.shape} and {other.shape} in one batch. {advice}.")
     return padded(arrays, padding)
 
@@ -502,7 +502,7 @@ def checked_capacity(capacity: Any) -> int:
     """
     most = whole_number("The capacity of a queue", capacity, 1)
     if most >= 1 << 32:  # a draw could not reach all of them
-        raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Give one below {1 << 32:,}.")
+        raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Pass one below {1 << 32:,}.")
     return most
 
 

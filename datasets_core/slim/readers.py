@@ -275,7 +275,7 @@ class TFRecordReader(_BlockReader):
 
     def __init__(self, compression: str | None = None, verify: bool = True, options: Any = None) -> None:
         if options is not None and compression is not None:
-            raise ConfigurationError("compression= and options= both say how files are compressed. Give one of them.")
+            raise ConfigurationError("compression= and options= both define the compression. Pass only one of them.")
         self._compression = checked_compression(_named(options) if options is not None else compression)
         self._verify = verify
 
@@ -467,7 +467,7 @@ class FixedLengthRecordReader(_BlockReader):
         while left and (part := plain.read(min(left, _BLOCK_BYTES))):
             left -= len(part)
         if left:
-            raise FileFormatError(name, f"ends within its header: {begin - left:,} of {begin:,} bytes are there")
+            raise FileFormatError(name, f"ends within its header: {begin - left:,} of {begin:,} bytes exist")
 
     def _blocks(self, plain: Any, number: int, begin: int, name: str) -> Iterator[SampleBlock]:
         """Yield the records of a stream positioned at the beginning of one."""
@@ -481,7 +481,7 @@ class FixedLengthRecordReader(_BlockReader):
                 data = _without(plain, data, count * self._hop)
         left = len(data) - self._footer
         if left < 0:
-            raise FileFormatError(name, f"ends within its footer: {len(data):,} of {self._footer:,} bytes are there")
+            raise FileFormatError(name, f"ends within its footer: {len(data):,} of {self._footer:,} bytes exist")
         if left and self._hop == self._length:
             reason = f"{left:,} bytes follow record {number - 1:,}, and a record takes {self._length:,}"
             raise FileFormatError(name, reason if number else f"{left:,} bytes are there, and a record takes {self._length:,}")

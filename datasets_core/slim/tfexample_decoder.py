@@ -51,7 +51,7 @@ class MessageDecoder(DataDecoder):
 
     def __init__(self, items_to_handlers: Mapping[str, ItemHandler]) -> None:
         if not isinstance(items_to_handlers, Mapping):
-            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is not a dict. Give one of items and handlers.")
+            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is not a dict of items and handlers.")
         for item, handler in items_to_handlers.items():
             if not isinstance(handler, ItemHandler):
                 raise ConfigurationError(
@@ -268,7 +268,7 @@ class RowDecoder(DataDecoder):
         items = items_to_columns if isinstance(items_to_columns, Mapping) else {name: name for name in items_to_columns}
         for item, column in items.items():
             if not isinstance(column, str | ItemHandler):
-                raise ConfigurationError(f"Item {item!r} is to be {column!r}. Give the name of a column, or an ItemHandler.")
+                raise ConfigurationError(f"Item {item!r} is {column!r}. Pass a column name or an ItemHandler.")
         self._items = dict(items)
 
     def decode(self, data: Mapping[str, Any], items: Sequence[str] | None = None) -> list[Any]:

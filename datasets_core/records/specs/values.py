@@ -74,7 +74,7 @@ class SparseValue:
             outside = ((self.indices < 0) | (self.indices >= self.dense_shape)).any(axis=1)
             if outside.any():
                 place = self.indices[int(outside.argmax())].tolist()
-                raise ConfigurationError(f"A value stands at {place}, outside of the array's {shape}. Give a larger size.")
+                raise ConfigurationError(f"A value is at {place}, outside the array's {shape}. Use a larger size.")
             dense[tuple(self.indices.T)] = self.values
         return dense
 
@@ -523,7 +523,7 @@ def counted(number: int, noun: str = "value") -> str:
 
 def wrong_kind(found: str, dtype: str) -> str:
     """Return the error text for values of another type than the spec's."""
-    return f"has {found} values, and {dtype} is asked for"
+    return f"has {found} values, but {dtype} is requested"
 
 
 def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, index: int = 0) -> npt.NDArray[Any] | None:
