@@ -309,7 +309,7 @@ def test_a_dense_array_holds_each_value_at_its_place(value: SparseValue) -> None
 @pytest.mark.parametrize(
     ("indices", "reason"),
     [
-        ([[0], [3]], r"a value stands at \[3\], outside the array's shape \[3\]"),
+        ([[0], [3]], r"a value is at \[3\], outside the array's shape \[3\]"),
         ([[-1], [0]], r"a value is at \[-1\]"),
         ([[2], [0]], r"the value at \[0\] follows one"),
         ([[1], [1]], r"the value at \[1\] follows one"),
