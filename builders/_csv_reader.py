@@ -56,7 +56,7 @@ def read_csv(
         source: the file.
         form: its layout.
         schema: types known from other files or from an earlier pass.
-        as_text: columns that stay text because the features say so.
+        as_text: columns that stay text as requested by the features.
         if_empty: the columns of an empty file; None refuses such a file.
 
     Raises:

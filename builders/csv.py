@@ -53,7 +53,7 @@ def read_csv_by_pandas(
         form: layout of the file, for the conversion of text.
         schema: types known from other files or from an earlier pass.
         option: the option that needs pandas, for the error if pandas is missing.
-        as_text: columns that stay text because the features say so.
+        as_text: columns that stay text as requested by the features.
 
     Raises:
         MissingDependencyError: pandas is not installed.

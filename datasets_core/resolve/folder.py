@@ -240,7 +240,7 @@ class FolderKind(NamedTuple):
 
     Attributes:
         name: description of such a folder.
-        markers: names, at least one of which is in such a folder (see `FolderSource.may_hold`); other folders are not tried.
+        markers: names; such a folder has at least one of them (see `FolderSource.may_hold`); other folders are not tried.
         source: returns the source; None if the folder is of another kind.
         is_remote: True if such folders exist in stores too, whose listings are not searched for markers.
         is_inner: True if `data_dir` may be such a folder, whose markers are not in the listing of the outer one.
