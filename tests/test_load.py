@@ -347,7 +347,7 @@ def test_what_lies_here_comes_before_the_hub(
     assert load_dataset("org/set", split="train")["a"][:] == [1]
     with caplog.at_level("WARNING"):
         load_dataset("org/set", revision="v1")
-    assert f"'org/set' is read from this disk ({folder}), and revision='v1'" in caplog.text
+    assert f"'org/set' is read from the local disk ({folder}), and revision='v1'" in caplog.text
     assert hub.requests == []
     with pytest.raises(ArgumentTypeError, match="revision is 3"):
         load_dataset("org/set", revision=3)  # type: ignore[arg-type]
@@ -409,7 +409,7 @@ def test_a_colon_may_be_part_of_a_path_that_exists(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("word", ["latest", "1", "1.0", "experimental_latest"])
 def test_a_word_after_a_colon_that_is_no_version_is_told(word: str) -> None:
-    with pytest.raises(ValueError, match=rf"What follows the colon, '{word}', is not a valid version: write 'reviews:1.0.0'"):
+    with pytest.raises(ValueError, match=rf"The part after the colon, '{word}', is not a valid version: write 'reviews:1.0.0'"):
         load_dataset(f"reviews:{word}")
 
 
@@ -647,7 +647,10 @@ def test_a_lock_that_says_something_else_is_replaced_only_on_request(folder: Pat
         lock_dataset(folder, lock=lock)
     assert lock.read_text() == before
     outcome = lock_dataset(folder, lock=lock, update=True)
-    assert [line.partition(" (")[0] for line in outcome.moved] == ["test.csv changed", "the split 'test' had 1 rows and has 2"]
+    assert [line.partition(" (")[0] for line in outcome.moved] == [
+        "test.csv changed",
+        "the split 'test' had 1 rows and now has 2",
+    ]
     assert len(load_dataset(str(folder), split="test", lock=lock)) == 2
 
 

@@ -89,7 +89,7 @@ def read_schema_from_file(filename: str) -> pa.Schema:
 
 
 def require_decoding(feature: FeatureType, ignore_decode_attribute: bool = False) -> bool:
-    """True if stored values of the feature are decoded when they are read."""
+    """Return True if stored values of the feature are decoded when they are read."""
     return needs_decoding(feature)
 
 

@@ -107,8 +107,8 @@ def test_a_lock_of_local_files_is_none_of_a_repository(hub: Any, tmp_path: Path)
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("commit", "main", "should be a commit"),
-        ("commit", None, "should be a commit"),
+        ("commit", "main", "must be a commit"),
+        ("commit", None, "must be a commit"),
         ("repository", "../x", "should be the id of a repository"),
         ("repository", 5, "should be the id of a repository"),
         ("files", [{"path": "../x", "size": 1, "sha256": None}], "below the folder"),

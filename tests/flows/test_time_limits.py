@@ -54,7 +54,7 @@ HOW = {
 }
 PHASES = {
     "top": "importing it",
-    "info": "making its builder",
+    "info": "creating its builder",
     "splits": "naming its splits",
     "rows": "making the rows of split 'train'",
 }
@@ -120,7 +120,7 @@ def test_after_a_script_was_stopped_it_runs_again_from_the_start(tmp_path):
 def test_a_builder_takes_a_limit_too(tmp_path, stopped_in):
     path = _script(tmp_path / "slow", "info", "loop")
 
-    stopped_in(lambda s: load_dataset_builder(str(path), cache_dir=tmp_path / "cache", timeout=s), "making its builder")
+    stopped_in(lambda s: load_dataset_builder(str(path), cache_dir=tmp_path / "cache", timeout=s), "creating its builder")
 
 
 def test_a_thread_that_cannot_be_stopped_is_told_so_at_once(tmp_path):

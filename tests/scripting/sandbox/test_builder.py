@@ -244,7 +244,7 @@ def test_errors_are_told_in_the_same_words(name: str, written: Written, tmp_path
 HANGS = "while True:\n            try: time.sleep(10**6)\n            except BaseException: pass"
 HANGING: dict[str, tuple[dict[str, str], str]] = {
     "import": ({"top": "time.sleep(10**6)\n"}, "importing it was not done"),
-    "info": ({"info": HANGS}, "making its builder was not done"),
+    "info": ({"info": HANGS}, "creating its builder was not done"),
     "splits": ({"before": HANGS}, "naming its splits was not done"),
     "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "making the rows of split 'train' was not done"),
 }
