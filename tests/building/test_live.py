@@ -246,7 +246,7 @@ def test_a_state_makes_no_part_again_that_was_done(tmp_path):
 def test_a_state_of_other_rows_is_refused(tmp_path):
     builder = Rows(cache_dir=str(tmp_path))
 
-    with pytest.raises(StreamStateError, match="begins with 'train' of"):
+    with pytest.raises(StreamStateError, match="starts with 'train' of"):
         builder.as_streaming_dataset("test").load_state_dict(builder.as_streaming_dataset("train").state_dict())
 
 

@@ -168,7 +168,7 @@ def test_too_long_a_wait_is_an_error_that_names_what_for(pool):
     stall_timeout = StallTimeout("http://h/a", 5_000, seconds=0.05)
     stall_timeout.on_stop(ended.set)
     job = pool.submit(lambda: ended.wait(10))
-    with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes came in 0 seconds.*stream_timeout_seconds"):
+    with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes arrived in 0 seconds.*stream_timeout_seconds"):
         stall_timeout.waited_for(job, pool)
     assert job.done.wait(5)
     with pytest.raises(StoppedError):
@@ -243,7 +243,7 @@ def test_the_silence_of_several_waits_counts_together(pool):
         for _ in range(50):
             stall_timeout.waited_for(pool.submit(lambda: [gate.wait(0.05), stall_timeout.told(1)]))
 
-    with pytest.raises(DownloadError, match="1,048,576 bytes came"):
+    with pytest.raises(DownloadError, match="1,048,576 bytes arrived"):
         trickle()
 
 
@@ -253,7 +253,7 @@ def test_a_long_wait_is_said_in_the_log(pool, monkeypatch, caplog):
     with caplog.at_level(logging.WARNING), pytest.raises(DownloadError):
         StallTimeout("http://h/a", 10, seconds=0.1).waited_for(pool.submit(lambda: gate.wait(10)), pool)
     gate.set()
-    assert "Waiting for http://h/a: 0 of 10 bytes came" in caplog.text
+    assert "Waiting for http://h/a: 0 of 10 bytes arrived" in caplog.text
 
 
 def test_pauses_do_not_count(pool):

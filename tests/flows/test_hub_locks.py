@@ -187,5 +187,5 @@ def test_what_only_a_build_compares_is_not_streamed(hub: Any, tmp_path: Path) ->
         load_dataset("org/birds", lock=True, streaming=True)
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "a.csv").write_text("a\n1\n")
-    with pytest.raises(ConfigurationError, match="lock=True is for datasets that are built"):
+    with pytest.raises(ConfigurationError, match="lock=True is not supported with streaming=True"):
         load_dataset(str(tmp_path / "here"), lock=True, streaming=True)

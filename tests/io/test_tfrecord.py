@@ -367,7 +367,7 @@ def test_rounding_is_said_once(num_proc: int | None, tmp_path: Path, caplog: pyt
         (
             lambda path: ROWS.to_iterable_dataset().to_tfrecord(path, max_shard_size="1MB"),
             ConfigurationError,
-            "names no numbered",
+            "does not contain",
         ),
     ],
 )

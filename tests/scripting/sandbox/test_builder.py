@@ -245,10 +245,10 @@ def test_errors_are_told_in_the_same_words(name: str, written: Written, tmp_path
 
 HANGS = "while True:\n            try: time.sleep(1000)\n            except BaseException: pass"
 HANGING: dict[str, tuple[dict[str, str], str]] = {
-    "import": ({"top": "time.sleep(1000)\n"}, "importing it was not done"),
-    "info": ({"info": HANGS}, "making its builder was not done"),
-    "splits": ({"before": HANGS}, "naming its splits was not done"),
-    "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "making the rows of split 'train' was not done"),
+    "import": ({"top": "time.sleep(1000)\n"}, "importing it was not finished"),
+    "info": ({"info": HANGS}, "making its builder was not finished"),
+    "splits": ({"before": HANGS}, "naming its splits was not finished"),
+    "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "making the rows of split 'train' was not finished"),
 }
 
 
