@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 Footer = TypeVar("Footer")
 
 ADVICE = "Write or fetch the file again"
-TAIL_BYTES = 64 << 10  # what a footer mostly fits in
+TAIL_BYTES = 64 << 10  # size that holds most footers
 _SMALL_BYTES = 2 * TAIL_BYTES
 
 
 class BlockSource(Generic[Footer]):
     """One file; see `BlockFile`.
 
-    A format says what its footer is (`_footer_bytes`, `_parsed`) and which bytes a block takes (`needed`).
+    A format defines its footer (`_footer_bytes`, `_parsed`) and the bytes that a block needs (`needed`).
 
     Args:
         path: the file.
-        name: what messages name it.
+        name: name used in messages.
     """
 
     kind: ClassVar[str]
@@ -137,7 +137,7 @@ class BlockSource(Generic[Footer]):
         return found
 
     def _version(self) -> tuple[int, str]:
-        """Return size and tag of the file; "" for a tag without meaning in another process."""
+        """Return size and tag of the file; "" if the tag is only valid in this process."""
         version = self._opened().version()
         return version.size, version.tag if isinstance(self._path, RemoteFile) and not self.is_local else ""
 
@@ -148,12 +148,12 @@ class BlockSource(Generic[Footer]):
         return Source("", self._name)
 
     def _unreadable(self, reason: str, row: int | None = None, advice: str = ADVICE) -> FileFormatError:
-        """The error for a file that is none of the format, or a damaged one."""
+        """Return the error for a damaged file, or one of another format."""
         return self._source.fault(f"cannot be read as {self.kind} ({reason})", row=row, advice=advice)
 
     @contextlib.contextmanager
     def _faults(self, row: Callable[[], int] | None = None, advice: str = ADVICE) -> Iterator[None]:
-        """Turn what pyarrow says of the file into an error that names it."""
+        """Convert errors of pyarrow into an error with the name of the file."""
         try:
             yield
         except DatasetsCoreError:
@@ -194,24 +194,24 @@ class BlockSource(Generic[Footer]):
         data = self._learned(ranges)
         version = ranges.version()
         self._footer = found = self._parsed(data)
-        self._expected = version  # which it is held to when it is opened again
+        self._expected = version  # the version that is required when the file is opened again
         if cache is not None and version.tag:
             cache.put(self._key, _packed(version, data))
         return found
 
     def _learned(self, ranges: RangeFile) -> bytes:
-        """Return the part of the file to cache, and parse it: in most formats it is at the end."""
+        """Return the part of the file to cache, and parse it; in most formats it is at the end."""
         tail = bytes(ranges.tail(TAIL_BYTES)) if self._tail is None else self._tail[1]
         size = ranges.version().size
         if not tail:
-            raise self._source.fault(f"is empty: it holds no {self.kind} footer", advice=ADVICE)
+            raise self._source.fault(f"is empty, so it has no {self.kind} footer", advice=ADVICE)
         self._tail = size - len(tail), tail
         return self._footer_bytes(ranges, tail, size)
 
     def _last(self, count: int, ranges: RangeFile, tail: bytes, size: int) -> bytes:
         """Return the last bytes of the file; the tail may contain only some of them."""
         if count > size:
-            raise self._unreadable(f"its footer is to have {count:,} bytes, and the file has {size:,}")
+            raise self._unreadable(f"its footer should have {count:,} bytes, but the file has only {size:,}")
         if count > len(tail):
             (before,) = ranges.read([(size - count, size - len(tail))])
             tail = bytes(before) + tail
@@ -227,7 +227,7 @@ class BlockSource(Generic[Footer]):
         size = self._opened().version().size
         for start, stop in ranges:
             if not 0 <= start <= stop <= size:
-                raise self._unreadable(f"its footer tells of bytes {start:,} to {stop:,}, and it has {size:,}")
+                raise self._unreadable(f"its footer refers to bytes {start:,} to {stop:,}, but the file has only {size:,}")
         return ranges
 
     def num_bytes(self, block: int, columns: Sequence[str] | None) -> int | None:
@@ -237,13 +237,13 @@ class BlockSource(Generic[Footer]):
         return sum(stop - start for start, stop in self.needed(block, columns))
 
     def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[list[tuple[int, Any]]]:
-        """See `BlockFile.fetch`: of each block pairs of the place of some bytes in the file, and these."""
+        """See `BlockFile.fetch`; returns pairs of position and bytes for each block."""
         needed = [self.needed(block, columns) for block in blocks]
         data = iter(self._bytes([each for ranges in needed for each in ranges]))
         return [[(start, next(data)) for start, _ in ranges] for ranges in needed]
 
     def _bytes(self, asked: Sequence[tuple[int, int]]) -> list[Any]:
-        """Some bytes of the file, which are not fetched again where they came with the footer."""
+        """Return some bytes of the file; bytes that came with the footer are not fetched again."""
         tail = self._tail
         if tail is None:
             return list(self._opened().read(asked)) if asked else []
@@ -254,7 +254,7 @@ class BlockSource(Generic[Footer]):
 
 
 def _opened(path: str | os.PathLike[str]) -> RangeFile:
-    """Any bytes of a file; one of the Hub that is small is had whole, compared with its hash, and kept for the next time."""
+    """Return random access to a file; a small file of the Hub is fetched whole, verified by its hash, and cached."""
     found = ranges_of(path)
     is_kept = isinstance(path, RemoteFile) and not isinstance(found, LocalRanges) and not path.comes
     return LocalRanges(os.fspath(path), name=found.name) if is_kept and found.version().size <= _SMALL_BYTES else found
@@ -273,11 +273,11 @@ def _unpacked(kept: bytes | None) -> tuple[FileVersion, bytes] | None:
     return FileVersion(int.from_bytes(kept[:8], "little"), tag), kept[behind:]
 
 
-# `Window`: a remote file, of which one stretch at a time is fetched and then read at random.
+# `Window`: a remote file of which one range at a time is fetched, and then read in any order.
 
 
 class Window(SeekableFile):
-    """The bytes of a file that comes from elsewhere, as a file in which one may seek.
+    """A remote file as a seekable file object.
 
     Args:
         source: the file.
@@ -290,7 +290,7 @@ class Window(SeekableFile):
         self._start, self._held = 0, memoryview(b"")
 
     def load(self, start: int, stop: int) -> None:
-        """Have the bytes from `start` to `stop`, in place of those that were loaded before."""
+        """Load the bytes from `start` to `stop`, replacing the bytes loaded before."""
         self._held = memoryview(b"")
         self._data.seek(start)
         self._start, self._held = start, memoryview(self._data.read(max(0, stop - start)))
@@ -336,7 +336,7 @@ class Sparse(SeekableFile):
 
     @contextmanager
     def holding(self, parts: Sequence[tuple[int, Any]]) -> Iterator[None]:
-        """Have some parts at hand: pairs of their place and their bytes."""
+        """Add parts to memory, as pairs of position and bytes."""
         given = [(start, memoryview(data)) for start, data in parts]
         self._held = [*given, *self._held]
         try:
@@ -346,7 +346,7 @@ class Sparse(SeekableFile):
             self._held = [each for each in self._held if id(each[1]) not in ours]
 
     def read(self, size: int = -1, /) -> Any:
-        """The next bytes, which are not copied where they are at hand."""
+        """Return the next bytes, without a copy if they are in memory."""
         stop = self._size if size < 0 else min(self._size, self._at + size)
         start, self._at = self._at, max(self._at, stop)
         found = self._part(start, stop)
@@ -355,7 +355,7 @@ class Sparse(SeekableFile):
         if not self._stretch:
             return self._ranges.read([(start, stop)])[0]
         first, held = next(((at, view) for at, view in self._held if at <= start < at + len(view)), (start, memoryview(b"")))
-        begin = first + len(held)  # what comes before is at hand
+        begin = first + len(held)  # bytes before this position are in memory
         data = memoryview(self._ranges.read([(begin, self._end(begin, stop))])[0])
         self._keep(begin, data)
         return b"".join([held[start - first :], data[: stop - begin]]) if begin > start else data[: stop - begin]
@@ -373,7 +373,7 @@ class Sparse(SeekableFile):
         return None
 
     def _keep(self, start: int, data: memoryview) -> None:
-        """Replace the preceding stretch by its continuation."""
+        """Replace the previous range by the one that follows it."""
         if start not in self._ends:
             self._held = [each for each in self._held if each[0] + len(each[1]) != start]
         self._held = self._held[-_MOST_STRETCHES:]
@@ -407,11 +407,11 @@ class ArrowBlocks(BlockSource["_Footer"]):
     kind = "Arrow"
 
     def is_indexed(self) -> bool:
-        """True if the file has a footer, as streams have none; one that is elsewhere is asked for its last bytes."""
+        """Return True if the file has a footer (streams have none); for a remote file its last bytes are requested."""
         try:
             ranges = _opened(self._path)
             tail = bytes(ranges.tail(TAIL_BYTES))
-        except DatasetsCoreError:  # which is raised when its rows are asked for
+        except DatasetsCoreError:  # raised when the rows are requested
             return False
         self._ranges, self._tail = ranges, (ranges.version().size - len(tail), tail)
         return tail.endswith(_MAGIC)
@@ -428,16 +428,16 @@ class ArrowBlocks(BlockSource["_Footer"]):
         return FileIndex.of(footer.schema, footer.rows, footer.sizes, self._version())
 
     def _footer_bytes(self, ranges: RangeFile, tail: bytes, size: int) -> bytes:
-        """The rows of the batches, which these tell and not the footer, and the footer with the mark behind it."""
+        """Return the numbers of rows, which only the batches contain, and the footer with its end mark."""
         if not tail.endswith(_MAGIC) or size < 2 * _END_BYTES:
             head = bytes(ranges.read([(0, min(4096, size))])[0])
             if head.startswith(_MAGIC):
-                raise self._unreadable("its end is missing: it holds no footer")
+                raise self._unreadable("its end is missing, so it has no footer")
             if not head.startswith(b"\xff\xff\xff\xff"):
                 refuse_foreign(self._source, head, "an Arrow file")
-                raise self._unreadable("neither its first nor its last bytes are those of an Arrow file")
-            advice = "Leave streaming=True out, or load it apart from those"
-            raise self._source.fault("is an Arrow stream, without the footer that the first of the files has", advice=advice)
+                raise self._unreadable("it does not begin or end like an Arrow file")
+            advice = "Omit streaming=True, or load it separately"
+            raise self._source.fault("is an Arrow stream without a footer, unlike the first file", advice=advice)
         count = int.from_bytes(tail[-_END_BYTES : -len(_MAGIC)], "little", signed=True)
         data = self._last(max(0, count) + _END_BYTES, ranges, tail, size)
         with self._faults():
@@ -453,7 +453,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
             footer = data[8 + 8 * count :]
             batches = _batches(footer[:-_END_BYTES])
             if len(batches) != count or (rows < 0).any():
-                raise ValueError("its footer does not have its record batches")
+                raise ValueError("its footer does not match its record batches")
             schema = pa.ipc.open_file(_Ended(footer)).schema
             return _Footer(schema, rows, np.array([each.body for each in batches], np.int64), batches, footer)
 
@@ -482,7 +482,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
 
 
 class _Footer(NamedTuple):
-    """What a footer says, and the batches."""
+    """The content of a footer: schema and batches."""
 
     schema: pa.Schema
     rows: Ints
@@ -492,12 +492,12 @@ class _Footer(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Where a record batch lies.
+    """Position of a record batch.
 
     Attributes:
-        start: its first byte.
-        head: the bytes that tell its rows and buffers.
-        body: the bytes behind, which hold the values.
+        start: position of its first byte.
+        head: size in bytes of its metadata (rows and buffers).
+        body: size in bytes of its values, which follow.
     """
 
     start: int
@@ -506,7 +506,7 @@ class _Batch(NamedTuple):
 
 
 class _Ended(Sparse):
-    """A file of which only the end is there."""
+    """A file of which only the end is in memory."""
 
     def __init__(self, end: bytes) -> None:
         self._data = _MAGIC + b"\0\0" + end
@@ -520,7 +520,7 @@ class _Ended(Sparse):
 
 
 def _batches(footer: bytes) -> list[_Batch]:
-    """Where the record batches lie, as the footer, a flatbuffer, says."""
+    """Where the record batches are, according to the footer (a flatbuffer)."""
     place = _field(footer, _table(footer), 3)
     if place is None:
         return []
@@ -530,7 +530,7 @@ def _batches(footer: bytes) -> list[_Batch]:
 
 
 def _rows(head: bytes) -> int:
-    """The rows of a record batch, as the message before its values says."""
+    """Return the number of rows of a record batch, from the message before its values."""
     message = head[8:] if _unsigned(head, 0) == _CONTINUATION else head[4:]
     place = _field(message, _table(message), 2)
     if place is None:
@@ -544,34 +544,34 @@ def _table(data: bytes) -> int:
 
 
 def _field(data: bytes, table: int, number: int) -> int | None:
-    """Where a field of a table of a flatbuffer stands; None: it has its default."""
+    """Return the position of a field in a table of a flatbuffer; None if it has its default value."""
     try:
         vtable = table - struct.unpack_from("<i", data, table)[0]
         size = struct.unpack_from("<H", data, vtable)[0]
         offset = struct.unpack_from("<H", data, vtable + 4 + 2 * number)[0] if 4 + 2 * number < size else 0
     except struct.error as error:
-        raise ValueError(f"its footer leads nowhere ({error})") from error
+        raise ValueError(f"its footer has an invalid offset ({error})") from error
     return table + offset if offset else None
 
 
 def _unsigned(data: bytes, place: int) -> int:
     if not 0 <= place <= len(data) - 4:
-        raise ValueError("its footer leads nowhere")
+        raise ValueError("its footer has an invalid offset")
     return int.from_bytes(data[place : place + 4], "little")
 
 
 def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
-    """The batches of an Arrow file, validated; at least one, if an empty one.
+    """Yield the batches of an Arrow file, validated; at least one, possibly empty.
 
     Raises:
-        FileFormatError: the file is cut, altered, or no Arrow file.
+        FileFormatError: the file is truncated, altered, or not an Arrow file.
     """
     with open(source.path, "rb") as first:
         head = first.read(4096)
     if not head:
-        raise source.fault("is empty: it holds no Arrow schema", advice=_ADVICE)
+        raise source.fault("is empty, so it has no Arrow schema", advice=_ADVICE)
     try:
-        handle = pa.OSFile(source.path)  # not mapped: a mapped file that is cut while it is read kills the process
+        handle = pa.OSFile(source.path)  # not memory-mapped: truncating a mapped file while it is read kills the process
         if head.startswith(_FILE_MAGIC):
             reader = pa.ipc.open_file(handle)
             schema, batches = reader.schema, (reader.get_batch(index) for index in range(reader.num_record_batches))
@@ -591,7 +591,7 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
             batch = next(batches, None)
             if batch is None:
                 if not head.startswith(_FILE_MAGIC) and not _ends(handle, head):
-                    raise ValueError("the stream stops without its end mark: it is cut, or its writer was never closed")
+                    raise ValueError("the stream has no end mark: it is truncated, or its writer was not closed")
                 break
             batch.validate(full=True)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -603,7 +603,7 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
 
 
 def _ends(stream: pa.NativeFile, head: bytes) -> bool:
-    """True if a stream that has been read to its end closes with the mark of the end, and was not cut between two batches."""
+    """True if a stream that was read to its end has an end mark, so that it was not truncated between two batches."""
     mark = _END_MARK if head.startswith(_CONTINUATION_BYTES) else _END_MARK[4:]  # before Arrow 0.15
     end: int = stream.tell()
     return bool(end >= len(mark) and stream.read_at(len(mark), end - len(mark)) == mark)

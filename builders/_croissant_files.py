@@ -25,7 +25,7 @@ from datasets_core.store.source import paths_below
 
 from ._source import Source
 
-# One file of a Croissant description: how it is read, what its patterns and hashes mean.
+# One file of a Croissant description: its format, patterns and hashes.
 
 
 _QUOTED = re.compile(r"\[([*?[])\]")
@@ -83,7 +83,7 @@ class FoundFile:
 
 
 def is_chosen(path: str, node: FileNode) -> bool:
-    """True if a path is one of a set: wildcards match slashes too."""
+    """Return True if a path is one of a set: wildcards match slashes too."""
     return (not node.includes or _matches(path, node.includes)) and not _matches(path, node.excludes)
 
 
@@ -126,7 +126,7 @@ def without_packing(name: str) -> str:
 
 
 def name_of(node: FileNode) -> str:
-    """The path of a file, as patterns and expressions see it."""
+    """Return the path of a file, as patterns and expressions see it."""
     if is_url(node.url):
         return node.name or unquote(urlsplit(node.url).path).rpartition("/")[2]
     return node.url or node.name
@@ -138,7 +138,7 @@ def compare(node: FileNode, path: str, label: str, *, document: str) -> None:
     A hash that is a URL, as the Hub writes it for repositories, is ignored.
 
     Raises:
-        NonMatchingChecksumError: another file.
+        NonMatchingChecksumError: the file is another one.
         ValueError: the hash is invalid.
     """
     for name, written, size in (("sha256", node.sha256, 32), ("md5", node.md5, 16)):
@@ -146,17 +146,17 @@ def compare(node: FileNode, path: str, label: str, *, document: str) -> None:
             continue
         expected = _hex(written, size)
         if expected is None:
-            raise ValueError(f"has the {name} {written!r}, which is none")
+            raise ValueError(f"has an invalid {name}: {written!r}")
         found = digest_of(path).hexdigest() if name == "sha256" else _md5(path)
         if found != expected:
             advice = (
-                f"It is not the file that {document} describes as {node.id!r}: fetch the right one, or mend the description"
+                f"It is not the file that {document} describes as {node.id!r}. Fetch the right file, or fix the description"
             )
             raise NonMatchingChecksumError(label, expected=expected, found=found, what=name, advice=advice)
 
 
 def _hex(written: str, size: int) -> str | None:
-    """A hash in hex, written so or in base64; None where it is none."""
+    """Return a hash in hex, written so or in base64; None if it is none."""
     text = written.strip()
     if re.fullmatch(rf"[0-9a-fA-F]{{{2 * size}}}", text):
         return text.lower()
@@ -181,7 +181,7 @@ _HUB = "https://huggingface.co"
 _SCHEMES = ("http", "https", "hf", "s3", "gs", "gcs", "az", "abfs", "ftp")
 _ARCHIVE_KINDS = frozenset({"zip", "tar", "rar", "7z"})
 _TREE = re.compile(r"/datasets/(?P<repo>[^/]+(?:/[^/]+)?)(?:/(?P<what>tree|resolve)/(?P<revision>[^/]+)(?:/(?P<path>.*))?)?/?")
-_ADVICE = "Mend the description"
+_ADVICE = "Fix the description"
 
 
 class ResourceFiles:
@@ -201,11 +201,11 @@ class ResourceFiles:
         self._looking: list[str] = []
 
     def of(self, node_id: str) -> list[FoundFile]:
-        """The files of a file or of a file set, in the order of their paths.
+        """Return the files of a file or of a file set, in the order of their paths.
 
         Raises:
-            FileFormatError: a node says something that is not supported; it names the node.
-            NonMatchingChecksumError: a file is another one.
+            FileFormatError: a node uses something unsupported; the error names the node.
+            NonMatchingChecksumError: the hash of a file differs.
         """
         node = self._document.files.get(node_id)
         if node is None:
@@ -226,11 +226,11 @@ class ResourceFiles:
         return self._fetched([node])
 
     def _fetched(self, nodes: Sequence[FileNode]) -> list[FoundFile]:
-        """Files of their own, fetched together."""
+        """Yield standalone files, fetched together."""
         addresses = [self._address(node) for node in nodes]
         for node, address in zip(nodes, addresses, strict=True):
             if not is_url(address) and not os.path.isfile(address):
-                raise self._fault(node.id, f"names {node.url!r}, which is not a file beside the description")
+                raise self._fault(node.id, f"refers to {node.url!r}, which is not a file in the folder of the description")
         paths = [os.fspath(path) for path in self._dl_manager.download(addresses)]
         for node, path, address in zip(nodes, paths, addresses, strict=True):
             self._compare(node, path, redact(address))
@@ -240,9 +240,9 @@ class ResourceFiles:
         ]
 
     def _address(self, node: FileNode) -> str:
-        """Return the address of a file: a path beside the description, or a URL."""
+        """Return the address of a file: a path next to the description, or a URL."""
         if _GIT in node.encodings:
-            raise self._fault(node.id, "is a git repository, of which only file sets are read")
+            raise self._fault(node.id, "is a git repository; only its file sets can be read")
         url = node.url
         if not url:
             raise self._fault(node.id, "has no contentUrl")
@@ -250,27 +250,25 @@ class ResourceFiles:
             raise self._fault(node.id, f"has the contentUrl {url!r}, which is not a plain URL")
         if is_url(url) or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", url):
             if url.partition(":")[0].lower() not in _SCHEMES or not is_url(url):
-                raise self._fault(
-                    node.id, f"has the contentUrl {redact(url)!r}, which is neither beside it nor a URL of the web"
-                )
+                raise self._fault(node.id, f"has the contentUrl {redact(url)!r}, neither a relative path nor an http(s) URL")
             return self._of_hub(url) or url
         return self._beside(node, url)
 
     def _beside(self, node: FileNode, path: str) -> str:
         if not path or path.startswith(("/", "\\", "~")) or ".." in re.split(r"[/\\]", path) or "\0" in path:
-            raise self._fault(node.id, f"names {path!r}, which does not lie beside the description")
+            raise self._fault(node.id, f"refers to {path!r}, which is not in the folder of the description")
         path = posixpath.normpath(path)
         if not is_url(self._folder):
             try:
                 return paths_below([self._folder]).locate(path)
             except UntrustedPathError as error:
-                raise self._fault(node.id, f"names {path!r}, which leads out of the folder of the description") from error
+                raise self._fault(node.id, f"refers to {path!r}, which is outside the folder of the description") from error
         if self._folder.startswith(("http://", "https://")):
             return urljoin(self._folder + "/", quote(path))
         return f"{self._folder}/{path}"
 
     def _of_hub(self, url: str) -> str | None:
-        """A file of a dataset on the Hub, as the library fetches it: with the user's token, checked, and kept with others."""
+        """Return a file of a dataset on the Hub, fetched with the user's token, verified and cached."""
         found = self._on_hub(url)
         if found is None or found["what"] != "resolve" or not found["path"]:
             return None
@@ -296,9 +294,9 @@ class ResourceFiles:
     # -- inside others -------------------------------------------------------------------------------------------------
 
     def _member(self, node: FileNode) -> FoundFile:
-        """A file in an archive."""
+        """Return a file in an archive."""
         if len(node.containers) != 1:
-            raise self._fault(node.id, "is contained in several nodes")
+            raise self._fault(node.id, "is contained in more than one node")
         path = node.url
         if not path or path.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", path) or is_url(path):
             raise self._fault(node.id, f"has the contentUrl {path!r}, which is not a path in {node.containers[0].node!r}")
@@ -309,15 +307,15 @@ class ResourceFiles:
                 self._compare(node, found.path, found.label)
                 return FoundFile(found.path, found.label, found.inner, found.outer, kind_of_file(node, found.inner))
         shown = ", ".join(repr(found.inner) for found in members[:5])
-        raise self._fault(node.id, f"is {wanted!r} in {node.containers[0].node!r}, where there is only {shown or 'nothing'}")
+        raise self._fault(node.id, f"is {wanted!r} in {node.containers[0].node!r}, which has only {shown or 'nothing'}")
 
     def _set(self, node: FileNode) -> list[FoundFile]:
-        """The files of a set: all of its containers together, in the order of their paths."""
+        """Return the files of a set: all of its containers together, in the order of their paths."""
         members = list(self._members(node)) if node.containers else self._around(node)
         chosen = [found for found in members if is_chosen(found.inner, node)]
         if not chosen:
             patterns = ", ".join(map(repr, node.includes))
-            raise self._fault(node.id, f"includes {patterns or 'nothing'}, and no file is called so")
+            raise self._fault(node.id, f"includes {patterns or 'nothing'}, which matches no file")
         ordered = sorted(chosen, key=lambda found: (found.outer, found.inner)) if len(node.containers) < 2 else chosen
         return [FoundFile(each.path, each.label, each.inner, each.outer, kind_of_file(node, each.inner)) for each in ordered]
 
@@ -360,8 +358,8 @@ class ResourceFiles:
             yield FoundFile(path, f"{inner} in {outer.label}", inner, name, "")
 
     def _in_repository(self, node: FileNode, repository: FileNode) -> list[FoundFile]:
-        """The files of a set in a dataset repository on the Hub; only those are fetched."""
-        from datasets_core.fetch.hub.client import Hub  # 10 ms that other files do without
+        """Return the files of a set in a dataset repository on the Hub; only those are fetched."""
+        from datasets_core.fetch.hub.client import Hub  # takes 10 ms; other files do not need it
 
         found = self._on_hub(repository.url)
         if found is None or found["what"] == "resolve":
@@ -378,12 +376,12 @@ class ResourceFiles:
         ]
 
     def _around(self, node: FileNode) -> list[FoundFile]:
-        """Return the files beside the description, with described hashes compared."""
+        """Return the files next to the description, with described hashes compared."""
         hashes = {self._address(each): each for each in self._document.files.values() if _stands_alone(each)}
         if is_url(self._folder):
             names = [literal_path(pattern) for pattern in node.includes]
             if not names or None in names:
-                raise self._fault(node.id, f"includes patterns of files beside {self._document.path!r}, which no server lists")
+                raise self._fault(node.id, f"has patterns, but the server of {self._document.path!r} lists no files")
             inner = [name for name in names if name is not None]
             places = [self._beside(node, name) for name in inner]
             paths = [os.fspath(path) for path in self._dl_manager.download(places)]

@@ -28,12 +28,12 @@ from ._croissant_files import FoundFile, kind_of_file
 from ._croissant_rows import Columns, ResourceRows
 from ._croissant_values import Keyed, ValueFault, array_of, narrowed, transformed, typed
 
-# The columns of records, put together of what their fields' sources give: typed, in structs and lists as the fields
+# The columns of records, assembled from the sources of their fields: typed, with the structs and lists of the
 # are.
 
 
-WHOLE = "\0whole"  # no identifier holds such
-_ADVICE = "Mend the description, or give features= for what the column is to be"
+WHOLE = "\0whole"  # not a valid identifier, so no clash
+_ADVICE = "Fix the description, or pass features= with the type of the column"
 
 
 class Assembly:
@@ -61,10 +61,10 @@ class Assembly:
         self._classes = {leaf.id: names for leaf in leaves if (names := class_names(document, leaf)) is not None}
 
     def batch(self, columns: Columns) -> tuple[pa.RecordBatch, dict[str, pa.Array]]:
-        """The rows, and the column of each field by its identifier.
+        """Return the rows, and the column of each field by its identifier.
 
         Raises:
-            FileFormatError: a value is not what its field says; it names the node.
+            FileFormatError: a value does not fit its field; the error names the node.
         """
         made = {field.id: self._column(field, columns) for field in self._fields}
         features = Features({field.name: made[field.id][1] for field in self._fields})
@@ -72,7 +72,7 @@ class Assembly:
         return pa.RecordBatch.from_arrays(list(found.values()), schema=features.arrow_schema), found
 
     def features(self) -> Features:
-        """Return the columns, as far as they are known before a file is opened: those of text files."""
+        """Return the columns that are known before a file is opened: those of text files."""
         return Features({field.name: field_feature(self._known(field), None, self._classes) for field in self._fields})
 
     def _column(self, field: FieldNode, columns: Columns) -> tuple[pa.Array, FeatureType]:
@@ -106,7 +106,7 @@ class Assembly:
             raise self._fault(field.id, fault.reason, file=file, row=row, advice=_ADVICE) from fault
 
     def _known(self, field: FieldNode) -> FieldNode:
-        """The field, and those in it, with data types: their own, or those of what they come from."""
+        """Return the field, and those in it, with data types: their own, or those of their sources."""
         if field.sub_fields:
             return replace(field, sub_fields=tuple(map(self._known, field.sub_fields)))
         data_types, source = field.data_types, field.source
@@ -116,7 +116,7 @@ class Assembly:
         if data_types and not is_known(data_types):
             raise self._fault(field.id, f"has the data type {' and '.join(data_types)}, which is not supported", advice=_ADVICE)
         formats = [str(argument) for name, argument in (field.source.transforms if field.source else ()) if name == "format"]
-        if "Date" in data_types and any("H" in each for each in formats):  # it has a time of the day too
+        if "Date" in data_types and any("H" in each for each in formats):  # the values include a time of day
             data_types = ("DateTime",)
         return replace(field, data_types=data_types)
 
@@ -141,7 +141,7 @@ class Assembly:
         for other, _, _ in taken[1:]:
             if not (other == lengths).all():
                 row = int((other != lengths).argmax())
-                raise self._fault(field.id, f"has parts of different lengths, {lengths[row]} and {other[row]}", row=row)
+                raise self._fault(field.id, f"has sub-fields of different lengths, {lengths[row]} and {other[row]}", row=row)
         inner = self._zipped(field, [child for _, _, child in taken], names, depth - 1)
         are_null = all(validity(array) is not None for array in arrays)
         return list_array(pa.list_(inner.type), lengths, valid if are_null else None, inner)
@@ -168,7 +168,7 @@ def whole_column(field: FieldNode) -> FieldNode | None:
 
 
 def _way(field: FieldNode) -> tuple[str, tuple[Any, ...]] | None:
-    """The column of a field and the path below it, where that is all that its source says."""
+    """Return the column of a field and the path below itif its source contains nothing else."""
     source = field.source
     if source is None:
         return None
@@ -183,7 +183,7 @@ def _way(field: FieldNode) -> tuple[str, tuple[Any, ...]] | None:
 
 
 def _names_below(field: FieldNode, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The names on the way from a field to each of its leaves."""
+    """Yield the names on the way from a field to each of its leaves."""
     for each in field.sub_fields:
         if each.sub_fields:
             yield from _names_below(each, (*before, each.name))
@@ -199,7 +199,7 @@ def _without_lists(feature: Any, depth: int) -> Any:
 
 FilesOf = Callable[[str], Sequence[FoundFile]]
 _WITH_STRUCTS = ("parquet", "arrow", "json", "jsonl")
-_INLINE = "\0inline"  # no identifier holds it
+_INLINE = "\0inline"  # not a valid identifier, so no clash
 
 
 class Records:
@@ -211,7 +211,7 @@ class Records:
         without: identifiers of fields to leave out.
         above: the record sets that refer to this one.
         wanted: the features requested by the user.
-        num_files: number of files of the rows, if only a part of them is given.
+        num_files: number of files with rows, if only some of them are read.
     """
 
     def __init__(
@@ -280,12 +280,12 @@ class Records:
         if source.node in self._document.fields:
             found = self._document.fields[source.node][0].id
             if found in self._above:
-                raise self.fault(owner, f"comes from {source.node!r}, which comes from {self.record_set.id!r} in turn")
+                raise self.fault(owner, f"comes from {source.node!r}, which in turn comes from {self.record_set.id!r}")
             return found
         raise self.fault(owner, f"has the source {source.node!r}, which is not a file, file set or field of the description")
 
     def _joins(self) -> list[tuple[FieldNode, str, FieldNode]]:
-        """A field here, what is joined by it, and the field there."""
+        """Return a field of this record set, the joined source, and the field in it."""
         found = []
         for leaf in self._leaves:
             if leaf.references is None or leaf.source is None or self.record_set.data is not None:
@@ -311,21 +311,19 @@ class Records:
         free = [base for base in self._by_base if base not in joined]
         if len(free) > 1:
             first, second = (self._by_base[base][0].id for base in free[:2])
-            raise self.fault(
-                second, f"comes from {free[1]!r} and {first!r} from {free[0]!r}, and nothing says how their rows join"
-            )
+            raise self.fault(second, f"comes from {free[1]!r} and {first!r} from {free[0]!r}, but no key joins their rows")
         if not free and self._by_base:
             raise self.fault(self.record_set.id, "has fields whose sources are joined in a circle")
         return free[0] if free else None
 
     def resource(self) -> str | None:
-        """The file or file set that gives the rows, be it through other record sets; None for rows in the description."""
+        """Return the file or file set with the rows, directly or through record sets; None for rows in the description."""
         if self.primary is None or self.primary == _INLINE or self.primary in self._document.files:
             return None if self.primary == _INLINE else self.primary
         return self._other(self.primary).resource()
 
     def other_resources(self) -> set[str]:
-        """Files and file sets besides that one which rows are joined from."""
+        """Other files and file sets, which rows are joined from."""
         found: set[str] = set()
         for base in self._by_base:
             if base in self._document.files:
@@ -351,14 +349,14 @@ class Records:
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def tables(self, files: Sequence[FoundFile], files_of: FilesOf) -> Iterator[tuple[pa.RecordBatch, dict[str, pa.Array]]]:
-        """The records, some at a time, with the column of each field by its identifier.
+        """Yield the records, some at a time, with the column of each field by its identifier.
 
         Args:
-            files: those that give the rows.
+            files: the files with the rows.
             files_of: the files of other resources.
 
         Raises:
-            FileFormatError: a file is not what it is said to be, or a value not what its field says; it names the node.
+            FileFormatError: a file or value does not fit the description; the error names the node.
         """
         for columns in self._rows(files, files_of):
             batch, found = self._assembly.batch(columns)
@@ -371,7 +369,7 @@ class Records:
             arrays, num_rows = dict(columns.arrays), columns.num_rows
             for left, keyed in rights:
                 if left.id not in arrays:
-                    raise self.fault(left.id, "is the key of a join, and its own rows are joined later")
+                    raise self.fault(left.id, "is the key of a join, but its own rows are joined later")
                 try:
                     arrays, num_rows = keyed.joined(arrays, left.id, num_rows)
                 except ValueFault as fault:
@@ -390,7 +388,7 @@ class Records:
         return [leaf for leaf in leaves if leaf.id not in parts] + list(wholes.values())
 
     def _keyed(self, right: str, there: FieldNode, files_of: FilesOf) -> Keyed:
-        """All rows that are joined by a key, in memory."""
+        """Return all rows that are joined by a key, in memory."""
         own = self._by_base[right]
         wanted = [*own] if right not in self._document.files else [*own, there]
         files = files_of(right) if right in self._document.files else files_of(self._other(right).resource() or "")
@@ -442,7 +440,7 @@ class Records:
 
     def _taken(self, owner: str, node: str, found: Mapping[str, pa.Array]) -> pa.Array:
         if node not in found:
-            raise self.fault(owner, f"comes from {node!r}, which is a part of no record")
+            raise self.fault(owner, f"comes from {node!r}, which is not part of any record")
         return found[node]
 
     def _inline(self) -> Columns:
@@ -466,9 +464,9 @@ class Records:
         *,
         file: FoundFile | None = None,
         row: int | None = None,
-        advice: str = "Mend the description",
+        advice: str = "Fix the description",
     ) -> FileFormatError:
-        """The error about a node, and about the file in which it does not work out."""
+        """Return the error about a node, and about the file in which it fails."""
         path, node = self._document.path, node.removesuffix(WHOLE)
         if file is None or not file.path:
             return FileFormatError(path, f"the node {node!r} {reason}", row=row, advice=advice)

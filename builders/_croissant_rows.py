@@ -31,7 +31,7 @@ from .json import JsonConfig, read_json
 from .parquet import ParquetConfig
 from .text import TextConfig, read_text
 
-# Files of a Croissant description that are read as a whole: JSON documents, and many small files at a time.
+# Files of a Croissant description that are read whole: JSON documents, and groups of small files.
 
 
 _MAX_JSON_BYTES = 2 << 30
@@ -42,10 +42,10 @@ def json_document(file: FoundFile) -> Any:
     """Return the content of a JSON file, read as a whole.
 
     Raises:
-        FileFormatError: not JSON, or larger than 2 GB.
+        FileFormatError: the file is not JSON, or larger than 2 GB.
     """
     if os.path.getsize(file.path) > _MAX_JSON_BYTES:
-        raise file.source.fault("is a JSON document of more than 2 GB, whose rows are not those of one list at its top")
+        raise file.source.fault("is a JSON document of more than 2 GB whose rows are not in one top-level list")
     handle = file.source.open()
     try:
         parts = []
@@ -59,7 +59,7 @@ def json_document(file: FoundFile) -> Any:
 
 
 def groups(files: Sequence[FoundFile]) -> Iterator[Sequence[FoundFile]]:
-    """Some files at a time, of a bounded size."""
+    """Yield groups of files of a bounded total size."""
     begin = size = 0
     for number, file in enumerate(files):
         size += os.path.getsize(file.path)
@@ -72,7 +72,7 @@ def groups(files: Sequence[FoundFile]) -> Iterator[Sequence[FoundFile]]:
 
 
 def common_rows(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
-    """The steps that all paths share, up to the last list among them."""
+    """Return the steps that all paths share, up to the last list among them."""
     shared: tuple[Step, ...] = paths[0]
     for path in paths[1:]:
         same = next(
@@ -83,8 +83,8 @@ def common_rows(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
     return shared[: last + 1]
 
 
-# Tables of a Croissant description, read by the readers of their formats: only the requested columns
-# for.
+# Tables of a Croissant description, read by the readers of their formats: only the columns that are requested
+# are read.
 
 
 TABLE_KINDS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")
@@ -108,7 +108,7 @@ def table_batches(
         there: receives the names of all columns seen.
 
     Raises:
-        FileFormatError: the file is not of the described format.
+        FileFormatError: the file does not have the described format.
     """
     if file.kind in ("csv", "tsv"):
         from ._csv_reader import read_csv  # 25 ms, by pyarrow.compute, not needed for an existing dataset
@@ -130,7 +130,7 @@ def table_batches(
 
 
 def parquet_columns(file: FoundFile) -> list[str] | None:
-    """Return the columns of a Parquet file; None if it cannot be read, which its reader reports better."""
+    """Return the columns of a Parquet file; None if it cannot be read; its reader reports the error."""
     import pyarrow.parquet as pq  # 12 ms, not needed for an existing dataset
 
     try:
@@ -142,7 +142,7 @@ def parquet_columns(file: FoundFile) -> list[str] | None:
 def _json_batches(
     file: FoundFile, names: Sequence[str], as_text: Sequence[str], options: JsonConfig
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a JSON file, with texts that look like moments as the texts that they are."""
+    """Yield the rows of a JSON file, with text that looks like a timestamp kept as text."""
     asked: dict[str, pa.DataType] = {name: pa.string() for name in as_text}
 
     def read(schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
@@ -167,7 +167,7 @@ def _spelled(kind: pa.DataType) -> pa.DataType:
 
 
 def _again(file: FoundFile, read: Callable[[pa.Schema | None], Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
-    """The batches of a reader that may ask for another pass, each row once."""
+    """Yield the batches of a reader that may ask for another pass, each row once."""
     schema: pa.Schema | None = None
     given = 0
     while True:
@@ -187,7 +187,7 @@ def _again(file: FoundFile, read: Callable[[pa.Schema | None], Iterator[pa.Recor
 
 
 _OF_FILES = ("filename", "filepath", "fullpath", "content")
-_OBJECTS = ("json", "jsonl")  # whose objects need not have all keys
+_OBJECTS = ("json", "jsonl")  # objects may lack some keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class Columns:
     files: Sequence[FoundFile] = ()
 
     def place(self, row: int | None) -> tuple[FoundFile, int | None]:
-        """The file of a row, and its number there."""
+        """Return the file of a row, and its number there."""
         if row is None or not self.files:
             return self.file, None if row is None else self.row + row
         return self.files[row], None
@@ -257,14 +257,14 @@ class ResourceRows:
     def _of_file_rows(self, file: FoundFile, asked: Collection[str]) -> Iterator[Columns]:
         if "table" in asked and "lines" in asked:
             node = next(node for node, source in self._sources.items() if self._kind_of(node, source) == "lines")
-            raise self._fault(node, "asks for lines of a file of which other fields ask for columns")
+            raise self._fault(node, "asks for lines of a file, but other fields ask for its columns")
         if "lines" in asked:
             yield from self._lines(file)
         elif "path" in asked and file.kind != "jsonl":
             yield from self._json(file)
         elif "table" in asked or "path" in asked:
             yield from self._table(file)
-        else:  # numbers of lines, and nothing else
+        else:  # only line numbers are requested
             yield from self._lines(file)
 
     def _kind_of(self, node: str, source: ValueSource) -> str:
@@ -278,7 +278,7 @@ class ResourceRows:
             return "file"
         if source.file_property is not None:
             raise self._fault(node, f"asks for the fileProperty {source.file_property!r}, which is not supported")
-        raise self._fault(node, "says no column, jsonPath or fileProperty to extract")
+        raise self._fault(node, "has no column, jsonPath or fileProperty to extract")
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
@@ -291,7 +291,7 @@ class ResourceRows:
             elif source.json_path is not None:
                 steps = self._steps(node, source.json_path)
                 if not steps or not isinstance(steps[0], str):
-                    raise self._fault(node, f"has the jsonPath {source.json_path!r}, which names no value of an object")
+                    raise self._fault(node, f"has the jsonPath {source.json_path!r}, which is not the path of a value")
                 paths[node] = (steps[0], steps[1:])
         yield from self._of_columns(file, paths, None)
 
@@ -300,7 +300,7 @@ class ResourceRows:
     ) -> Iterator[Columns]:
         seen: set[str] = set()
         row = 0
-        there: dict[str, None] = {}  # all columns of a csv file; only some are read
+        there: dict[str, None] = {}  # all columns of a csv file; only the requested ones are read
         for batch in self._read(file, paths, key, there):
             seen.update(batch.schema.names)
             found = {}
@@ -312,7 +312,7 @@ class ResourceRows:
                 found[node] = self._at(node, column, steps, file, row)
             yield self._columns(file, found, batch.num_rows, row, is_typed=file.kind in ("parquet", "arrow"))
             row += batch.num_rows
-        is_told = row and self._is_only_file  # of several files, one may lack what others have
+        is_told = row and self._is_only_file  # a column may be missing in some of several files
         missing = next((node for node, (name, _) in paths.items() if name not in seen), None) if is_told else None
         if missing is not None:
             raise self._fault(missing, f"asks for {paths[missing][0]!r}, which no row has", file=file)
@@ -333,7 +333,7 @@ class ResourceRows:
     ) -> Iterator[pa.RecordBatch]:
         if file.kind not in TABLE_KINDS:
             raise self._fault(
-                next(iter(paths)), f"asks for a column of a file that is none of {', '.join(TABLE_KINDS)}", file=file
+                next(iter(paths)), f"asks for a column, but the file is not one of {', '.join(TABLE_KINDS)}", file=file
             )
         if file.kind == "parquet" and (columns := parquet_columns(file)) is not None:
             for node, (name, _) in paths.items():
@@ -345,7 +345,7 @@ class ResourceRows:
     def _see_column(self, node: str, name: str, there: Sequence[str], file: FoundFile, others: Collection[str] = ()) -> None:
         if name not in there:
             listed = ", ".join(map(repr, [*(others or there)][:20])) or "none"
-            raise self._fault(node, f"asks for the column {name!r}, where there is {listed}", file=file)
+            raise self._fault(node, f"asks for the column {name!r}; available columns: {listed}", file=file)
 
     def _is_text(self, node: str) -> bool:
         source = self._sources[node]
@@ -364,17 +364,17 @@ class ResourceRows:
             raise self._fault(node, f"has a jsonPath that is not supported: {error}") from error
 
     def _json(self, file: FoundFile) -> Iterator[Columns]:
-        """Rows of a JSON document: those elements of one list that all paths go through, last."""
+        """Return rows of a JSON document: the elements of the innermost list that all paths share."""
         steps = {
             node: self._steps(node, source.json_path) for node, source in self._sources.items() if source.json_path is not None
         }
         if (node := next((node for node, source in self._sources.items() if source.column is not None), None)) is not None:
-            raise self._fault(node, "asks for a column of a file of which other fields ask for paths")
+            raise self._fault(node, "asks for a column of a file, but other fields ask for JSON paths")
         rows = common_rows(list(steps.values()))
         is_listed = [None in path for path in steps.values()]
         if any(is_listed) and not all(is_listed):
             node = next(node for node, path in steps.items() if None not in path)
-            raise self._fault(node, "has a jsonPath to one value, and others of its record set have paths to many")
+            raise self._fault(node, "has a jsonPath to one value, but other fields of its record set have paths to many")
         below = {node: path[len(rows) :] for node, path in steps.items()}
         key = rows[0] if len(rows) == 2 and isinstance(rows[0], str) else None
         if rows in ((None,), (key, None)) and all(path and isinstance(path[0], str) for path in below.values()):
@@ -407,7 +407,7 @@ class ResourceRows:
             row += batch.num_rows
 
     def _whole_files(self, files: Sequence[FoundFile]) -> Columns:
-        """A row for each file."""
+        """Return a row for each file."""
         arrays = {}
         for node, source in self._sources.items():
             column = pa.array([self._value_of(node, source.file_property, file) for file in files])
@@ -433,7 +433,7 @@ class ResourceRows:
             return data
 
     def _columns(self, file: FoundFile, found: Mapping[str, pa.Array], num_rows: int, row: int, *, is_typed: bool) -> Columns:
-        """Return the columns, with those about the file itself, and with all transforms applied."""
+        """Return the columns, including properties of the file, with all transforms applied."""
         arrays = {}
         for node, source in self._sources.items():
             column = found[node] if node in found else self._of_file(node, source.file_property, file, num_rows, row)
@@ -448,7 +448,7 @@ class ResourceRows:
         return Columns(arrays, num_rows, is_typed, file, row)
 
     def _is_stored_media(self, node: str, kind: pa.DataType) -> bool:
-        """True if values are media with bytes and paths, and the field asks only for the bytes."""
+        """Return True if values are media with bytes and paths, and the field asks only for the bytes."""
         if self._sources[node].transforms != (("jsonPath", "bytes"),) or not is_media(self._types[node]):
             return False
         while pa.types.is_list(kind) or pa.types.is_large_list(kind):
@@ -462,7 +462,7 @@ class ResourceRows:
         return array if num_rows == 1 else array.take(pa.array([0] * num_rows, pa.int64()))
 
     def full_path(self, node: str, file: FoundFile) -> str:
-        """The path of a file, below its archive; with the name of the archive before it, where only that fits an expression."""
+        """Return the path of a file in its archive, prefixed by the name of the archive if an expression needs that."""
         source = self._sources[node]
         if file.outer and source.transforms and source.transforms[0][0] == "regex":
             try:

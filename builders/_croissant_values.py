@@ -19,7 +19,7 @@ from datasets_core.features.inference import infer_column
 from datasets_core.meta.croissant_nodes import Step, ValueSource, found_at, parse_json_path
 
 _types = pa.types
-# Patterns of CLDR, as Croissant names them for dates, and what they are to strptime; the longest first.
+# CLDR date patterns, which Croissant uses, and their strptime equivalents; the longest first.
 _CLDR = (
     ("yyyy", "%Y"), ("MMMM", "%B"), ("MMM", "%b"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"),
     ("yy", "%y"), ("SSSSSS", "%f"), ("SSS", "%f"), ("S", "%f"), ("EEEE", "%A"), ("EEE", "%a"), ("Z", "%z"), ("XXX", "%z"),
@@ -27,11 +27,11 @@ _CLDR = (
 
 
 class ValueFault(ValueError):
-    """A value, or a transform, that fails: `reason` says why, `row` in which row of the column.
+    """A value or a transform that fails, with the reason and the row of the column.
 
     Args:
         reason: what is wrong, without a final stop.
-        row: the row in the column; None if not a single one.
+        row: the row in the column; None if it is not a single row.
     """
 
     def __init__(self, reason: str, row: int | None = None) -> None:
@@ -40,7 +40,7 @@ class ValueFault(ValueError):
 
 
 def transformed(column: pa.Array, source: ValueSource, *, is_loose: bool = False) -> pa.Array:
-    """A column after all transforms of its source; elements of lists are transformed each for itself.
+    """Return a column after all transforms of its source; elements of lists are transformed one by one.
 
     Args:
         column: the values.
@@ -48,7 +48,7 @@ def transformed(column: pa.Array, source: ValueSource, *, is_loose: bool = False
         is_loose: see `at_path`.
 
     Raises:
-        ValueFault: a transform is not supported, or does not fit a value.
+        ValueFault: a transform is unsupported, or does not fit a value.
     """
     for name, argument in source.transforms:
         if name == "jsonPath":
@@ -62,7 +62,7 @@ def transformed(column: pa.Array, source: ValueSource, *, is_loose: bool = False
 
 
 def typed(column: pa.Array, feature: FeatureType) -> pa.Array:
-    """A column in the type of a feature.
+    """Return a column in the type of a feature.
 
     Raises:
         ValueFault: a value does not fit.
@@ -74,7 +74,7 @@ def typed(column: pa.Array, feature: FeatureType) -> pa.Array:
 
 
 def narrowed(column: pa.Array, feature: FeatureType) -> pa.Array:
-    """A column without the fields of structs that a feature does not have."""
+    """Return a column without the fields of structs that a feature does not have."""
     if isinstance(feature, (List, LargeList)) and _is_list(column.type):
         lengths, valid, child = list_parts(column)
         inner = narrowed(child, feature.feature)
@@ -102,7 +102,7 @@ def _each(column: pa.Array, make: Callable[[pa.Array], pa.Array]) -> pa.Array:
 
 
 def _by_regex(column: pa.Array, pattern: Any) -> pa.Array:
-    """The part of each text that the group of a pattern matches, which begins where the text begins."""
+    """Return the part of each text that the group of a pattern matches, which begins where the text begins."""
     text = str(pattern)
     try:
         groups = re.compile(text).groups
@@ -127,7 +127,7 @@ def _by_regex(column: pa.Array, pattern: Any) -> pa.Array:
 
 def _by_separator(column: pa.Array, separator: Any) -> pa.Array:
     if not isinstance(separator, str) or not separator:
-        raise ValueFault(f"has the separator {separator!r}, which splits nothing")
+        raise ValueFault(f"has the separator {separator!r}, which is empty")
     return _each(column, lambda values: pc.split_pattern(_as_text(values, "a separator"), pattern=separator))
 
 
@@ -166,7 +166,7 @@ def at_path(column: pa.Array, steps: Sequence[Step], *, is_loose: bool = False) 
             return pa.nulls(len(column))
         if steps[0] not in fields:
             listed = ", ".join(map(repr, fields)) or "nothing"
-            raise ValueFault(f"has the step {steps[0]!r} in a JSON path, where there is {listed}")
+            raise ValueFault(f"has the step {steps[0]!r} in a JSON path; available keys: {listed}")
         child = fields[steps[0]]
         if valid is not None and not valid.all():
             child = pc.if_else(pa.array(valid), child, pa.scalar(None, child.type))
@@ -175,7 +175,7 @@ def at_path(column: pa.Array, steps: Sequence[Step], *, is_loose: bool = False) 
 
 
 def only_values(column: pa.Array) -> pa.Array:
-    """The one element of each list, null for none.
+    """Return the only element of each list, null for an empty list.
 
     Raises:
         ValueFault: a list has several.
@@ -185,7 +185,7 @@ def only_values(column: pa.Array) -> pa.Array:
     lengths, _, _ = list_parts(column)
     if (lengths > 1).any():
         row = int((lengths > 1).argmax())
-        raise ValueFault(f"has a JSON path that leads to {lengths[row]} values, and the field is not an array", row)
+        raise ValueFault(f"has a JSON path that leads to {lengths[row]} values, but the field is not an array", row)
     return _element(column, 0)
 
 
@@ -197,7 +197,7 @@ def _parsed(column: pa.Array, steps: Sequence[Step]) -> pa.Array:
         try:
             found = [] if text is None else found_at(json.loads(text), steps)
         except (ValueError, RecursionError) as error:
-            raise ValueFault(f"has a JSON path, and the text {str(text)[:40]!r} is not valid JSON", row) from error
+            raise ValueFault(f"has a JSON path, but the text {str(text)[:40]!r} is not valid JSON", row) from error
         values.append(found if None in steps else found[0] if found else None)
     return array_of(values)
 
@@ -211,11 +211,11 @@ def array_of(values: list[Any]) -> pa.Array:
     try:
         return infer_column(values)
     except Misfit as misfit:
-        raise ValueFault(f"has values without a type in common: {misfit.reason}", misfit.index) from misfit
+        raise ValueFault(f"has values without a common type: {misfit.reason}", misfit.index) from misfit
 
 
 def _by_format(column: pa.Array, form: Any) -> pa.Array:
-    """Moments that are written in a format of their own; other formats (of boxes, of numbers) say what values mean."""
+    """Convert timestamps in a custom format; other formats (of boxes, of numbers) describe the meaning of values."""
     text = str(form)
     if not re.search(r"%[YymdHMSfjbBp]|yy|MM|dd|HH", text) or not _is_text(_innermost(column.type)):
         return column
@@ -273,8 +273,8 @@ def _as_text(values: pa.Array, what: str) -> pa.Array:
         try:
             return values.cast(pa.string())
         except pa.ArrowInvalid as error:
-            raise ValueFault(f"has {what}, and its values are not valid UTF-8") from error
-    raise ValueFault(f"has {what}, and its values are {values.type}, not text")
+            raise ValueFault(f"has {what}, but its values are not valid UTF-8") from error
+    raise ValueFault(f"has {what}, but its values are {values.type}, not text")
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -286,7 +286,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _element(column: pa.Array, position: int) -> pa.Array:
-    """The element at a position of each list; null where a list is shorter."""
+    """Return the element at a position of each list; null where a list is shorter."""
     lengths, _, child = list_parts(column)
     starts = lengths.cumsum() - lengths
     return child.take(pa.array(starts + position, mask=lengths <= position))
@@ -298,7 +298,7 @@ def _innermost(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-# Rows that others are joined to by a key: all of them, in memory.
+# The rows that others are joined to by a key, in memory.
 
 
 class Keyed:
@@ -317,24 +317,24 @@ class Keyed:
         self._kind: pa.DataType = pa.null()
 
     def add(self, arrays: Mapping[str, pa.Array]) -> None:
-        """Take more rows."""
+        """Add rows."""
         self._parts.append({name: arrays[name] for name in (self._key, *self._columns)})
 
     def joined(self, arrays: Mapping[str, pa.Array], key: str, num_rows: int) -> tuple[dict[str, pa.Array], int]:
-        """Rows with the columns of those that have the same key: null where there are none, a row for each of several.
+        """Rows joined with the columns of rows that have the same key: null if there are none, one row for each of several.
 
         Args:
             arrays: the rows, as columns.
             key: their own key.
-            num_rows: how many they are.
+            num_rows: number of rows.
 
         Raises:
-            ValueFault: keys are of different kinds, so that none could be equal.
+            ValueFault: the keys have different types, so that none can be equal.
         """
         rows = self._by_key()
         own = arrays[key]
         if self._parts and rows and _family(own.type) != _family(self._kind) and own.null_count < len(own):
-            raise ValueFault(f"is joined by keys of {own.type} with keys of {self._kind}, which are never equal")
+            raise ValueFault(f"joins keys of type {own.type} with keys of type {self._kind}, which are never equal")
         matches = [[None] if value is None else rows.get(value, [None]) for value in own.to_pylist()]
         counts = np.fromiter(map(len, matches), np.int64, len(matches))
         taken = pa.array([match for each in matches for match in each], pa.int64())

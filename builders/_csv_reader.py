@@ -50,14 +50,14 @@ def read_csv(
     as_text: Sequence[str] = (),
     if_empty: Sequence[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a csv file; at least one batch, if an empty one.
+    """Yield the rows of a csv file; at least one batch, possibly empty.
 
     Args:
         source: the file.
         form: its layout.
         schema: types known from other files or from an earlier pass.
-        as_text: columns that stay text because the features say so.
-        if_empty: the columns of a file without a single byte; None refuses such a file.
+        as_text: columns that stay text as requested by the features.
+        if_empty: the columns of an empty file; None refuses such a file.
 
     Raises:
         FileFormatError: invalid csv; names the line.
@@ -82,14 +82,14 @@ def csv_blocks(
 
     Args:
         source, form, schema, as_text, if_empty: see `read_csv`.
-        mark: the start.
+        mark: the position to start at.
         has_features: True if the types of the rows are given: a cast reports values that do not fit.
-        first_bytes: of the block that determines the types.
+        first_bytes: size of the first block, which determines the types.
 
     Raises:
         FileFormatError: invalid csv; names the line.
         Replay: rows from here on have other types than delivered ones.
-        ValueError: not a mark of such a file.
+        ValueError: not a mark of a csv file.
     """
     null_numbers = form.null_numbers_of if form.null_numbers else None
     settled = ColumnTypes(schema, as_text, null_numbers, is_live=True, may_change=has_features)
@@ -110,10 +110,10 @@ class _Reader:
     ) -> None:
         self._source, self._form, self._settled, self._if_empty = source, form, settled, if_empty
         self._first_bytes, self._begins = first_bytes, begins
-        self.mark: Mark | None = None  # of the batch that was given last, where it begins a block
-        self._at = 0  # where the data begin in the block at hand
-        self._record = 0  # records seen
-        self._skipped = 0  # records left out at the beginning
+        self.mark: Mark | None = None  # row in the last returned batch, if it begins a block
+        self._at = 0  # offset of the data in the current block
+        self._record = 0  # records read
+        self._skipped = 0  # records skipped at the beginning
         self._left = form.num_rows
         self._has_begun = self._begins_block = False
 
@@ -182,7 +182,7 @@ class _Reader:
         return Mark(at, self._blocks.to, known if at else None, self._blocks.text.file)
 
     def _go_on(self, known: Any) -> None:
-        """Know what was known at a mark."""
+        """Restore the state stored in a mark."""
         try:
             fields, left, record = tuple(known["fields"]), known.get("left"), known.get("record", 0)
             self._columns = Columns(fields, tuple(known.get("output", fields)), known.get("must_be_empty"))
@@ -191,11 +191,11 @@ class _Reader:
             if self._blocks.grid is not None:
                 self._blocks.grid.step = int(known.get("step", Grid.STEP_BYTES))
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no mark of a csv file: {error!r}") from error
+            raise ValueError(f"invalid mark of a csv file: {error!r}") from error
         self._has_begun = True
 
     def _limited(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """The data of each block, up to as many rows as are wanted: rows behind them must not have a say in the types."""
+        """Yield the data of each block, up to the requested number of rows: later rows must not affect the types."""
         for block in blocks:
             self._begins_block = True
             while self._left != 0:
@@ -223,7 +223,7 @@ class _Reader:
     # -- the header ----------------------------------------------------------------------------------------------------
 
     def _begin(self, blocks: Iterator[bytes]) -> bytes:
-        """Return the block with the header, and a record after it if there is one; skipped records may be larger."""
+        """Return the block with the header, and a record after it if there is one; skipped records may exceed the block."""
         form = self._form
         to_skip = form.skip_records if isinstance(form.skip_records, int) else 0
         wanted = 1 + (0 if form.header is None else form.header + 1)
@@ -244,7 +244,7 @@ class _Reader:
         return first
 
     def _header(self, first: bytes) -> tuple[int, list[str] | None]:
-        """The byte at which the data begin in the first block, and the fields of the header record."""
+        """Return the byte at which the data begin in the first block, and the fields of the header record."""
         form = self._form
         ends = form.grammar.ends(first)
         start = 0
@@ -267,10 +267,10 @@ class _Reader:
             seen += 1
         if form.names is not None:
             return start, None
-        what = "is empty" if not first.strip() else f"has no line {form.header + 1} to take the column names from"
+        what = "is empty" if not first.strip() else f"has no line {form.header + 1} with the column names"
         raise self._source.fault(
             f"{what}, so its columns have no names",
-            advice="Give it a header line, or pass names=, or leave it out of data_files",
+            advice="Add a header line, pass names=, or remove the file from data_files",
         )
 
     def _plan(self, header: list[str] | None, data: bytes) -> Columns:
@@ -284,13 +284,13 @@ class _Reader:
         else:
             if width is None:
                 raise self._source.fault(
-                    "is empty, so its columns are unknown", advice="Pass names=, or leave the file out of data_files"
+                    "is empty, so its columns are unknown", advice="Pass names=, or remove the file from data_files"
                 )
             names = [f"{form.prefix}{number}" for number in range(width)]
         names = self._by_position(names, width)
         surplus = 0 if width is None else width - len(names)
         fields, must_be_empty = names, None
-        keep = form.keep_columns  # as many as there are names: then pandas takes no field for an index
+        keep = form.keep_columns  # with as many names as fields, pandas uses no field as index
         cuts = form.index is False or (keep is not None and not callable(keep) and len(keep) == len(names))
         if surplus > 0 and (cuts or (surplus == 1 and all(not row[-1] for row in probe if len(row) == width))):
             cut = [f"\0{number}" for number in range(surplus)]
@@ -308,7 +308,7 @@ class _Reader:
         return Columns(tuple(fields), tuple(self._indexed(output)), must_be_empty)
 
     def _by_position(self, names: list[str], width: int | None) -> list[str]:
-        """A name for each field, where `names=` names no more than the fields whose numbers `usecols=` gives."""
+        """Return a name for each field if `names=` only names the fields selected by number in `usecols=`."""
         keep = self._form.keep_columns
         if self._form.names is None or keep is None or callable(keep) or len(names) != len(set(keep)):
             return names
@@ -342,7 +342,7 @@ class _Reader:
         return [name for name in names if name not in index] + index
 
     def _probe(self, data: bytes) -> list[list[str]]:
-        """The fields of the first records that are not blank."""
+        """Return the fields of the first records that are not blank."""
         parts: list[bytes] = []
         at = 0
         for number, end in enumerate(self._form.grammar.ends(data), self._record):
@@ -370,9 +370,9 @@ class _Reader:
         """Return the typed columns of a block; None without rows."""
         if b"\0" in block:
             raise self._blocks.fault(
-                "holds a NUL byte: it is binary, or UTF-16 without a mark",
+                "holds a NUL byte: it is binary, or UTF-16 without a byte order mark",
                 at=self._at + block.index(b"\0"),
-                advice="Pass encoding='utf-16-le' if it is text, else mend the file",
+                advice="Pass encoding='utf-16-le' if it is text, otherwise fix the file",
             )
         columns = self._columns
         found = self._by_python(block) if self._form.by_python else self._by_arrow(block)
@@ -380,9 +380,9 @@ class _Reader:
             return None
         if columns.must_be_empty is not None and any(found.pop(columns.must_be_empty).unique().drop_null().to_pylist()):
             raise self._blocks.fault(
-                f"rows have {len(columns.fields)} fields, and the header names {len(columns.fields) - 1}",
+                f"rows have {len(columns.fields)} fields, but the header has {len(columns.fields) - 1}",
                 at=None,
-                advice="Mend the header, or pass index_col=False to cut the surplus off",
+                advice="Fix the header, or pass index_col=False to drop the surplus field",
             )
         return found
 
@@ -391,7 +391,7 @@ class _Reader:
             return None
         whole = block
         if len(self._columns.fields) == 1 and _BLANK_LINE.search(block):
-            block = self._without_blanks(block)  # pyarrow takes such a line for a value
+            block = self._without_blanks(block)  # pyarrow reads such a line as a value
         odd: list[Any] = []
         rules = self._form.rules
         names = self._columns.read
@@ -417,7 +417,7 @@ class _Reader:
         return found
 
     def _without_blanks(self, block: bytes) -> bytes:
-        """A block whose blank records are line ends alone."""
+        """Return a block whose blank records are line ends alone."""
         parts, at = [], 0
         for end in self._form.grammar.ends(block):
             parts.append(b"\n" * (end - at) if _is_blank(block[at:end]) else block[at:end])
@@ -428,7 +428,7 @@ class _Reader:
         form = self._form
 
         if block.startswith(codecs.BOM_UTF8):
-            block = b"\n" + block  # pyarrow takes a mark off, which only the begin of a file may have
+            block = b"\n" + block  # pyarrow removes a byte order mark, which only the start of a file may have
 
         def on_odd_row(row: Any) -> str:
             odd.append(row)
@@ -459,14 +459,14 @@ class _Reader:
                 ),
             )
         except pa.ArrowInvalid as error:
-            self._decode(block)  # the usual cause, and the one that has a line
+            self._decode(block)  # the usual cause, and the only one with a line number
             raise self._blocks.fault(f"cannot be read as csv ({' '.join(str(error).split())[:300]})", at=None) from error
         if any(pa.types.is_binary(kind) for kind in table.schema.types):
             self._decode(block)
         return table
 
     def _by_python(self, block: bytes) -> dict[str, pa.Array] | None:
-        """The columns of a block that Python's csv module splits: slower, with every option, and with the lines of odd rows."""
+        """Return the columns of a block split by Python's csv module: slower, but with all options and line numbers."""
         form, width = self._form, len(self._columns.fields)
         rows = []
         text = self._decode(block)
@@ -480,7 +480,7 @@ class _Reader:
                 if _skips(form.skip_records, number):
                     continue
                 if form.skip_blank and len(row) <= 1 and not "".join(row).strip(" \t"):
-                    lines = lines or _LINE.findall(text)  # a field of blanks inside quotes is a value
+                    lines = lines or _LINE.findall(text)  # a quoted field of blanks is a value
                     if not lines[begin].strip(" \t\r\n"):
                         continue
                 if len(row) != width and (row or form.skip_blank):
@@ -502,14 +502,14 @@ class _Reader:
         return columns
 
     def _odd_row(self, found: int, line: int) -> None:
-        """Refuse, or warn of, a row of the wrong length, `line` lines into the block."""
+        """Raise or warn about a row of the wrong length, `line` lines into the block."""
         if self._form.bad_rows == "skip":
             return
         width = len(self._columns.fields)
         error = self._fault_at_line(
             f"has {found} field{'s' * (found != 1)} where {width} {'are' if width != 1 else 'is'} expected",
             line,
-            advice="Mend the line, or pass on_bad_lines='skip' to leave out longer rows and fill shorter ones with nulls",
+            advice="Fix the line, or pass on_bad_lines='skip' to drop longer rows and fill shorter ones with nulls",
         )
         if self._form.bad_rows == "error":
             raise error

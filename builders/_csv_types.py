@@ -1,7 +1,7 @@
 """Layout and column types of csv files by the rules of `pandas.read_csv`; common types of blocks; record boundaries.
 
 pyarrow infers nearly the same.  Where it differs (dates, hexadecimal, integers past 64 bits, `NAN`, `+5`, spellings of
-booleans) the column is read again as text and judged here.
+booleans) the column is read again as text and typed here.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class Grammar:
             if self.double_quote:
                 inside.append(quote * 2)
             field = rb"(?:%s(?:%s)*+%s)?+%s" % (quote, b"|".join(inside), quote, field)
-            # A field that opens a quote and never closes it must not be taken for a plain one.
+            # An opening quote that is never closed must not be read as a plain character.
             field = rb"(?!%s(?:%s)*+\Z)%s" % (quote, b"|".join(inside), field)
             if self.skip_space:
                 field = b" *+" + field
         return re.compile(rb"%s(?:%s%s)*+(?:\r\n|\r|\n)" % (field, delimiter, field), re.DOTALL)
 
     def border(self, data: bytes) -> tuple[int, bool]:
-        """The end of the last complete record in `data`, and whether a quoted field is open after it.
+        """Return the end of the last complete record in `data`, and whether a quoted field is open after it.
 
         `data` begins where a record does.
         """
@@ -108,7 +108,7 @@ class Grammar:
         return end, bool(rest) and self.record.match(rest + b"\n") is None
 
     def ends(self, data: bytes) -> Iterator[int]:
-        """The end of each complete record of `data`, which begins where a record does."""
+        """Yield the end of each complete record of `data`, which begins where a record does."""
         at = 0
         while found := self.record.match(data, at):
             at = found.end()
@@ -126,9 +126,9 @@ class RecordBlocks:
     """Blocks of whole records of one text file, with the place where each begins.
 
     Attributes:
-        offset: byte of the text at which the block that was given out last begins.
-        to: byte up to which the text was read for that block, where it is read by a grid.
-        grid: up to which places the text is read; None: in blocks of about `block_bytes`.
+        offset: position in the text of the last returned block.
+        to: position up to which the text was read for that block, if it is read by a grid.
+        grid: positions up to which the text is read; None reads blocks of about `block_bytes`.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class RecordBlocks:
                 wanted = max(len(rest), self.block_bytes)  # doubling keeps the search linear
 
     def _last(self, rest: bytes) -> bytes:
-        """The end of the file, whose last line may lack its newline."""
+        """Return the end of the file, whose last line may lack its newline."""
         end, is_open = self.grammar.border(rest)
         if is_open or (end < len(rest) and self.grammar.record.match(rest[end:] + b"\n") is None):
             raise self.fault(
@@ -228,11 +228,11 @@ class RecordBlocks:
         return self.fault(f"a row is longer than {size} MB", at=0, advice="Check the line ends; wide data fits Parquet better")
 
     def fault(self, reason: str, *, at: int | None, advice: str | None = None) -> FileFormatError:
-        """An error about byte `at` of the block that was given out last, with its line."""
+        """Return an error about byte `at` of the last returned block, with its line."""
         return self.text.source.fault(reason, line=None if at is None else self.line(at), advice=advice)
 
     def line(self, at: int) -> int:
-        """The number of the line that holds byte `at` of the block that was given out last."""
+        """Return the number of the line of byte `at` of the last returned block."""
         from ._source import line_at
 
         return line_at(self.text.source, self.offset + at, encoding=self._encoding, errors=self._errors)
@@ -259,7 +259,7 @@ DEFAULT_NULLS = (
     "nan",
     "null",
 )
-"""Texts that pandas reads as null."""
+"""Strings that pandas reads as null."""
 
 TRUE_VALUES = ("True", "TRUE", "true")
 FALSE_VALUES = ("False", "FALSE", "false")
@@ -288,7 +288,7 @@ class TextRules:
     false_values: tuple[str, ...] = ()
 
     def looks_typed(self, value: str) -> bool:
-        """True if a text could be a number or a boolean to pandas."""
+        """Return True if a text could be a number or a boolean to pandas."""
         number = value.replace(self.thousands, "") if self.thousands else value
         return bool(re.match(_INT, number) or re.match(self._float, number)) or self._truth(value) is not None
 
@@ -341,7 +341,7 @@ class TextRules:
 
 
 def first_value(column: pa.Array) -> str | None:
-    """The first value that is not null."""
+    """Return the first value that is not null."""
     if column.null_count == len(column):
         return None
     value: str = (column.drop_null() if column.null_count else column)[0].as_py()
@@ -349,7 +349,7 @@ def first_value(column: pa.Array) -> str | None:
 
 
 def may_have_hexadecimals(block: bytes) -> bool:
-    """True if `0x` or `0X` occurs anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
+    """Return True if `0x` or `0X` occurs anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
     for begin in (0, 1):
         pairs = np.frombuffer(block, "<u2", (len(block) - begin) // 2, begin)
         if any(bool((pairs == int.from_bytes(pair, "little")).any()) for pair in (b"0x", b"0X")):
@@ -358,11 +358,11 @@ def may_have_hexadecimals(block: bytes) -> bool:
 
 
 def is_suspicious(column: pa.Array, block: bytes, rules: TextRules, *, hexadecimal: bool) -> bool:
-    """True if pandas might type a column otherwise than pyarrow did, so that its text is needed.
+    """Return True if pandas might infer another type than pyarrow, so that the text is needed.
 
     Args:
-        column: as pyarrow inferred it from `block`.
-        block: the bytes that it came from, to rule things out cheaply.
+        column: the column as pyarrow inferred it from `block`.
+        block: the bytes of the column, for cheap checks.
         rules: the options in force.
         hexadecimal: whether the block may have hexadecimal numbers, which pyarrow reads as integers.
     """
@@ -381,7 +381,7 @@ def is_suspicious(column: pa.Array, block: bytes, rules: TextRules, *, hexadecim
 
 
 def widened(known: pa.DataType, found: pa.DataType) -> pa.DataType:
-    """The type that holds both: null gives way, numbers become wider numbers, everything else text.
+    """Return the type that holds both: null takes the other type, numbers widen, everything else becomes text.
 
     >>> widened(pa.int64(), pa.float64()), widened(pa.bool_(), pa.int64())
     (DataType(double), DataType(string))
@@ -397,7 +397,7 @@ def widened(known: pa.DataType, found: pa.DataType) -> pa.DataType:
 
 
 def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
-    """`column` as `known` where its own values suffice for that; None where its text is needed."""
+    """Return `column` with type `known` if its own values suffice; None if its text is needed."""
     if column.type == known:
         return column
     if pa.types.is_null(column.type):
@@ -414,7 +414,7 @@ class ColumnTypes:
 
     Args:
         schema: types known before.
-        as_text: columns that stay text.
+        as_text: columns that are always text.
         null_numbers: numbers that mean null, by column.
         is_live: True for a streaming build: delivered rows are final; later numbers may be wider, and other misfits are
             errors at once.
@@ -441,11 +441,11 @@ class ColumnTypes:
         self._as_text = frozenset(as_text)
 
     def is_text(self, name: str) -> bool:
-        """True if a column is read as text, whatever it holds."""
+        """Return True if a column is always read as text."""
         return name in self._as_text or self.types.get(name) == pa.string()
 
     def batch(self, columns: dict[str, pa.Array]) -> pa.RecordBatch:
-        """The block's columns in the types known so far, which widen as need be."""
+        """Return the block's columns with the types known so far, which are widened as needed."""
         arrays = []
         for name, column in columns.items():
             known = self.types.get(name)
@@ -464,14 +464,14 @@ class ColumnTypes:
         return pa.RecordBatch.from_arrays(arrays, list(columns))
 
     def to_text(self, names: Sequence[str]) -> str:
-        """The types of some columns as a letter each: what `from_text` reads."""
+        """Return the types of columns as one letter each, for `from_text`."""
         return "".join(_LETTERS[_KINDS.index(kind)] if (kind := self.types.get(name)) is not None else "-" for name in names)
 
     def from_text(self, names: Sequence[str], letters: str) -> None:
-        """Know the types that `to_text` gave.
+        """Set the types from a result of `to_text`.
 
         Raises:
-            ValueError: they are none.
+            ValueError: the text is invalid.
         """
         if len(letters) != len(names):
             raise ValueError(f"{len(letters)} types for {len(names)} columns")
@@ -480,7 +480,7 @@ class ColumnTypes:
                 self.types[name] = _KINDS[_LETTERS.index(letter)]
 
     def pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches up to the first that widens a type; the others are only looked through, and `Replay` is raised."""
+        """Yield the batches up to the first that widens a type; the others are only scanned, and `Replay` is raised."""
         for batch in batches:
             if not self.conflict:
                 yield batch
@@ -497,11 +497,11 @@ def _integers(column: pa.Array, plain: pa.Array) -> pa.Array:
             return digits.cast(kind)
         except pa.ArrowInvalid:
             continue
-    return column  # past 64 bits: only text holds them all
+    return column  # integers past 64 bits fit only text
 
 
 def _is_past_64_bits(plain: pa.Array) -> bool:
-    """True if one of several integers fits neither int64 nor uint64."""
+    """Return True if one of several integers fits neither int64 nor uint64."""
     digits = _trimmed(plain)
     negative = pc.starts_with(digits, "-")
     try:
@@ -524,7 +524,7 @@ def _any(mask: pa.Array) -> bool:
     return pc.any(mask).as_py() is True
 
 
-# The layout of csv files: the options, settled, and the columns that follow from them in one file.
+# The layout of csv files: the resolved options, and the columns of one file.
 
 
 @dataclass(frozen=True)
@@ -567,8 +567,8 @@ class CsvForm:
     by_python: bool = False
 
     def split(self, text: str) -> Any:
-        """The records of `text`, each a list of fields; a blank line is an empty list."""
-        limit = csv.field_size_limit()  # of the whole process, so not ours to raise
+        """Return the records of `text`, each a list of fields; a blank line is an empty list."""
+        limit = csv.field_size_limit()  # this limit is global to the process, so it is not changed here
         if len(text) > limit:
             ends = [0, *self.grammar.ends(text.encode())]
             if len(ends) == 1 or max(end - begin for begin, end in itertools.pairwise(ends)) > limit:
@@ -584,16 +584,16 @@ class CsvForm:
         )
 
     def null_numbers_of(self, column: str) -> list[float]:
-        """The numbers that are null in `column`, however they are spelled there."""
+        """The numbers that mean null in `column`, in any spelling."""
         return list(self.null_numbers.get(column, ()) if isinstance(self.null_numbers, dict) else self.null_numbers)
 
     def nulls_of(self, column: str) -> frozenset[str]:
-        """The texts that are null in `column`."""
+        """The strings that mean null in `column`."""
         return frozenset(self.nulls.get(column, self.nulls[""]) if isinstance(self.nulls, dict) else self.nulls)
 
 
 class WideRecords:
-    """The records of a text as `csv.reader` splits them, with fields of any size.
+    """The records of a text split like `csv.reader`, with fields of any size.
 
     Attributes:
         line_num: how many lines have been read.
@@ -642,7 +642,7 @@ class Columns:
 
     Attributes:
         fields: a name for each field of a record.
-        output: the columns to return, in order; those that are not among `fields` are null.
+        output: the columns to return, in order; those missing in `fields` are null.
         must_be_empty: a field after a trailing delimiter.
     """
 

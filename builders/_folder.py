@@ -1,7 +1,7 @@
 """`FolderBuilder`: base of `imagefolder`, `audiofolder` and similar formats: files labelled by folder, or rows from metadata.
 
-The files' bytes are stored in the dataset: so it is whole, every byte of it is verified, it can be moved, and reading a row
-opens no file.  `embed_files=False` stores their paths instead.
+The bytes of the files are stored in the dataset, so it is self-contained, verified and movable, and reading a row opens
+no other file.  `embed_files=False` stores their paths instead.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _SPLIT_WORDS = frozenset(word for words in SPLIT_KEYWORDS.values() for word in w
 
 
 def companions(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of files that come along with those of a folder format, and are of other formats by their extension."""
+    """Return the names of files that accompany those of a folder format, though their extension is of another format."""
     named = options.get("metadata_filenames") or METADATA_FILENAMES
     return (named,) if isinstance(named, str) else tuple(named)
 
@@ -98,12 +98,12 @@ class FolderConfig(BuilderConfig):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some rows of a split: a table with the places of files in it.
+    """Some rows of a split: a table with the paths of files in it.
 
     Attributes:
         rows: the table.
-        bounds: where batches end, in rows, and how many bytes of files are in each.
-        downloads: what fetches files that are elsewhere when their rows are read; None where there are none.
+        bounds: the end of each batch in rows, and its size in bytes of files.
+        downloads: fetches remote files when their rows are read; None if there are none.
     """
 
     rows: pa.Table
@@ -112,11 +112,11 @@ class Part:
 
 
 class LazyArchives:
-    """The parts of splits whose archives are elsewhere: they are fetched, and looked into, when the first row is read.
+    """The parts of splits with remote archives, which are fetched and opened when the first row is read.
 
     Args:
-        named, local: the files by split, and where they are.
-        downloads: what fetches and unpacks them.
+        named, local: the files by split, and their locations.
+        downloads: fetches and extracts them.
     """
 
     def __init__(self, named: dict[str, list[str]], local: Any, downloads: Any) -> None:
@@ -124,7 +124,7 @@ class LazyArchives:
         self._known: tuple[dict[str, list[Part]], Features] | None = None
 
     def planned(self, builder: FolderBuilder) -> tuple[dict[str, list[Part]], Features]:
-        """The parts of each split, and the features of their rows."""
+        """Return the parts of each split, and the features of their rows."""
         if self._known is None:
             planner = copy.copy(builder)
             planner.info = builder.info.copy()
@@ -154,7 +154,7 @@ class FolderBuilder(FileBuilder):
     _sizes: Mapping[str, int] = MappingProxyType({})
 
     def feature(self) -> Any:
-        """The feature of the column of the files."""
+        """Return the feature of the column of the files."""
         raise NotImplementedError(f"{type(self).__name__} has no feature()")
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
@@ -167,12 +167,12 @@ class FolderBuilder(FileBuilder):
         return [SplitGenerator(split, {"parts": parts}) for split, parts in self.plan(named, local, dl_manager).items()]
 
     def plan(self, named: dict[str, list[str]], local: Any, dl_manager: Any) -> dict[str, list[Part]]:
-        """The rows of each split, with the places of their files; the features of all of them go to `info`."""
+        """Return the rows of each split, with the places of their files; the features of all of them go to `info`."""
         options: FolderConfig = self.config
         members = {split: self._members(named[split], local[split], dl_manager) for split in named}
         if not any(member.is_medium for found in members.values() for member in found):
             raise ConfigurationError(
-                f"There is no file of {self.name} among the data files: none ends in {', '.join(self._extensions[:5])} …. "
+                f"No file for {self.name} among the data files: none ends in {', '.join(self._extensions[:5])} …. "
                 "Check data_dir= or data_files=."
             )
         self._root = _common_folder([member.inner for found in members.values() for member in found if not member.archive])
@@ -188,15 +188,15 @@ class FolderBuilder(FileBuilder):
         features = self._settle([table for found in tables.values() for table in found], labels)
         elsewhere = any(is_url(member.path) for found in members.values() for member in found)
         parts = {split: self._parts(found, features, dl_manager if elsewhere else None) for split, found in tables.items()}
-        self._sizes = {}  # the builder goes to every process
+        self._sizes = {}  # the builder is sent to every process
         return parts
 
     # -- the files
 
     def _refuse_strays(self, named: Mapping[str, Sequence[str]]) -> None:
-        """Refuse links that lead out of the dataset: the author of the folder would choose what is read.
+        """Refuse links out of the dataset, since the author of the folder would choose what is read.
 
-        Files that the user named one by one are allowed.
+        Files that the user named explicitly are allowed.
         """
         data_files = self.config.data_files
         for split, names in named.items() if isinstance(data_files, DataFilesDict) else ():
@@ -215,7 +215,7 @@ class FolderBuilder(FileBuilder):
                 yield from {os.path.dirname(os.path.realpath(name)) for name in named}
 
     def _root_of(self, folder: str) -> str:
-        """The folder of the dataset, where that is known, or else the one that some of its metadata lie in."""
+        """Return the folder of the dataset, if it is known, else one that contains metadata."""
         bases = [
             os.path.abspath(local_path(base)) for base in (self.base_path, self.config.data_dir) if base and not is_url(base)
         ]
@@ -223,7 +223,7 @@ class FolderBuilder(FileBuilder):
         return min(above, key=len, default=folder)
 
     def _is_packed(self, path: Any) -> bool:
-        """True if a file is elsewhere and neither of the medium nor metadata, and so an archive."""
+        """Return True if a remote file is neither a media file nor metadata, and so an archive."""
         if not isinstance(path, RemoteFile) or path.name in companions(vars(self.config)):
             return False
         return not path.name.lower().endswith(self._extensions)
@@ -231,7 +231,7 @@ class FolderBuilder(FileBuilder):
     def _members(self, names: Sequence[str], local: Sequence[Any], dl_manager: Any) -> list[Member]:
         members: list[Member] = []
         endings, beside = self._extensions, companions(vars(self.config))
-        usual = frozenset(endings)  # checked first: there are seventy, and there may be thousands of files
+        usual = frozenset(endings)  # checked first: there are seventy extensions, and there may be thousands of files
         for name, given in zip(names, local, strict=True):
             plain = name.removeprefix("file://").replace(os.sep, "/")
             ends_so = plain[plain.rfind(".") :].lower() in usual or plain.lower().endswith(endings)
@@ -245,7 +245,7 @@ class FolderBuilder(FileBuilder):
                 inside = {inner: member for member, inner in self._members_of(name, path, dl_manager)}
             if "" in inside:
                 members.append(Member(inside[""], plain))
-            else:  # without hidden files, and what macOS puts into __MACOSX
+            else:  # without hidden files and the files in __MACOSX
                 seen = match("**", inside)
                 members += [Member(inside[each], each, redact(name), each.lower().endswith(endings)) for each in seen]
         return members
@@ -258,8 +258,8 @@ class FolderBuilder(FileBuilder):
             other = folders.setdefault((member.archive, member.folder), member)
             if other is not member:
                 raise Source(member.path, member.name).fault(
-                    f"stands beside {other.name}, and only one can tell the rows of a folder",
-                    advice="Delete one of the two, or name the right one by metadata_filenames=",
+                    f"is in the same folder as {other.name}, but only one metadata file can define the rows of a folder",
+                    advice="Delete one of them, or choose one with metadata_filenames=",
                 )
         return found
 
@@ -287,7 +287,7 @@ class FolderBuilder(FileBuilder):
         return names
 
     def _label_column(self, names: Sequence[str | None], labels: list[str]) -> pa.Array:
-        if self.wanted is not None:  # which may have the names in an order of its own, or take text
+        if self.wanted is not None:  # its names may be in another order, or it accepts text
             return plain_array(list(names), pa.string())
         numbers = {name: number for number, name in enumerate(labels)}
         return plain_array([None if name is None else numbers[name] for name in names], pa.int64())
@@ -334,7 +334,7 @@ class FolderBuilder(FileBuilder):
         row, name = missing[0]
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         raise Source(metadata.path, metadata.name).fault(
-            f"names {name!r}{more}, which is not there", row=row, advice="Add the file, or take the row out"
+            f"refers to {name!r}{more}, which does not exist", row=row, advice="Add the file, or remove the row"
         )
 
     def _label_names(self, columns: Mapping[str, pa.Array], found: Mapping[str, Member]) -> list[str | None]:
@@ -345,7 +345,7 @@ class FolderBuilder(FileBuilder):
         return [None] * len(next(iter(columns.values())))
 
     def _settle(self, tables: list[pa.Table], labels: list[str] | None) -> Features:
-        """The features of the planned tables; those of the rows go to `info`."""
+        """Return the features of the planned tables; those of the rows go to `info`."""
         merged = tables[0].schema
         for table in tables[1:]:
             merged = merge_schemas(merged, table.schema)
@@ -366,7 +366,7 @@ class FolderBuilder(FileBuilder):
         return feature
 
     def _parts(self, tables: list[pa.Table], features: Features, downloads: Any) -> list[Part]:
-        """The rows of a split in parts of some megabytes of files, which do not depend on the number of processes."""
+        """Return the rows of a split in parts of some megabytes, independent of the number of processes."""
         whole = pa.concat_tables([cast_table(table, features) for table in tables]).combine_chunks()
         weights = np.zeros(len(whole), np.int64)
         if self.config.embed_files:
@@ -403,7 +403,7 @@ class FolderBuilder(FileBuilder):
                 start = stop
 
     def _filled(self, array: pa.Array, most_bytes: int, downloads: Any) -> pa.Array:
-        """A planned column with the files, about `most_bytes` of them, in place of their places."""
+        """Return a planned column with the bytes of files, about `most_bytes`, in place of their paths."""
         if not _has_places(array.type):
             return array
         if array.type.equals(PLACE):
@@ -442,16 +442,16 @@ def _of_split(table: pa.Table, metadata: Member, own: FolderFiles, others: Seque
 
 
 def _filtered(table: pa.Table, filters: Any, source: Source) -> pa.Table:
-    import pyarrow.parquet as pq  # 12 ms that metadata without filters do without
+    import pyarrow.parquet as pq  # takes 12 ms; metadata without filters do not need it
 
     try:
         return table.filter(pq.filters_to_expression(filters) if isinstance(filters, list) else filters)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise source.fault(f"cannot be filtered: {error}", advice="Write filters= for its columns and their types") from error
+        raise source.fault(f"cannot be filtered: {error}", advice="Use its columns and types in filters=") from error
 
 
 def _schema(schema: pa.Schema, columns: Mapping[str, pa.Array]) -> pa.Schema:
-    """The schema of `columns`, whose fields are those of `schema` where they have not changed."""
+    """Return the schema of `columns`, with unchanged fields taken from `schema`."""
     known = {field.name: field for field in schema}
     return pa.schema(
         [
@@ -491,7 +491,7 @@ def _size(path: str | None) -> int:
 
 
 def _growing(count: int) -> list[int]:
-    """Return the ends of batches whose files have to be fetched: the first row comes alone, for a quick first result.
+    """Return the ends of batches whose files have to be fetched: the first batch has one row, for a quick first result.
 
     >>> _growing(40)
     [1, 3, 7, 15, 31, 40]
@@ -520,7 +520,7 @@ def _cut(weights: npt.NDArray[np.int64], most_bytes: int, most_rows: int) -> lis
 
 
 def _common_folder(paths: Sequence[str]) -> str:
-    """The beginning that local paths share, up to a `/`."""
+    """Return the common prefix of local paths, up to a `/`."""
     folders = {path.rpartition("/")[0] for path in paths}
     if not folders or any(map(is_url, folders)):
         return ""

@@ -27,7 +27,7 @@ from datasets_core.files import is_url
 
 from ._source import Source
 
-# The files of a media folder by their paths: which ones metadata may name, and which folders are labels.
+# The files of a media folder by their paths: those that metadata may refer to, and the folders that are labels.
 
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -40,9 +40,9 @@ class Member:
 
     Attributes:
         path: the local file.
-        inner: its path as its metadata see it: within its archive, or as the user named it.
-        archive: the name of the archive that holds it; "" for a file that lies plainly there.
-        is_medium: whether its extension is one of the format.
+        inner: its path for metadata: within its archive, or as the user named it.
+        archive: the name of the archive that holds it; "" for a file outside archives.
+        is_medium: True if its extension belongs to the format.
     """
 
     path: str
@@ -57,12 +57,12 @@ class Member:
 
     @property
     def folder(self) -> str:
-        """The folder that it lies in, within its archive."""
+        """The folder that contains it, within its archive."""
         return self.inner.rpartition("/")[0]
 
     @property
     def label(self) -> str:
-        """The name of the folder that it lies in; for one at the top of an archive, that of the archive."""
+        """The name of the folder that contains it; for a file at the top of an archive, the name of the archive."""
         return self.folder.rpartition("/")[2] or _ARCHIVE_SUFFIX.sub("", posixpath.basename(self.archive))
 
     @property
@@ -76,7 +76,7 @@ class FolderFiles:
 
     Args:
         members: the files.
-        fetch: makes a file named only by metadata a source of the build, and returns its local path.
+        fetch: adds a file that only metadata refer to as a source of the build, and returns its local path.
         root_of: returns the folder of the dataset that contains a folder.
     """
 
@@ -87,14 +87,14 @@ class FolderFiles:
         self._archives = sorted({member.archive for member in self.members if member.archive})
 
     def find(self, metadata: Member, name: str, *, row: int) -> Member | None:
-        """The file that row `row` of `metadata` calls `name`; None where there is none.
+        """Return the file that row `row` of `metadata` calls `name`; None if there is none.
 
-        Hidden files are refused, whether they are to be stored or read by path later: what begins with a dot (`.git/config`,
-        `.env`) is the user's or a program's, lies in the folder without being of the dataset, and no listing takes it.
+        Hidden files are refused, both for storing and for reading by path: a name that begins with a dot (`.git/config`,
+        `.env`) belongs to the user or a program, is not part of the dataset, and appears in no listing.
 
         Raises:
-            FileFormatError: `name` leads out of the folder of the metadata, or to a hidden file.
-            UntrustedPathError: it is a link that leads out of the dataset.
+            FileFormatError: `name` is outside the folder of the metadata, or a hidden file.
+            UntrustedPathError: the file is a link out of the dataset.
         """
         below = _below(metadata, name, row)
         inner = posixpath.join(metadata.folder, below)
@@ -104,7 +104,7 @@ class FolderFiles:
         return found
 
     def knows(self, metadata: Member, name: str) -> bool:
-        """True if what `metadata` calls `name` is among the files."""
+        """Return True if the file that `metadata` calls `name` exists."""
         inner = posixpath.normpath(posixpath.join(metadata.folder, name))
         return (metadata.archive, inner) in self._known or self._in_archive_beside(metadata, name) is not None
 
@@ -133,10 +133,10 @@ def _below(metadata: Member, name: str, row: int) -> str:
     leaves = path == ".." or path.startswith(("../", "/")) or _DRIVE.match(path) or "\0" in name
     if leaves or is_url(name) or "::" in name:
         advice = "Write paths that are relative to the metadata file and stay in its folder"
-        raise _fault(metadata, f"names {name!r}, which leads out of its folder and is not opened", row, advice)
+        raise _fault(metadata, f"refers to {name!r}, which is outside its folder and is not opened", row, advice)
     if (path.startswith(".") and path != ".") or "/." in path:
-        advice = "Rename it if it is of the dataset, or take the row out"
-        raise _fault(metadata, f"names {name!r}, a hidden file, which is not opened", row, advice)
+        advice = "Rename the file if it belongs to the dataset, or remove the row"
+        raise _fault(metadata, f"refers to the hidden file {name!r}, which is not opened", row, advice)
     return posixpath.normpath(name)
 
 
@@ -152,16 +152,16 @@ _ADVICE = "Name the files in a column file_name, mask_file_name, file_names or t
 
 
 def read_metadata(metadata: Member) -> pa.Table:
-    """All rows of a metadata file.
+    """Return all rows of a metadata file.
 
     Raises:
-        FileFormatError: it is damaged, or of no format that metadata have.
+        FileFormatError: it is damaged, or its format is not supported for metadata.
     """
     source = Source(metadata.path, metadata.name)
     table = _table(source, [])
     numbers = [field.name for field in table.schema if _target(field.name, "x") and not _is_text(field.type)]
     if numbers and _format(source) == "csv":
-        table = _table(source, numbers)  # names such as 001 are text all the same
+        table = _table(source, numbers)  # names such as 001 are text too
     return table
 
 
@@ -172,7 +172,7 @@ def _format(source: Source) -> str:
             return kind
     if name.endswith(".parquet"):
         return "parquet"
-    raise source.fault("has no extension that metadata have", advice="Name it .csv, .jsonl or .parquet")
+    raise source.fault("has an extension that is not supported for metadata", advice="Use .csv, .jsonl or .parquet")
 
 
 def _table(source: Source, as_text: list[str]) -> pa.Table:
@@ -192,7 +192,7 @@ def _table(source: Source, as_text: list[str]) -> pa.Table:
 
 
 def _batches(source: Source, schema: pa.Schema | None, as_text: list[str]) -> Iterator[pa.RecordBatch]:
-    # Each of these takes milliseconds to import, and a folder without metadata does without.
+    # Each of these takes milliseconds to import, and a folder without metadata needs none.
     kind = _format(source)
     if kind == "csv":
         from ._csv_reader import read_csv
@@ -212,7 +212,7 @@ def _batches(source: Source, schema: pa.Schema | None, as_text: list[str]) -> It
 
 
 def _target(name: str, medium: str) -> str | None:
-    """The column that a field of file names becomes; None for any other field.
+    """Return the column that a field of file names becomes; None for any other field.
 
     >>> [_target(name, "image") for name in ("file_name", "mask_file_name", "file_names", "text")]
     ['image', 'mask', 'images', None]
@@ -247,15 +247,15 @@ class Locator:
         self.found: dict[str, Member] = {}
 
     def locate(self, table: pa.Table) -> dict[str, pa.Array]:
-        """The columns, with places where the table has names of files.
+        """Return the columns, with paths in place of the names of files.
 
         Raises:
-            FileFormatError: a name leads out of the folder; two columns would be called alike; no field names files.
+            FileFormatError: a name is outside the folder; two columns would have the same name; no column has names of files.
         """
         arrays = {name: _one(table.column(name)) for name in table.column_names}
         columns = self._fields(arrays)
         if not any(column is not arrays.get(name) for name, column in columns.items()):
-            raise self._fault("has no column that names files", advice=_ADVICE)
+            raise self._fault("has no column with names of files", advice=_ADVICE)
         return columns
 
     def _fields(self, arrays: dict[str, pa.Array]) -> dict[str, pa.Array]:
@@ -267,9 +267,7 @@ class Locator:
             else:
                 target, column = name, self._nested(array)
             if target in columns or (target != name and target in arrays):
-                raise self._fault(
-                    f"has a column {name!r} and another that is called {target!r}", advice="Rename one of the two"
-                )
+                raise self._fault(f"has a column {name!r} and another column named {target!r}", advice="Rename one of the two")
             columns[target] = column
         return columns
 
@@ -308,7 +306,7 @@ class Locator:
 
 
 def first_names(table: pa.Table) -> list[str | None]:
-    """The first file that each row names in the first column of file names; None where it names none."""
+    """Return the first file that each row names in the first column of file names; None if it names none."""
     for name in table.column_names:
         column = table.column(name)
         if _target(name, "x") and _is_text(column.type):
@@ -324,7 +322,7 @@ def places(members: Iterable[Member | None], stored: Callable[[Member], str]) ->
     """Return the paths of files, as a column of a planned table.
 
     Raises:
-        FileFormatError: a name is not text, and so cannot be stored.
+        FileFormatError: a name is not text, and cannot be stored.
     """
     listed = list(members)
     try:
@@ -349,7 +347,7 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
 # The bytes of many small files as one column, read straight into its buffer.
 
 
-_MOST_BYTES = (1 << 31) - (1 << 16)  # what the offsets of one Arrow array can hold
+_MOST_BYTES = (1 << 31) - (1 << 16)  # limit of the offsets of one Arrow array
 _POINTER = b"version https://git-lfs"
 
 
@@ -359,12 +357,12 @@ def gathered(paths: Sequence[str | None], names: Sequence[str | None], most_byte
     Args:
         paths: the local files.
         names: their names in errors.
-        most_bytes: their total size, as far as known; there is room for more.
+        most_bytes: their total size in bytes, as far as known; more fits.
 
     Raises:
         FileFormatError: a file is larger than a value can be, or a Git-LFS pointer.
     """
-    buffer = np.empty(most_bytes + 1, np.uint8)  # one more, so that the end of the last file is seen
+    buffer = np.empty(most_bytes + 1, np.uint8)  # one more byte, to detect the end of the last file
     view = buffer.data
     offsets = np.zeros(len(paths) + 1, np.int64)
     at = 0
@@ -379,7 +377,7 @@ def gathered(paths: Sequence[str | None], names: Sequence[str | None], most_byte
                         if at >= _MOST_BYTES:
                             name = names[number] or path
                             raise Source(path, name).fault(
-                                "is larger than 2 GB, and is not stored", advice="Pass embed_files=False"
+                                "is larger than 2 GB, and cannot be stored", advice="Pass embed_files=False"
                             )
                         buffer = np.concatenate([buffer, np.empty(min(len(buffer), _MOST_BYTES - at) + (1 << 16), np.uint8)])
                         view = buffer.data
@@ -387,7 +385,7 @@ def gathered(paths: Sequence[str | None], names: Sequence[str | None], most_byte
                 os.close(handle)
             if buffer[begun : begun + len(_POINTER)].tobytes() == _POINTER:
                 raise Source(path, path).fault(
-                    "is a Git-LFS pointer and not the file itself",
+                    "is a Git LFS pointer, not the file itself",
                     advice="Run 'git lfs pull' in its repository, or fetch the file by its URL",
                 )
         offsets[number + 1] = at

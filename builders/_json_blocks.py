@@ -1,7 +1,7 @@
 """`line_blocks`: JSON text as blocks of whole objects: lines, one array, pretty-printed or concatenated objects.
 
 Borders between elements are found by numpy: unescaped quotes separate strings from structure, and the running sum
-of brackets is the depth.  No byte moves, so a position in a block is a position in the file.
+of brackets is the depth.  No byte is moved, so a position in a block is a position in the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._source import Grid, Source, TextBytes, line_at
 
 BLOCK_BYTES = 4 << 20
 MAX_DEPTH = 60
-"""Levels of nesting that are read, as many as features have: pyarrow's parser overflows its stack some way beyond."""
+"""Levels of nesting that are read, the same limit as for features: pyarrow's parser overflows its stack at larger depths."""
 
 _MAX_ELEMENT_BYTES = 1 << 30
 _HARMLESS_BRACKETS = 4000  # pyarrow 26 reads 2,000 levels and overflows its stack at 20,000
@@ -35,9 +35,9 @@ class LineBlock:
 
     Attributes:
         lines: the bytes.
-        offset: their position in the text.
+        offset: position of `lines` in the text.
         elements: number of objects, if known.
-        to: the position up to which the text was read for them, if it is read by a grid.
+        to: position up to which the text was read for the block, if it is read by a grid.
         form: their context: "lines", "objects", "array", or "field" for an array under a key, which may be one
             "of values" that are not objects; "" for text read as a whole.
     """
@@ -63,7 +63,7 @@ class Scanner:
         self._in_string = 0
 
     def scan(self, block: bytes) -> tuple[np.ndarray, np.ndarray]:
-        """Places of brackets and commas, and the depth after each.  A block must not end in a backslash."""
+        """Return the positions of brackets and commas, and the depth after each; a block must not end in a backslash."""
         codes = np.frombuffer(block, np.uint8)
         places = np.flatnonzero(np.frombuffer(block.translate(_IS_MARK), np.bool_))
         quotes = codes[places] == 34
@@ -91,7 +91,7 @@ def _scanned(stream: _Stream, scanner: Scanner, block: bytes) -> tuple[np.ndarra
     if scanner.broken_at is not None:
         at = stream.offset - len(block) + scanner.broken_at
         raise stream.source.fault(
-            "a string is not closed before its line ends", line=line_at(stream.source, at), advice="Close it, or write \\n"
+            "a string is not closed before the line ends", line=line_at(stream.source, at), advice="Close it, or write \\n"
         )
     return found
 
@@ -106,10 +106,10 @@ def _escaped(codes: np.ndarray, quotes: np.ndarray) -> np.ndarray:
 
 
 def too_deep(block: bytes) -> bool:
-    """True if values are nested beyond `MAX_DEPTH`.
+    """Return True if values are nested beyond `MAX_DEPTH`.
 
-    A quick look counts brackets without regard to strings.  It is trusted where it finds little depth and where no line has
-    brackets enough to hide a depth that would matter.
+    A quick check counts brackets without regard to strings.  Its result is used if the depth is small and no line has
+    enough brackets to hide a relevant depth.
     """
     codes = np.frombuffer(block.translate(None, _NO_BRACKETS), np.uint8)
     if not len(codes):
@@ -136,11 +136,11 @@ def line_blocks(
         text: the file.
         field: the key of the rows in the outermost object, or None.
         by_brackets: True to find the end of objects by brackets, also if the first line is a whole object.
-        grid: positions up to which the text is read; None: as it comes.
-        form: see `LineBlock.form`: the context, in the middle of a text; None at its beginning.
+        grid: positions up to which the text is read; None reads blocks of any size.
+        form: the context in the middle of a text (see `LineBlock.form`); None at its beginning.
 
     Raises:
-        FileFormatError: the text is truncated, or not a sequence of objects; the parser reports a broken object.
+        FileFormatError: the text is truncated, or not a sequence of objects; the parser reports invalid objects.
     """
     stream = _Stream(text, grid)
     if form is not None:
@@ -162,12 +162,12 @@ def line_blocks(
         raise stream.source.fault(
             f"begins with {stream.head().lstrip()[:20].decode(errors='replace')!r}, where a JSON object or array is expected",
             line=line_at(stream.source, stream.offset + len(stream.head()) - len(stream.head().lstrip())),
-            advice='Write one object a line, as {"text": ...}, or one array of objects',
+            advice='Write one object per line, as {"text": ...}, or one array of objects',
         )
 
 
 def _from_inside(stream: _Stream, form: str) -> Iterator[LineBlock]:
-    """The objects from the middle of a text on."""
+    """Yield the objects from the middle of a text on."""
     if form == "lines":
         yield from _lines(stream)
     elif form == "objects":
@@ -179,7 +179,7 @@ def _from_inside(stream: _Stream, form: str) -> Iterator[LineBlock]:
         yield from _array(stream, opened=True, of_objects=form == "field", form="field")
         _check_rest(stream)
     else:
-        raise ValueError(f"no form of JSON: {form!r}")
+        raise ValueError(f"invalid form of JSON: {form!r}")
 
 
 def _check_end_of_array(stream: _Stream) -> None:
@@ -187,7 +187,7 @@ def _check_end_of_array(stream: _Stream) -> None:
         raise stream.source.fault(
             f"{stream.head()[:20].decode(errors='replace')!r} follows the end of the array",
             line=line_at(stream.source, stream.offset),
-            advice="Keep one array, or write one object a line",
+            advice="Keep one array, or write one object per line",
         )
 
 
@@ -202,17 +202,17 @@ class _Stream:
 
     @property
     def to(self) -> int:
-        """Up to which place the text was read, where it is read by a grid."""
+        """Return the position up to which the text was read, if it is read by a grid."""
         return 0 if self._grid is None else self._text.at
 
     def head(self) -> bytes:
-        """The block that comes next."""
+        """Return the next block."""
         if not self._held:
             self._held = self._read(BLOCK_BYTES)
         return self._held
 
     def peek_byte(self) -> bytes:
-        """The next byte that is not blank; b"" at the end.  Blanks before it are passed."""
+        """Return the next byte that is not blank; b"" at the end.  Blanks before it are passed."""
         while self.head():
             rest = self._held.lstrip()
             self.offset += len(self._held) - len(rest)
@@ -222,15 +222,15 @@ class _Stream:
         return b""
 
     def push_back(self, data: bytes) -> None:
-        """Let `data`, which was taken last, come again."""
+        """Push back `data`, the last block taken."""
         self._held = data + self._held
         self.offset -= len(data)
 
     def take(self, rest: int = 0) -> bytes:
-        """The next block; it never ends in a backslash unless the text does.
+        """Return the next block; it never ends in a backslash unless the text does.
 
         Args:
-            rest: bytes that are held in which no object ends.
+            rest: bytes kept from earlier blocks, in which no object ends.
         """
         data, self._held = self._held or self._read(BLOCK_BYTES, rest), b""
         self.offset += len(data)
@@ -250,7 +250,7 @@ class _Stream:
 
 
 def _begins_with_a_line(head: bytes) -> bool:
-    """True if the first line holds whole objects: brackets that it opens are closed in it, as far as the block shows."""
+    """Return True if the first line has whole objects: brackets opened in it are closed in it, as far as the block shows."""
     end = head.find(b"\n")
     line = head if end < 0 else head[:end]
     scanner = Scanner()
@@ -259,7 +259,7 @@ def _begins_with_a_line(head: bytes) -> bool:
 
 
 def _is_broken(line: bytes) -> bool:
-    """True if a line that leaves brackets open is broken and not merely the begin of a longer object."""
+    """Return True if a line with open brackets is invalid, and not just the beginning of a longer object."""
     try:
         json.loads(line)
     except json.JSONDecodeError as error:
@@ -309,7 +309,7 @@ def _objects(stream: _Stream) -> Iterator[LineBlock]:
         lines[after] = 10
         yield LineBlock(lines.tobytes(), begin, len(ends), stream.to, "objects")
     if rest.strip():
-        yield LineBlock(rest, stream.offset - len(rest))  # cut: the parser says where
+        yield LineBlock(rest, stream.offset - len(rest))  # truncated: the parser reports the position
 
 
 def _array(stream: _Stream, *, opened: bool = False, of_objects: bool = True, form: str = "array") -> Iterator[LineBlock]:
@@ -349,7 +349,7 @@ def _array(stream: _Stream, *, opened: bool = False, of_objects: bool = True, fo
         else:
             _check_length(stream, len(rest), begin)
     raise stream.source.fault(
-        "the array that begins the file is not closed: the file is cut" if rest or opened else "holds no array",
+        "the outermost array is not closed: the file is truncated" if rest or opened else "has no array",
         line=line_at(stream.source, stream.offset),
         advice="Fetch or write the file again",
     )
@@ -363,7 +363,7 @@ def _elements(block: LineBlock, of_objects: bool) -> LineBlock:
 
 
 def _under_field(stream: _Stream, field: str) -> Iterator[LineBlock]:
-    """The rows under one key of the outermost object: an array of rows, or an object of columns."""
+    """Yield the rows under one key of the outermost object: an array of rows, or an object of columns."""
     spellings = {json.dumps(field).encode(), json.dumps(field, ensure_ascii=False).encode()}
     key = re.compile(rb"(?:%s)[ \t\r\n]*:[ \t\r\n]*" % b"|".join(map(re.escape, sorted(spellings))))
     scanner = Scanner()
@@ -387,7 +387,7 @@ def _under_field(stream: _Stream, field: str) -> Iterator[LineBlock]:
             scanner._in_string = 0
     raise stream.source.fault(
         f"has no key {field!r} in its outermost object",
-        advice="Pass the right field=, or leave it out if the rows are not nested",
+        advice="Pass the right field=, or omit field= if the rows are not nested",
     )
 
 
@@ -401,14 +401,14 @@ def _value(stream: _Stream, field: str) -> Iterator[LineBlock]:
         text = data.decode()
         value, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError) as error:
-        raise stream.source.fault(f"broken JSON under {field!r} ({error})", line=line_at(stream.source, offset)) from error
+        raise stream.source.fault(f"invalid JSON under {field!r} ({error})", line=line_at(stream.source, offset)) from error
     columns = value if isinstance(value, dict) else {}
     lists = [list(column.values()) if isinstance(column, dict) else column for column in columns.values()]
     if not columns or not all(isinstance(column, list) for column in lists) or len({len(column) for column in lists}) != 1:
         raise stream.source.fault(
-            f"holds no rows under {field!r}: neither an array, nor an object of lists of one length",
+            f"has no rows under {field!r}: its value must be an array, or an object of lists of the same length",
             line=line_at(stream.source, offset),
-            advice="Choose another field=",
+            advice="Pass another field=",
         )
     stream.push_back(text[end:].encode())
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
@@ -427,11 +427,11 @@ def _check_rest(stream: _Stream) -> None:
             raise stream.source.fault(
                 f"{stream.head()[:20].decode(errors='replace')!r} follows the end of the outermost object",
                 line=line_at(stream.source, stream.offset),
-                advice="Keep one object, or leave out field=",
+                advice="Keep one object, or omit field=",
             )
         return
     raise stream.source.fault(
-        "the outermost object is not closed: the file is cut",
+        "the outermost object is not closed: the file is truncated",
         line=line_at(stream.source, stream.offset),
         advice="Fetch or write the file again",
     )

@@ -17,7 +17,7 @@ import pyarrow as pa
 from datasets_core.features.arrow import merge_types, raw_values, validity
 from datasets_core.features.types import Json
 
-# pyarrow's JSON parser on a block of lines, and whether what it made may be trusted.
+# pyarrow's JSON parser on a block of lines, and the check of its result.
 
 
 _POOL_BLOCK_BYTES = 1 << 20
@@ -27,12 +27,12 @@ _NULL_ROW = re.compile(rb"((?:\A|[\r\n])[ \t]*)null\b")
 
 
 def read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
-    """The rows of some lines, typed by pyarrow where `schema` does not."""
+    """Return the rows of some lines, with types inferred by pyarrow where `schema` has none."""
     lines = _without_null_rows(lines)
     table = _read_unchecked(lines, schema)
     if all(map(_is_sound, table.columns)):
         return table
-    # Lists that begin with nulls lose them while their type is found (apache/arrow#51305); with the type given they do not.
+    # While pyarrow infers the type of a list, it loses leading nulls (apache/arrow#51305); a given type avoids that.
     table = _read_unchecked(lines, table.schema)
     for number, column in enumerate(table.columns):
         if not _is_sound(column):
@@ -40,18 +40,18 @@ def read_lines(lines: bytes, schema: pa.Schema | None) -> pa.Table:
                 number, table.field(number), pa.chunked_array(list(map(_with_nulls, column.chunks)), column.type)
             )
     if not all(map(_is_sound, table.columns)):
-        raise pa.ArrowInvalid("pyarrow makes lists of it that are longer than their values")
+        raise pa.ArrowInvalid("pyarrow returned lists that are longer than their values")
     return table
 
 
 def _without_null_rows(lines: bytes) -> bytes:
-    """The lines with `{}`, which means the same, for a row that is null: pyarrow's threads may begin a block with any."""
+    """Return the lines with `{}` in place of null rows, which means the same: pyarrow may start a block at any row."""
     codes = np.frombuffer(lines, np.uint8)
     ends = codes == 10
     if b"\r" in lines:
         ends |= codes == 13
     firsts = np.append(0, np.flatnonzero(ends[:-1]) + 1)
-    while len(firsts):  # as often as there are blanks at the begin of a line
+    while len(firsts):  # a null per blank at the beginning of a line
         found = codes[firsts]
         if (found == ord("n")).any():
             return _NULL_ROW.sub(rb"\1{}  ", lines)
@@ -61,7 +61,7 @@ def _without_null_rows(lines: bytes) -> bytes:
 
 
 def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
-    import pyarrow.json as pajson  # here and below: 20 ms, not needed for an existing dataset
+    import pyarrow.json as pajson  # here and below: takes 20 ms; an existing dataset does not need it
 
     parse = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=False)
     try:
@@ -74,7 +74,7 @@ def _read_unchecked(lines: bytes, schema: pa.Schema | None) -> pa.Table:
 
 
 def _is_sound(column: pa.ChunkedArray | pa.Array) -> bool:
-    """True if lists and structs have as many values below as they say."""
+    """Return True if lists and structs have as many child values as their offsets say."""
     if isinstance(column, pa.ChunkedArray):
         return not pa.types.is_nested(column.type) or all(map(_is_sound, column.chunks))
     if pa.types.is_struct(column.type):
@@ -87,7 +87,7 @@ def _is_sound(column: pa.ChunkedArray | pa.Array) -> bool:
 
 
 def _with_nulls(column: pa.Array) -> pa.Array:
-    """A column whose lists of nothing but nulls have the values that they say."""
+    """Return a column with the missing nulls added to lists that hold only nulls."""
     if pa.types.is_struct(column.type):
         children = [_with_nulls(column.field(number)) for number in range(column.type.num_fields)]
         return pa.StructArray.from_arrays(children, fields=list(column.type), mask=column.is_null())
@@ -99,7 +99,7 @@ def _with_nulls(column: pa.Array) -> pa.Array:
 
 
 def loses_digits(table: pa.Table) -> bool:
-    """True if a column of floats holds what may have been an integer past 64 bits."""
+    """Return True if a column of floats may hold an integer past 64 bits."""
     return any(_has_huge(column) for column in table.columns if _may_have_floats(column.type))
 
 
@@ -123,7 +123,7 @@ _EXACT_FLOATS = 1 << 53
 
 
 def has_inexact_integers(column: pa.ChunkedArray | pa.Array) -> bool:
-    """True if a column holds integers that a float does not."""
+    """Return True if a column holds integers that a float cannot represent."""
     if isinstance(column, pa.ChunkedArray):
         return any(map(has_inexact_integers, column.chunks))
     if pa.types.is_struct(column.type):
@@ -146,7 +146,7 @@ def _largest(column: pa.Array) -> float:
         values = values[valid]
     if not len(values):
         return 0
-    low, high = np.fmin.reduce(values), np.fmax.reduce(values)  # which pass NaN over
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)  # which ignores NaN
     return max(-int(low), int(high)) if is_whole else max(-float(low), float(high))
 
 
@@ -169,7 +169,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
-class BrokenRow(Exception):  # becomes a FileFormatError where the file is known
+class BrokenRow(Exception):  # converted to a FileFormatError where the file is known
     """A row that is not an object, or not JSON.
 
     Attributes:
@@ -183,10 +183,10 @@ class BrokenRow(Exception):  # becomes a FileFormatError where the file is known
 
 
 def parsed_rows(lines: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """Place and value of each object in `lines`, by Python's parser.
+    """Yield position and value of each object in `lines`, with Python's parser.
 
     Raises:
-        BrokenRow: a row is broken, no object, or has a key twice.
+        BrokenRow: a row is invalid, is not an object, or repeats a key.
     """
     at = 0
     for line in lines.split(b"\n"):
@@ -206,7 +206,7 @@ def parsed_rows(lines: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
             if value is not None and not isinstance(value, dict):
                 raise BrokenRow(at + _size(text[:begin]), f"holds {_KIND_NAMES[_kind(value)]} where an object is expected")
             if _SURROGATE.search(text, begin, position) and not _has_text(value):
-                raise BrokenRow(at + _size(text[:begin]), "half of a surrogate pair stands alone in a string")
+                raise BrokenRow(at + _size(text[:begin]), "a string has half of a surrogate pair")
             yield at + _size(text[:begin]), value
             position = _skip_blanks(text, position)
         at += len(line) + 1
@@ -217,7 +217,7 @@ def _size(text: str) -> int:
 
 
 def _has_text(value: Any) -> bool:
-    """True if all strings in a value can be written as UTF-8."""
+    """Return True if all strings in a value can be written as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -236,7 +236,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"the key {twice!r} is repeated in one object")
     return found
 
 
@@ -278,7 +278,7 @@ def mixed_paths(rows: Iterable[dict[str, Any] | None], keys: dict[Path, frozense
 
     Args:
         rows: the objects.
-        keys: of the objects at some paths, as far as they are known; None where keys may differ.
+        keys: of the objects at some paths, as far as they are known; None if keys may differ.
     """
     kinds: dict[Path, set[str]] = {}
     known = dict(keys or {})
@@ -299,7 +299,7 @@ def mixed_paths(rows: Iterable[dict[str, Any] | None], keys: dict[Path, frozense
 
 
 def keys_of(kind: pa.DataType, path: Path) -> dict[Path, frozenset[str]]:
-    """The keys of the objects inside a type, by their paths."""
+    """Return the keys of the objects inside a type, by their paths."""
     if pa.types.is_struct(kind):
         inner = {found: keys for field in kind for found, keys in keys_of(field.type, (*path, field.name)).items()}
         return {path: frozenset(field.name for field in kind), **inner}
@@ -307,10 +307,10 @@ def keys_of(kind: pa.DataType, path: Path) -> dict[Path, frozenset[str]]:
 
 
 def may_lack_keys(table: pa.Table, lines: bytes) -> bool:
-    """True if an object below the columns of a table may lack a key that another one has.
+    """Return True if an object below the columns of a table may lack a key of another one.
 
-    A key that pyarrow gives no value may have been null or missing. It was nowhere missing if the lines have it as often as
-    there are objects which should.
+    A key without a value may have been null or missing.  It was present everywhere if the lines have it as often as
+    there are objects that should have it.
     """
     due: dict[str, int] = {}
     open_keys: set[str] = set()
@@ -327,7 +327,7 @@ def may_lack_keys(table: pa.Table, lines: bytes) -> bool:
 
 
 def _count_keys(array: pa.Array, due: dict[str, int], open_keys: set[str]) -> bool:
-    """Count how often each key is due, and add those that some object has no value for; False for objects without keys."""
+    """Count the expected occurrences of each key, and add keys without a value in some object; False for empty objects."""
     if pa.types.is_list(array.type):
         return _count_keys(array.values, due, open_keys)
     if not pa.types.is_struct(array.type):
@@ -346,12 +346,12 @@ def _count_keys(array: pa.Array, due: dict[str, int], open_keys: set[str]) -> bo
 
 
 def shortest(paths: set[Path]) -> set[Path]:
-    """The paths that no other of them leads to."""
+    """Return the paths that have no other path as prefix."""
     return {path for path in paths if not any(path[:end] in paths for end in range(len(path)))}
 
 
 def with_text(rows: Iterable[dict[str, Any] | None], paths: set[Path]) -> bytes:
-    """The rows as JSON lines, in which the values at `paths` are JSON text."""
+    """Return the rows as JSON lines, in which the values at `paths` are JSON text."""
     return "".join(json.dumps(_replaced(row, paths), ensure_ascii=False) + "\n" for row in rows).encode()
 
 
@@ -373,7 +373,7 @@ def _replaced(value: Any, paths: set[Path]) -> Any:
 
 
 def paths_of(is_meant: Callable[[pa.DataType], bool], kind: pa.DataType, path: Path = ()) -> set[Path]:
-    """The paths inside a type whose own type is meant."""
+    """Return the paths inside a type that need their own type."""
     if is_meant(kind):
         return {path}
     if pa.types.is_struct(kind):
@@ -406,7 +406,7 @@ def spelled(value: Any, paths: set[Path]) -> Any:
 
 
 def typed_as_json(column: pa.Array, paths: set[Path]) -> pa.Array:
-    """A column whose text at `paths` is typed as JSON."""
+    """Return a column whose text at `paths` is typed as JSON."""
     if () in paths:
         if pa.types.is_null(column.type):
             return column
@@ -430,7 +430,7 @@ def typed_as_json(column: pa.Array, paths: set[Path]) -> pa.Array:
 
 
 def joined(a: pa.DataType, b: pa.DataType, *, same_keys: bool) -> tuple[pa.DataType, bool]:
-    """The type that holds both, and whether the text is needed to get there: times that turn out text, and mixed types.
+    """Return the type that holds both, and whether it has to be read from the text: times that become text, and mixed types.
 
     With `same_keys`, objects of different keys are a mixed type.
     """
@@ -452,7 +452,7 @@ def joined(a: pa.DataType, b: pa.DataType, *, same_keys: bool) -> tuple[pa.DataT
 
 
 def meet_as_floats(a: pa.DataType, b: pa.DataType) -> bool:
-    """True if integers of one type are at the same place as floats of the other."""
+    """Return True if one type has integers where the other has floats."""
     if pa.types.is_struct(a) and pa.types.is_struct(b):
         others = {inner.name: inner.type for inner in b}
         return any(inner.name in others and meet_as_floats(inner.type, others[inner.name]) for inner in a)

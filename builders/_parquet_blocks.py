@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from .parquet import ParquetConfig
 
 
-# Filters of Parquet streams: row groups that cannot have such rows are not read, and of the others those rows are left
-# out.
+# Filters of Parquet streams: row groups that cannot match are not read, and rows of the others that do not match are
+# dropped.
 
 
 _FILTER_ROWS = 1024
@@ -43,30 +43,30 @@ _PLACE = "__row__"
 
 
 def expression_of(filters: Any) -> Any:
-    """Filters as an expression, whichever way they are given."""
-    import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
+    """Return filters, given in any form, as an expression."""
+    import pyarrow.parquet as pq  # takes 12 ms; an existing dataset does not need it
 
     return pq.filters_to_expression(filters) if isinstance(filters, (list, tuple)) else filters
 
 
 def possible_groups(footer: bytes, filters: Any) -> list[int]:
-    """The row groups of a file that may have such rows, as far as their statistics tell.
+    """Return the row groups of a file that may have matching rows, according to their statistics.
 
     Args:
-        footer: of the file, with its length and the mark behind it.
+        footer: the footer of the file, with its length and end mark.
         filters: see `ParquetConfig`.
 
     Raises:
         pyarrow.ArrowException: a filter does not fit the columns.
     """
-    import pyarrow.dataset as ds  # 30 ms that a plain read does without
+    import pyarrow.dataset as ds  # takes 30 ms; a plain read does not need it
 
     fragment = ds.ParquetFileFormat().make_fragment(pa.BufferReader(b"PAR1" + footer))
     return [group.id for group in fragment.subset(filter=expression_of(filters)).row_groups]
 
 
 def columns_read(columns: Sequence[str], filters: Any, names: Sequence[str]) -> list[str]:
-    """The columns that are wanted, and those that filters need, which may be some more of the file's.
+    """Return the requested columns, and those that filters need.
 
     >>> columns_read(["b"], [("a", ">", 1)], ["a", "b", "c"])
     ['b', 'a']
@@ -77,12 +77,12 @@ def columns_read(columns: Sequence[str], filters: Any, names: Sequence[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class KeptRows:
-    """Says of the rows of a table which ones filters keep."""
+    """Decides which rows of a table the filters keep."""
 
     filters: Any
 
     def __call__(self, table: pa.Table) -> Any:
-        """For each row whether it is kept."""
+        """Return for each row whether it is kept."""
         numbered = table.append_column(_PLACE, pa.array(np.arange(table.num_rows)))
         kept = np.zeros(table.num_rows, bool)
         kept[numbered.filter(expression_of(self.filters))[_PLACE].to_numpy()] = True
@@ -90,11 +90,11 @@ class KeptRows:
 
 
 def filter_steps(filters: Any, columns: Sequence[str] | None, features: Features | None) -> tuple[Step, ...]:
-    """What makes the rows of a dataset of those of its files.
+    """Conversion of the rows of files to rows of the dataset.
 
     Args:
         filters, columns: see `ParquetConfig`.
-        features: what the columns are cast to; None: they stay.
+        features: types that the columns are cast to; None keeps the types.
     """
     function = Function(KeptRows(filters), "filter", format=RowFormat("arrow"))
     steps: list[Step] = [Filter(function, is_batched=True, size=_FILTER_ROWS)]
@@ -105,20 +105,20 @@ def filter_steps(filters: Any, columns: Sequence[str] | None, features: Features
     return tuple(steps)
 
 
-# `ParquetBlocks`: a Parquet file, wherever it is, by its row groups: a block each.
+# `ParquetBlocks`: a local or remote Parquet file; each row group is a block.
 
 
 logger = logging.getLogger(__name__)
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
-_PIECE_ROWS, _PIECE_SHARE = 65_536, 16  # the memory of a stream holds so many pieces of a row group
-_THREADED_BYTES = 1 << 18  # of a row group that is decoded in threads
+_PIECE_ROWS, _PIECE_SHARE = 65_536, 16  # number of such pieces of a row group in the memory of a stream
+_THREADED_BYTES = 1 << 18  # size of a row group decoded in threads
 _STREAM_BYTES, _LEAST_STREAM_BYTES = 4 << 20, 64 << 10
 
 
 class Options(Protocol):
-    """What is to be read of a file; see `ParquetConfig`."""
+    """Options for reading a file; see `ParquetConfig`."""
 
     batch_size: int | None
     columns: list[str] | None
@@ -131,8 +131,8 @@ class ParquetBlocks(BlockSource["_Footer"]):
 
     Args:
         path: the file.
-        name: what messages name it.
-        options: what to read of it.
+        name: name used in messages.
+        options: options for reading.
     """
 
     kind = "Parquet"
@@ -162,7 +162,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
             if self._options.on_bad_files == "error":
                 raise
             if self._options.on_bad_files == "warn":
-                warnings.warn(f"Rows are left out: {error}", stacklevel=2)
+                warnings.warn(f"Rows are skipped: {error}", stacklevel=2)
             logger.info("Left out: %s", error)
             nothing = np.zeros(0, np.int64)
             return FileIndex.of(None, nothing, nothing, (0, ""))
@@ -185,7 +185,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
         rows = np.array([group.num_rows for group in groups], np.int64)
         sizes = np.array([group.total_byte_size for group in groups], np.int64)
         if (rows < 0).any() or int(rows.sum()) != metadata.num_rows:
-            raise self._unreadable("its row groups do not have its rows")
+            raise self._unreadable("its row groups do not add up to its number of rows")
         found = FileIndex.of(schema, rows, sizes, self._version())
         if filters is None:
             return found
@@ -193,37 +193,35 @@ class ParquetBlocks(BlockSource["_Footer"]):
             return found.chosen(possible_groups(footer.data, filters))
 
     def _wanted(self, footer: _Footer) -> list[str]:
-        """The columns that are read: those that are wanted, and such as filters need."""
+        """The columns to read: the requested ones, and those that filters need."""
         columns, filters, names = self._options.columns, self._options.filters, footer.schema.names
         if columns is None:
             return list(names)
         return list(columns) if filters is None else columns_read(columns, filters, names)
 
     def _footer_bytes(self, ranges: RangeFile, tail: bytes, size: int) -> bytes:
-        """The footer with its length and the mark behind it."""
+        """The footer with its length and end mark."""
         mark = tail[-4:]
         if mark not in (_MAGIC, _ENCRYPTED) or size < 12:
             self._refuse(ranges, size)
         if mark == _ENCRYPTED:
-            raise self._source.fault(
-                "is encrypted, and cannot be read without its keys", advice="Decrypt it, and write it again without encryption"
-            )
+            raise self._source.fault("is encrypted, and its keys are not available", advice="Decrypt the file")
         return self._last(int.from_bytes(tail[-8:-4], "little") + 8, ranges, tail, size)
 
     def _refuse(self, ranges: RangeFile, size: int) -> None:
-        """Say what a file without the mark at its end is.
+        """Raise the error for a file without the end mark.
 
         Raises:
             FileFormatError: always.
         """
         head = bytes(ranges.read([(0, min(4096, size))])[0])
         if head.startswith((_MAGIC, _ENCRYPTED)):
-            raise self._unreadable("its end is missing: it holds no footer")
+            raise self._unreadable("its end is missing, so it has no footer")
         refuse_foreign(self._source, head, "a Parquet file")
-        raise self._unreadable("neither its first nor its last bytes are those of a Parquet file")
+        raise self._unreadable("it does not begin or end like a Parquet file")
 
     def _parsed(self, data: bytes) -> _Footer:
-        import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
+        import pyarrow.parquet as pq  # takes 12 ms; an existing dataset does not need it
 
         with self._faults():
             metadata = pq.read_metadata(pa.BufferReader(_MAGIC + data))
@@ -257,15 +255,15 @@ class ParquetBlocks(BlockSource["_Footer"]):
         schema = schema.with_metadata(footer.schema.metadata)
         first = footer.first_row(block)
         row = first
-        is_left_out = self._options.on_bad_files != "error"  # but by its footer it was none of those
-        advice = "Leave streaming=True out, as only then on_bad_files= finds it" if is_left_out else ADVICE
+        is_left_out = self._options.on_bad_files != "error"  # though its footer was valid
+        advice = "Omit streaming=True: on_bad_files= only applies to damaged rows without it" if is_left_out else ADVICE
         with self._faults(lambda: row, advice):
             file, sparse = self._file(footer, None if fetched is not None else self.needed(block, columns))
             with sparse.holding(fetched or []):
                 rows = self._options.batch_size or piece_rows(group.num_rows, group.total_byte_size)
                 threads = group.total_byte_size > _THREADED_BYTES
                 for batch in file.iter_batches(rows, row_groups=[block], columns=names, use_threads=threads):
-                    batch.validate(full=True)  # pyarrow takes strings that are not UTF-8, and any keys of dictionaries
+                    batch.validate(full=True)  # pyarrow accepts strings that are not UTF-8, and invalid keys of dictionaries
                     row += batch.num_rows
                     if batch.num_rows:
                         yield in_order(batch, schema)
@@ -277,7 +275,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
         return None if wanted == footer.schema.names else wanted
 
     def _file(self, footer: _Footer, needed: list[tuple[int, int]] | None) -> tuple[Any, Sparse]:
-        """The file as pyarrow reads it: from what was fetched (None), or, by stretches of each column, as it goes."""
+        """Return the file for pyarrow: from the fetched bytes (None), or fetched column by column while it is read."""
         import pyarrow.parquet as pq  # see above
 
         if needed is None and self._reader is not None:
@@ -300,7 +298,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
 
 
 class _Footer:
-    """What a footer says."""
+    """The content of a footer."""
 
     __slots__ = ("_ends", "data", "metadata", "schema")
 
@@ -309,7 +307,7 @@ class _Footer:
         self._ends: list[int] | None = None
 
     def first_row(self, group: int) -> int:
-        """The number of the first row of a row group in its file."""
+        """Return the number of the first row of a row group in its file."""
         if self._ends is None:
             rows = (self.metadata.row_group(number).num_rows for number in range(self.metadata.num_row_groups))
             self._ends = [0, *itertools.accumulate(rows)]
@@ -317,7 +315,7 @@ class _Footer:
 
 
 def piece_rows(rows: int, size: int) -> int:
-    """How many rows to decode at a time, of so many in so many bytes."""
+    """Return how many rows to decode at a time, for a number of rows and their bytes."""
     return max(1, min(_PIECE_ROWS, _piece_bytes() * rows // max(size, 1)))
 
 
@@ -326,7 +324,7 @@ def _piece_bytes() -> int:
 
 
 def in_order(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """A batch with the columns of a schema, and with its metadata, which batches lose."""
+    """Return a batch with the columns and the metadata of a schema."""
     if batch.schema.names != schema.names:
         batch = batch.select(schema.names)
     if not len(schema):
@@ -336,24 +334,24 @@ def in_order(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 _BATCH_ROWS = 65_536
 _BATCH_BYTES = 32 << 20
-_BUFFER_BYTES = 1 << 18  # of each column; without it a row group is read at once
+_BUFFER_BYTES = 1 << 18  # buffer of each column; without it a row group is read at once
 _ADVICE = "Write or fetch the file again"
 
 
 Groups: TypeAlias = list[tuple[int, int]]
-"""Rows and decoded bytes of each row group."""
+"""Return rows and decoded bytes of each row group."""
 
 
 def read_parquet(source: Source, options: ParquetConfig, groups: Groups | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of a Parquet file; at least one batch, if an empty one.
+    """Yield the rows of a Parquet file; at least one batch, possibly empty.
 
     Args:
         source: the file.
-        options: what to read of it.
-        groups: is told the row groups; not where a filter leaves rows out.
+        options: options for reading.
+        groups: receives the row groups, unless a filter drops rows.
 
     Raises:
-        FileFormatError: the file is cut, altered, or no Parquet file; a column is not in it.
+        FileFormatError: the file is truncated, altered, or not a Parquet file; or it lacks a column.
     """
     if source.remote is not None and _scans(options):
         source = Source(os.fspath(source.remote), source.name)
@@ -365,7 +363,7 @@ def _read(source: Source, options: ParquetConfig, handle: Any, told: Groups | No
     head = handle.read(4096)
     if not head.startswith(_MAGIC):
         if not head:
-            raise source.fault("is empty: it holds no Parquet footer", advice=_ADVICE)
+            raise source.fault("is empty, so it has no Parquet footer", advice=_ADVICE)
         if not head.startswith(b"PARE"):
             refuse_foreign(source, head, "a Parquet file")
     row = 0
@@ -375,7 +373,7 @@ def _read(source: Source, options: ParquetConfig, handle: Any, told: Groups | No
         if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two of its columns are named {twice!r}")
         for batch in batches:
-            batch.validate(full=True)  # pyarrow takes strings that are not UTF-8, and keys of dictionaries as they stand
+            batch.validate(full=True)  # pyarrow accepts strings that are not UTF-8, and any keys of dictionaries
             row += batch.num_rows
             if batch.num_rows:
                 yield batch
@@ -395,9 +393,9 @@ def _scans(options: ParquetConfig) -> bool:
 def _plain(
     source: Source, options: ParquetConfig, handle: Any, told: Groups | None
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    import pyarrow.parquet as pq  # 12 ms that a dataset which stands does without
+    import pyarrow.parquet as pq  # takes 12 ms; an existing dataset does not need it
 
-    file = pq.ParquetFile(  # not mapped: a mapped file that is cut while it is read kills the process
+    file = pq.ParquetFile(  # not memory-mapped: truncating a mapped file while it is read kills the process
         handle if isinstance(handle, Window) else source.path,
         memory_map=False,
         pre_buffer=False,
@@ -420,7 +418,7 @@ def _plain(
 
 
 def _by_groups(file: Any, window: Window, rows: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """The batches of one row group after the other, each of which is had by one read: its columns lie side by side."""
+    """Yield the batches of each row group, which takes one read since its columns are adjacent."""
     for number in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(number)
         chunks = [group.column(place) for place in range(group.num_columns)]
@@ -432,17 +430,17 @@ def _by_groups(file: Any, window: Window, rows: int, columns: list[str] | None) 
 
 
 def _whole(file: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches, as many rows as the footer says: pyarrow takes the end of a cut file for that of its last page."""
+    """Yield the batches, and check the number of rows: pyarrow accepts a truncated last page."""
     rows = 0
     for batch in batches:
         rows += batch.num_rows
         yield batch
     if rows != file.metadata.num_rows:
-        raise ValueError(f"it ends after {rows} of {file.metadata.num_rows} rows")
+        raise ValueError(f"it has only {rows} of {file.metadata.num_rows} rows")
 
 
 def _filtered(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    import pyarrow.dataset as ds  # 30 ms that a plain read does without
+    import pyarrow.dataset as ds  # takes 30 ms; a plain read does not need it
     import pyarrow.parquet as pq
     from pyarrow import fs
 
@@ -475,7 +473,7 @@ def _columns(source: Source, schema: pa.Schema, wanted: list[str] | None) -> lis
 
 
 def _batch_rows(metadata: Any) -> int:
-    """Rows a batch, so that wide rows do not make batches of gigabytes: by what the footer says of their size."""
+    """Return the rows per batch, from their size in the footer, so that wide rows do not make batches of gigabytes."""
     if not metadata.num_rows:
         return _BATCH_ROWS
     size: int = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
@@ -486,4 +484,4 @@ def _batch_rows(metadata: Any) -> int:
 def _ordered(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     if batch.schema.names != schema.names:
         batch = batch.select(schema.names)
-    return pa.RecordBatch.from_arrays(batch.columns, schema=schema)  # with the file's metadata, which batches lose
+    return pa.RecordBatch.from_arrays(batch.columns, schema=schema)  # with the file's metadata, which batches do not keep

@@ -23,7 +23,7 @@ from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_o
 
 _FIRST_BYTES = 1 << 16
 _PASSED_BYTES = 1 << 20
-_PACKED = 4 / 9  # of its bytes a text takes when it is compressed, or less
+_PACKED = 4 / 9  # part of its size that a text takes when compressed, at least
 _MOST_AHEAD_BYTES = 4 << 20
 _BINARY = {
     b"PAR1": "a Parquet file",
@@ -48,13 +48,13 @@ class ByteStream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One data file: where it lies, and what the user calls it.
+    """One data file: its location, and its name for the user.
 
     Attributes:
         path: the local file.
-        name: the path or URL that errors name.
-        remote: where its bytes come from while they are read; None of a local file.
-        is_copy: the local file is one that was fetched: when it was written says nothing.
+        name: the path or URL for error messages.
+        remote: source of its bytes while they are read; None for a local file.
+        is_copy: True if the local file was fetched, so that its date has no meaning.
     """
 
     path: str
@@ -64,12 +64,12 @@ class Source:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], name: str, *, streams: bool) -> Source:
-        """A file to be read, which is fetched now where it is elsewhere; one that is large is not, if it can be read so.
+        """Return a file for reading; a remote file is fetched now, unless it is large and the reader can stream it.
 
         Args:
             path: the file.
             name: see `name`.
-            streams: its reader can do with `open`.
+            streams: True if its reader only needs `open`.
         """
         if streams and isinstance(path, RemoteFile) and path.comes:
             return cls("", name, path)
@@ -77,24 +77,24 @@ class Source:
 
     @property
     def is_packed(self) -> bool:
-        """Whether its name says that it is compressed."""
+        """True if its name has the extension of a compression."""
         return os.path.splitext(self.name.lower())[1][1:] in COMPRESSIONS
 
     def fault(
         self, reason: str, *, line: int | None = None, row: int | None = None, advice: str | None = None
     ) -> FileFormatError:
-        """A `FileFormatError` about this file."""
+        """Return a `FileFormatError` about this file."""
         return FileFormatError(self.name, reason, line=line, row=row, advice=advice)
 
     def open(self) -> ByteStream:
-        """The file's bytes, decompressed if its first bytes say that it is compressed."""
+        """Return the file's bytes; compression is detected by the first bytes, and undone."""
         return self.opened()[0]
 
     def opened(self, first_bytes: int = 0) -> tuple[ByteStream, TextFile]:
-        """The file's bytes as `open` gives them; and which version they are of, and how it is compressed.
+        """Return the file's bytes as `open` does, with their version and compression.
 
         Args:
-            first_bytes: so many are wanted in any case, when it is not compressed.
+            first_bytes: number of bytes needed in any case, if the file is not compressed.
         """
         handle, file = self.raw(first_bytes)
         try:
@@ -136,15 +136,15 @@ class Source:
         return _Checked(self, decompressed(handle, path=self.name, budget=Budget(self.name, None, settings())))
 
     def opened_at(self, file: TextFile, at: int, to: int) -> ByteStream:
-        """The file's bytes from a place on, decompressed; of a plain file nothing before is read.
+        """Return the file's decompressed bytes from a position on; in a plain file nothing before is read.
 
         Args:
-            file: the version that must be there.
-            at: the place, in bytes that are not compressed.
-            to: bytes up to this place are wanted in any case.
+            file: the required version.
+            at: the position, in decompressed bytes.
+            to: bytes up to this position are needed in any case.
 
         Raises:
-            FileChangedError: another version is there.
+            FileChangedError: the file has another version.
         """
         if not file.compression and self.remote is not None:
             ranges = self.remote.ranges()
@@ -182,10 +182,10 @@ class _OneVersion(io.FileIO):
         return status.st_size, 0 if self._source.is_copy else status.st_mtime_ns
 
     def check(self) -> None:
-        """Complain if the file is another one by now.
+        """Check that the file has not changed.
 
         Raises:
-            FileChangedError: it is.
+            FileChangedError: it has.
         """
         if self._told() != self._version:
             raise FileChangedError(self._source.name)
@@ -217,18 +217,18 @@ def _remote_version(handle: BinaryIO) -> tuple[int, str]:
 
 
 def _pass(handle: ByteStream, count: int) -> None:
-    """Read so many bytes, and forget them."""
+    """Read and discard a number of bytes."""
     while count > 0 and (data := handle.read(min(count, _PASSED_BYTES))):
         count -= len(data)
 
 
 class _Ahead:
-    """The bytes of a file elsewhere from a place on, in ranges that grow.
+    """The bytes of a remote file from a position on, in growing ranges.
 
     Args:
         ranges: the file.
-        at: the place.
-        to: bytes up to this place come first, at once.
+        at: the position.
+        to: bytes up to this position are fetched first, in one request.
     """
 
     def __init__(self, ranges: RangeFile, at: int, to: int) -> None:
@@ -276,7 +276,7 @@ class _Checked(io.RawIOBase):
         except ArchiveError as error:
             self._check()
             raise self._source.fault(
-                f"the compressed data is damaged or cut: {error.reason}", advice="Fetch or compress the file again"
+                f"the compressed data is damaged or truncated: {error.reason}", advice="Fetch or compress the file again"
             ) from error
         self._check()
         return data
@@ -294,27 +294,27 @@ class _Checked(io.RawIOBase):
 
 
 def refuse_binary(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:
-    """Refuse by name a file that is not UTF-8 text: see `refuse_foreign`, UTF-16, binary.
+    """Raise a specific error for a file that is not UTF-8 text: see `refuse_foreign`, UTF-16, binary.
 
     Raises:
         FileFormatError: it is one of these.
     """
     refuse_foreign(source, head, wanted, web_page_is_data=web_page_is_data)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise source.fault(f"is UTF-16 text, and {wanted} is read as UTF-8", advice="Pass encoding='utf-16'")
+        raise source.fault(f"is UTF-16 text, but {wanted} is read as UTF-8", advice="Pass encoding='utf-16'")
     if b"\0" in head:
         raise source.fault(
-            "holds NUL bytes: it is binary, or UTF-16 without a mark",
-            advice="Pass encoding='utf-16-le' if it is text, else leave it out of data_files",
+            "contains NUL bytes: it is binary, or UTF-16 without a byte order mark",
+            advice="Pass encoding='utf-16-le' if it is text, otherwise remove it from data_files",
         )
 
 
 def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:
-    """Refuse by name a file of another kind: a web page, a Git-LFS pointer, an archive, a format of its own.
+    """Raise a specific error for a file of another kind: a web page, a Git LFS pointer, an archive, another format.
 
     Args:
         source: the file, for the message.
-        head: its first bytes, at least 64 if the file has as many.
+        head: its first bytes, at least 64 unless the file is shorter.
         wanted: the requested format, as in "csv".
         web_page_is_data: True if HTML counts as text.
 
@@ -323,20 +323,20 @@ def refuse_foreign(source: Source, head: bytes, wanted: str, *, web_page_is_data
     """
     if is_lfs_pointer(head):
         raise source.fault(
-            "is a Git-LFS pointer and not the file itself",
+            "is a Git LFS pointer, not the file itself",
             advice="Run 'git lfs pull' in its repository, or fetch the file by its URL",
         )
     if not web_page_is_data and looks_like_html(head):
         raise source.fault(
             f"is a web page (HTML) where {wanted} data is expected",
-            advice="Check the address: sites answer so for a login or an error",
+            advice="Check the URL: servers often return a web page for a login or an error",
         )
     archive = kind_of(head)
     if archive is not None:
-        raise source.fault(f"is a {archive} archive, not {wanted}", advice="Give it the extension of an archive, or unpack it")
+        raise source.fault(f"is a {archive} archive, not {wanted}", advice="Rename it, or extract it")
     for magic, what in _BINARY.items():
         if head.startswith(magic):
-            raise source.fault(f"is {what}, not {wanted}", advice="Load it by its own format, or leave it out of data_files")
+            raise source.fault(f"is {what}, not {wanted}", advice="Load it with its own format, or remove it from data_files")
 
 
 def text_reader(
@@ -349,7 +349,7 @@ def text_reader(
     mark: Mark | None = None,
     first_bytes: int = 0,
 ) -> TextBytes:
-    """The file as UTF-8 bytes without a byte order mark, sniffed; or from a mark on, as it was when that was made."""
+    """Return the file as UTF-8 bytes without a byte order mark, checked by its first bytes; or from a mark on."""
     return TextBytes(source, wanted, encoding or "utf-8", errors or "strict", web_page_is_data, mark, first_bytes)
 
 
@@ -358,8 +358,8 @@ class TextBytes:
 
     Attributes:
         source: the file.
-        at: the byte of the text that is read next.
-        file: what marks are of; None where a place in the text is none in the file, since it is in another encoding.
+        at: position in the text of the next byte.
+        file: version stored in marks; None if positions in the text are not positions in the file, due to its encoding.
     """
 
     def __init__(
@@ -405,7 +405,7 @@ class TextBytes:
         self._handle.close()
 
     def read(self, size: int) -> bytes:
-        """About `size` bytes, at least one; b"" at the end."""
+        """Return about `size` bytes, at least one; b"" at the end."""
         while not self._ended:
             data = self._first + self._handle.read(max(size - len(self._first), 1))
             self._ended = not data
@@ -418,7 +418,7 @@ class TextBytes:
         return b""
 
     def read_to(self, place: int) -> bytes:
-        """All bytes up to a place in the text, or to its end; some more of a text in another encoding."""
+        """Return all bytes up to a position in the text, or to its end; possibly more for a text in another encoding."""
         parts: list[bytes] = []
         while (missing := place - self.at) > 0:
             if self._decode is None and len(self._first) >= missing:
@@ -438,30 +438,30 @@ class TextBytes:
 
 
 def is_utf8(encoding: str, source: Source) -> bool:
-    """True if `encoding` is a name of UTF-8.
+    """Return True if `encoding` is a name of UTF-8.
 
     Raises:
-        FileFormatError: Python knows no such encoding.
+        FileFormatError: the encoding is unknown to Python.
     """
     try:
         return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
     except LookupError:
         raise source.fault(
-            f"the encoding {encoding!r} is unknown", advice="Pass an encoding that Python knows, as 'utf-8' or 'latin-1'"
+            f"the encoding {encoding!r} is unknown", advice="Pass an encoding known to Python, such as 'utf-8' or 'latin-1'"
         ) from None
 
 
 def invalid_utf8(source: Source, at_byte: int, value: int) -> FileFormatError:
-    """The error for a byte that is not UTF-8, with its line."""
+    """Return the error for a byte that is not UTF-8, with its line."""
     return source.fault(
         f"byte 0x{value:02x} at offset {at_byte:,} is not UTF-8",
         line=line_at(source, at_byte),
-        advice="Pass the file's encoding, as encoding='latin-1'",
+        advice="Pass the file's encoding, for example encoding='latin-1'",
     )
 
 
 def line_at(source: Source, offset: int, *, encoding: str | None = None, errors: str | None = None) -> int:
-    """The number from 1 of the line that holds byte `offset` of the text; read again for it, as only errors ask."""
+    """Return the number from 1 of the line that holds byte `offset` of the text; reads it again, since only errors need it."""
     line, newline = 1, b"\n"
     with text_reader(source, "text", encoding=encoding, errors=errors, web_page_is_data=True) as text:
         for block in text.blocks(1 << 22):
@@ -475,21 +475,21 @@ def line_at(source: Source, offset: int, *, encoding: str | None = None, errors:
 
 
 def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, bool], bytes]:
-    """From `encoding` to UTF-8, piece by piece; the first piece loses its byte order mark."""
+    """Convert blocks from `encoding` to UTF-8, without the byte order mark."""
     name = "utf-8-sig" if is_utf8(encoding, source) and encoding.lower() != "ascii" else encoding
     try:
         codecs.lookup_error(errors)
     except LookupError:
         raise source.fault(
-            f"encoding_errors={errors!r} is unknown", advice="Pass one that Python knows, as 'strict' or 'replace'"
+            f"encoding_errors={errors!r} is unknown", advice="Pass a value known to Python, such as 'strict' or 'replace'"
         ) from None
     try:
         decoder = codecs.getincrementaldecoder(name)(errors)
-        is_text = isinstance(decoder.decode(b""), str)  # base64 and its like make bytes
+        is_text = isinstance(decoder.decode(b""), str)  # base64 and similar codecs return bytes
     except LookupError:
         is_text = False
     if not is_text:
-        raise source.fault(f"the encoding {encoding!r} is not a text encoding", advice="Pass one that Python knows, as 'utf-8'")
+        raise source.fault(f"the encoding {encoding!r} is not a text encoding", advice="Pass one such as 'utf-8'")
     offset, line, has_begun = 0, 1, False
 
     def recode(data: bytes, final: bool) -> bytes:
@@ -498,13 +498,13 @@ def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, boo
         try:
             text = decoder.decode(data, final)
         except UnicodeError as error:
-            # Below 0 in what the decoder had kept from the piece before.
+            # Negative if the byte is in the part that the decoder kept from the previous block.
             at = getattr(error, "start", 0) - len(getattr(error, "object", data)) + len(data)
             decoder.setstate(state)
             raise source.fault(
                 f"byte offset {offset + at:,} is not {encoding} ({getattr(error, 'reason', error)})",
                 line=line + decoder.decode(data[: max(at, 0)]).count("\n"),
-                advice="Pass the file's true encoding, or encoding_errors='replace'",
+                advice="Pass the correct encoding, or encoding_errors='replace'",
             ) from error
         offset += len(data)
         line += text.count("\n")
@@ -517,7 +517,7 @@ def _recoder(source: Source, encoding: str, errors: str) -> Callable[[bytes, boo
 
 
 def _fill(handle: ByteStream, size: int) -> bytes:
-    """Exactly `size` bytes unless the file ends before: raw files and decompressors may give less at a time."""
+    """Return exactly `size` bytes unless the file ends: raw files and decompressors may return fewer."""
     parts: list[bytes] = []
     while size > 0 and (data := handle.read(size)):
         parts.append(data)
@@ -525,17 +525,17 @@ def _fill(handle: ByteStream, size: int) -> bytes:
     return b"".join(parts)
 
 
-# `Grid`: up to which places a text is read block by block, so that blocks end alike wherever the reading was begun.
+# `Grid`: positions up to which a text is read block by block, so that blocks end alike wherever reading began.
 
 
 @dataclass
 class Grid:
-    """The places up to which a text is read: one behind the other.
+    """The ascending positions up to which a text is read.
 
     Attributes:
-        to: the next one.
-        step: how far it is from each to the next.
-        STEP_BYTES: that, for rows of usual width: resuming in the middle of a file fetches about as much.
+        to: the next position.
+        step: distance between positions.
+        STEP_BYTES: the distance for rows of usual width: resuming in the middle of a file fetches about as much.
     """
 
     STEP_BYTES: ClassVar[int] = 1 << 18
@@ -548,14 +548,14 @@ class Grid:
 
         Args:
             text: open.
-            mark: the start.
-            first_bytes: of the first block, if it needs more than others to determine the types.
+            mark: the position to start at.
+            first_bytes: size of the first block, if determining the types needs more.
         """
         step = cls.STEP_BYTES
         return cls(max(first_bytes, step) if mark is None or not mark.at else mark.to, step)
 
     def advance(self, held: int = 0) -> None:
-        """Go on to the next place.
+        """Advance to the next position.
 
         >>> grid = Grid(1000, step=100)
         >>> grid.advance()
@@ -563,6 +563,6 @@ class Grid:
         1100
 
         Args:
-            held: bytes in which no row ends: reading twice as many keeps the search linear.
+            held: number of bytes in which no row ends: reading twice as many keeps the search linear.
         """
         self.to = ((self.to + held) // self.step + 1) * self.step

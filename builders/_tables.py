@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ._source import Source
 
 
-# Schemas that files bring along: looked at before their rows are, and rows that there are none of.
+# Schemas of files, checked before their rows are read; tables without rows.
 
 
 def repeated(names: list[str]) -> str | None:
@@ -42,15 +42,15 @@ def repeated(names: list[str]) -> str | None:
 
 
 def look_at_names(fields: Iterable[pa.Field]) -> None:
-    """Look at all names of a schema, as those that are not UTF-8 raise only then.
+    """Access all names of a schema: only then do names that are not UTF-8 raise.
 
     Raises:
-        ValueError: one is not, or is that of a union, which no feature stores.
+        ValueError: a name is not UTF-8, or belongs to a union, which no feature stores.
     """
     for field in fields:
         name = field.name
         if pa.types.is_union(field.type):
-            raise ValueError(f"{name!r} holds values of several types, a union, which no feature stores")
+            raise ValueError(f"{name!r} is a union of several types, which no feature stores")
         if pa.types.is_struct(field.type):
             look_at_names(field.type.field(number) for number in range(field.type.num_fields))
         elif pa.types.is_map(field.type):
@@ -60,7 +60,7 @@ def look_at_names(fields: Iterable[pa.Field]) -> None:
 
 
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
-    """No rows of `schema`."""
+    """Return an empty batch of `schema`."""
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
@@ -68,7 +68,7 @@ logger = logging.getLogger(__name__)
 
 _ARCHIVES = frozenset({"zip", "tar", "rar", "7z"})
 _SHOWN = 5
-_FETCH_AGAIN = "Fetch or pack it again"
+_FETCH_AGAIN = "Download the archive again, or recreate it"
 
 
 class FileBuilder(ArrowBasedBuilder):
@@ -80,9 +80,9 @@ class FileBuilder(ArrowBasedBuilder):
 
     seeks: ClassVar[bool] = False
     streams: ClassVar[bool] = False
-    """True if `read` can do with `Source.open`, and so without a local file."""
+    """True if `read` only needs `Source.open`, and so no local file."""
     has_marks: ClassVar[bool] = False
-    """True if it has `read_live`."""
+    """True if `read_live` is implemented."""
     config: Any
     _begins: tuple[Mark | None] | None = None
     _said: list[str]
@@ -91,7 +91,7 @@ class FileBuilder(ArrowBasedBuilder):
         return DatasetInfo(features=self.config.features)
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
-        """One split a key of `data_files`; each with its local files and the names that errors use."""
+        """One split per key of `data_files`, each with its local files and their names for errors."""
         self._said = []  # of this builder and its copies
         named = self._named()
         local = dl_manager.download(named)
@@ -106,10 +106,10 @@ class FileBuilder(ArrowBasedBuilder):
         return splits
 
     def _named(self) -> dict[str, list[str]]:
-        """The data files by split, as the user named them."""
+        """Return the data files by split, as the user named them."""
         data_files = self.config.data_files
         if not data_files:
-            raise ConfigurationError("No data files are given. Pass data_files=, or data_dir= with files in it.")
+            raise ConfigurationError("No data files were given. Pass data_files=, or data_dir= of a folder with files.")
         if not isinstance(data_files, dict):
             data_files = {"train": [data_files] if isinstance(data_files, (str, os.PathLike)) else list(data_files)}
         return {str(split): [os.fspath(name) for name in _listed(names)] for split, names in data_files.items()}
@@ -117,11 +117,11 @@ class FileBuilder(ArrowBasedBuilder):
     def _unpacked(
         self, name: str, path: str | os.PathLike[str], dl_manager: Any
     ) -> Iterator[tuple[str | os.PathLike[str], str]]:
-        """Pairs of file and name: the file itself, or the members of the archive that it is.
+        """Yield pairs of file and name: the file itself, or the members of an archive.
 
-        A file that has an extension of the format is taken at its word, as 2,000 looks into 2,000 small files would cost more
-        than reading them; what it is not is refused when it is read.  What is elsewhere while streaming is fetched and looked
-        into only then.
+        A file with an extension of the format is not checked, since looking into 2,000 small files would cost more
+        than reading them; another format is refused when it is read.  While streaming, a remote file is fetched and checked
+        only then.
         """
         if _is_elsewhere(path) or self._is_told(path, name):
             yield path, name
@@ -134,7 +134,7 @@ class FileBuilder(ArrowBasedBuilder):
             yield inside[inner], f"{inner} in {name}"
 
     def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
-        """True if the name of a file says that it is of the format; of what is elsewhere, one that is compressed does too."""
+        """True if the extension of a file belongs to the format; for a remote file, also before that of a compression."""
         is_undone = _is_elsewhere(path) and not self.seeks
         name = re.split(r"[?#]", name, maxsplit=1)[0] if is_http(name) else name
         return (_plain_name(name) if is_undone else name.lower()).endswith(self._extensions)
@@ -148,7 +148,7 @@ class FileBuilder(ArrowBasedBuilder):
         inner = name.lower().endswith((".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tar.lz4"))
         if kind not in _ARCHIVES and not (kind in COMPRESSIONS and (self.seeks or inner)):
             if not kind and not is_url(name) and (said := os.path.splitext(name)[1][1:].lower()) in _ARCHIVES:
-                raise Source(path, name).fault(f"is not a {said} archive: it is cut, or something else", advice=_FETCH_AGAIN)
+                raise Source(path, name).fault(f"is not a valid {said} archive", advice=_FETCH_AGAIN)
             yield path, ""
             return
         folder = os.fspath(dl_manager.extract(path))
@@ -159,25 +159,25 @@ class FileBuilder(ArrowBasedBuilder):
             yield os.fspath(member), os.path.relpath(member, folder).replace(os.sep, "/")
 
     def _chosen(self, members: list[str], name: str) -> list[str]:
-        """The members of the archive `name` to read: those with an extension of the format, or all where none has one.
+        """Return the members of the archive `name` to read: those with an extension of the format, or all where none has one.
 
         Raises:
             FileFormatError: there are none.
         """
         from ._source import Source
 
-        visible = match("**", members)  # without hidden files, and what macOS puts into __MACOSX
+        visible = match("**", members)  # without hidden files and the files in __MACOSX
         named = [member for member in visible if self._is_named_so(member)]
         left_out = [member for member in visible if member not in named and not _is_paper(member)]
         if named and left_out:
-            warn_left_out(f"{name} holds files that are not {self.name}", left_out, "Load them by a format of their own")
+            warn_left_out(f"{name} has files in other formats than {self.name}", left_out, "Load them with their own format")
         chosen = named or [member for member in visible if not _is_paper(member)] or visible
         if not chosen:
-            raise Source(name, name).fault("is an archive without a file to read", advice=_FETCH_AGAIN)
+            raise Source(name, name).fault("is an archive without data files", advice=_FETCH_AGAIN)
         return chosen
 
     def _is_named_so(self, member: str) -> bool:
-        """True if the name of a file in an archive says that it is of the format."""
+        """Return True if the extension of a file in an archive belongs to the format."""
         return _plain_name(member).endswith(self._extensions)
 
     def _generate_tables(
@@ -191,7 +191,7 @@ class FileBuilder(ArrowBasedBuilder):
                 yield (number, index), batch
 
     def _reached(self, path: str | os.PathLike[str], name: str, dl_manager: Any = None) -> Iterator[Source]:
-        """Yield the sources of an entry of `files`: remote files are fetched, and archives unpacked, now."""
+        """Yield the sources of an entry of `files`; remote files are fetched, and archives extracted, now."""
         from ._source import Source
 
         if dl_manager is None or self._is_told(path, name):
@@ -210,11 +210,11 @@ class FileBuilder(ArrowBasedBuilder):
             yield Source(os.fspath(local), inner)
 
     def _say_that_fetched(self, name: str) -> None:
-        """Say, once, that a stream has files whole before it reads them."""
+        """Log once that files are fetched whole before they are streamed."""
         if not self._said:
             self._said.append(name)
             logger.warning(
-                "Files of %s, as %s, are fetched whole when their first rows are asked for: they cannot be read as they come.",
+                "Files in the format %s, such as %s, are fetched whole before their first rows: they cannot be streamed.",
                 self.label,
                 name,
             )
@@ -223,7 +223,7 @@ class FileBuilder(ArrowBasedBuilder):
         """Return the files of a split as block files, for streaming; None if one of them has no blocks.
 
         Args:
-            asked: the arguments of `_generate_tables`.
+            asked: arguments of `_generate_tables`.
         """
         if "files" not in asked or "dl_manager" in asked:  # their format is detected by their first bytes
             return None
@@ -232,7 +232,7 @@ class FileBuilder(ArrowBasedBuilder):
         return made if len(made) == len(found) else None
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
-        """Return a file as a block file; None: it has no blocks."""
+        """Return a file as a block file; None if it has no blocks."""
         return None
 
     def num_rows_of(self, gen_kwargs: dict[str, Any]) -> int | None:
@@ -252,7 +252,7 @@ class FileBuilder(ArrowBasedBuilder):
         for file in files:
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)  # who read the rows has heard what is left out
+                    warnings.simplefilter("ignore", UserWarning)  # the warning was given when the rows were read
                     found.append(file.index())
             except DatasetsCoreError:
                 return None
@@ -262,11 +262,11 @@ class FileBuilder(ArrowBasedBuilder):
         return RowBlocks.joined([RowBlocks.of(index.rows, index.sizes, file_count=1) for index in found])
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """The rows of one file, in bounded memory.
+        """Return the rows of one file, in bounded memory.
 
         Args:
             source: the file.
-            schema: what is known of the columns: read with it, and raise `Replay` with a wider one where a value does not fit.
+            schema: known types of the columns; raise `Replay` with wider ones if a value does not fit.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read()")
 
@@ -275,13 +275,13 @@ class FileBuilder(ArrowBasedBuilder):
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """Yield the rows of one file in small blocks, each with the mark of its start.
 
-        Blocks and their types do not depend on the start; rows of other types are an error at once.
+        Blocks and their types do not depend on the start; rows of other types raise an error.
         once.
 
         Args:
             source: the file.
             schema: known types of the columns at the start of the file.
-            mark: the start; None for the beginning.
+            mark: the position to start at; None for the beginning.
         """
         raise NotImplementedError(f"{type(self).__name__} has no read_live()")
 
@@ -315,7 +315,7 @@ class FileBuilder(ArrowBasedBuilder):
         return tuple(getattr(sys.modules[type(self).__module__], "EXTENSIONS", ()))
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-        """The type in which a column is read that is `a` in one file and `b` in another; None where the files do not fit."""
+        """Return the type of a column that is `a` in one file and `b` in another; None if the types do not fit."""
         return merge_types(a, b)
 
     @property
@@ -328,13 +328,13 @@ class FileBuilder(ArrowBasedBuilder):
 
     @property
     def wanted(self) -> Features | None:
-        """The features requested by the user, or recorded of the dataset."""
+        """Return the features requested by the user, or recorded for the dataset."""
         features: Features | None = self.info.features if self.info.features is not None else self.config.features
         return features
 
 
 def _is_elsewhere(path: str | os.PathLike[str]) -> bool:
-    """True if a path is a `RemoteFile`."""
+    """Return True if a path is a `RemoteFile`."""
     if isinstance(path, str):
         return False
     from datasets_core.fetch.remote import RemoteFile
@@ -345,11 +345,11 @@ def _is_elsewhere(path: str | os.PathLike[str]) -> bool:
 def warn_left_out(what: str, files: Sequence[str], advice: str) -> None:
     """Warn that files are left out, the first of them by name."""
     shown = ", ".join(map(repr, files[:_SHOWN])) + (f", … ({len(files)} in all)" if len(files) > _SHOWN else "")
-    warnings.warn(f"{what}, and are left out: {shown}. {advice}.", DataFilesWarning, stacklevel=2)
+    warnings.warn(f"{what}: {shown}. They are skipped. {advice}.", DataFilesWarning, stacklevel=2)
 
 
 class _Known:
-    """The schema that grows as batches pass: the newest type of each column, columns in the order of their first sight."""
+    """Collects the schema of batches: the newest type of each column, in order of first appearance."""
 
     def __init__(self, schema: pa.Schema | None) -> None:
         self.schema = schema
@@ -367,13 +367,13 @@ class _Known:
 
 
 def _plain_name(path: str) -> str:
-    """The name of a file in small letters, without the suffix of a compression."""
+    """Return the name of a file in lower case, without the suffix of a compression."""
     stem, suffix = os.path.splitext(path.lower())
     return stem if suffix[1:] in COMPRESSIONS else path.lower()
 
 
 def _is_paper(path: str) -> bool:
-    """True if a file comes along with data and is not missed: a readme, a licence."""
+    """Return True if a file only accompanies data, such as a readme or a licence."""
     stem, suffix = os.path.splitext(path.lower().rpartition("/")[2])
     return suffix == ".md" or stem in ("readme", "license", "licence", "copying", "notice", "changelog", "citation", "authors")
 

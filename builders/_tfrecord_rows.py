@@ -54,18 +54,18 @@ if TYPE_CHECKING:
     from datasets_core.fetch.disk_cache import IndexCache
 
 
-# `TfRecordReading`: how the records of a file are read: its plain bytes, wherever they are, and what they are read as.
+# `TfRecordReading`: how the records of a file are read: its plain bytes, local or remote, and their conversion.
 
 
 BLOCK_BYTES = 1 << 18
-"""Of records that are read at once where rows are had by place: to begin in the middle of a file fetches about as much."""
+"""Bytes of records read at once if rows are read by position: starting in the middle of a file fetches about as much."""
 
 LATER_BYTES = 1 << 20
-"""The same of a stream from the beginning on, behind its first rows: a block costs some time whatever it holds."""
+"""The same for a stream read from its beginning, after its first rows: each block has a fixed cost."""
 
 SNIFFED_BYTES = 1024
 _PASSED_BYTES = 1 << 20
-_OTHERS = frozenset({"bz2", "xz", "zst", "lz4"})  # that TensorFlow does not know, and other files of ours may have
+_OTHERS = frozenset({"bz2", "xz", "zst", "lz4"})  # not supported by TensorFlow, but possible in our files
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class TfRecordReading:
 
     Attributes:
         spec, sequence_spec: the features of a message to read, by key.
-        features: of the columns, given by the user or a card.
+        features: features of the columns, given by the user or a card.
         message: type of the records; None: detected from the first ones.
         columns: the selected columns; None: all.
         verify: True to compare CRCs.
-        compression: of the files; None: detected.
+        compression: compression of the files; None: detected.
         named: the columns that were reported as missing in the first records.
     """
 
@@ -122,11 +122,11 @@ class TfRecordReading:
     def blocks(
         self, source: Source, mark: Mark | None, block_bytes: int, later_bytes: int | None = None
     ) -> Generator[tuple[RecordBlock, TextFile]]:
-        """The records of a file, block by block, from its beginning or from a mark on.
+        """Yield the records of a file, in blocks, from the beginning or from a mark.
 
         Raises:
-            DamagedRecordError: after the good records before it were given.
-            FileChangedError: the file is another one than that of the mark.
+            DamagedRecordError: a damaged record, raised after the valid records before it.
+            FileChangedError: the file is not the one of the mark.
         """
         at, first = (mark.at, mark.row) if mark is not None else (0, 0)
         handle, stream, file = _opened(source, self.compression, mark, block_bytes)
@@ -165,7 +165,7 @@ def _opened(source: Source, compression: str | None, mark: Mark | None, first_by
 
 
 def kind_of_compression(head: bytes) -> str:
-    """Return the compression of a file that begins so; "" for none."""
+    """Return the compression of a file by its first bytes; "" for none."""
     known = compression_of(head[:HEAD_BYTES])
     other = kind_of(head)
     if known or other not in _OTHERS or (len(head) >= HEAD_BYTES and scan(head[:HEAD_BYTES]).damage is None):
@@ -181,10 +181,10 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_HEAD_ROWS, _HEAD_BYTES, _MOST_HEAD_BYTES = 100, 1 << 17, 8 << 20  # of a stream, to determine the columns
-_BUILD_BYTES = 4 << 20  # read at once in a build that is not streamed
+_HEAD_ROWS, _HEAD_BYTES, _MOST_HEAD_BYTES = 100, 1 << 17, 8 << 20  # bytes of a stream, to determine the columns
+_BUILD_BYTES = 4 << 20  # bytes read at once in a build that is not streamed
 _NOTHING = pa.schema([])
-_GIVE = "Give features= or spec= with all columns, or leave streaming=True out"
+_GIVE = "Pass features= or spec= with all columns, or omit streaming=True"
 
 
 class RecordRows:
@@ -240,7 +240,7 @@ class RecordRows:
         yield batch
 
     def _tell_of_nothing(self, block: RecordBlock, batch: pa.RecordBatch) -> None:
-        """Say which columns the first records have nothing of, since a name may be wrong in `features=`: once for each."""
+        """Log once which columns are empty in the first records, since a name in `features=` may be wrong."""
         reading = self._reading
         if reading.features is None or reading.spec is not None or reading.sequence_spec is not None:
             return
@@ -248,7 +248,7 @@ class RecordRows:
         for name in nothing:
             if name not in reading.named:
                 reading.named.add(name)
-                reason = "column %r of features= is None in all of the first %d records"
+                reason = "column %r of features= has no value in the first %d records"
                 logger.warning(f"%s: {reason}; %s.", block.name, name, len(block), self._keys(block))
 
     def _keys(self, block: RecordBlock) -> str:
@@ -258,7 +258,7 @@ class RecordRows:
             return str(error).removesuffix(".")
 
     def of_file(self, source: Source) -> Generator[tuple[pa.RecordBatch, RecordBlock], None, tuple[Ints, int] | None]:
-        """The rows of a file with their records; and, when all came, where these begin, and end; None where it is packed."""
+        """Yield the rows of a file with their records, and at the end the positions of all records (None if compressed)."""
         is_plain, starts, end = True, [np.zeros(0, np.int64)], 0
         for block, file in self._reading.blocks(source, None, _BUILD_BYTES):
             is_plain &= not file.compression
@@ -269,13 +269,13 @@ class RecordRows:
         return (np.concatenate(starts), end) if is_plain else None
 
     def fitted(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
-        """The rows of a block with the types of those before them, which were given: others are an error behind all that fit.
+        """the rows of a block with the types of earlier rows; other types raise an error after the rows that fit.
 
         Args:
             block: the records.
 
         Raises:
-            ExampleError: as `of`; or a record has other types.
+            ExampleError: as for `of`, or a record has other types.
         """
         known = self.schema
         for batch in self.of(block):
@@ -288,8 +288,8 @@ class RecordRows:
             if good:
                 yield from self.of(block[:good])
             kind = batch.schema.field(key).type
-            assert known is not None  # what was not known did not change
-            reason = f"is {kind}, and {known.field(key).type} in the records that told the columns"
+            assert known is not None  # columns without known types may differ
+            reason = f"is {kind}, but {known.field(key).type} in the first records, which determine the types"
             raise _placed(block, good, reason, key, _GIVE)
 
     def _good(self, block: RecordBlock, known: pa.Schema | None) -> int:
@@ -302,10 +302,10 @@ class RecordRows:
         return low
 
     def begun(self, blocks: Iterator[tuple[RecordBlock, T]]) -> tuple[list[tuple[RecordBlock, T]], DatasetsCoreError | None]:
-        """Learn the columns from the first records: their blocks, and the error that came before there were enough of them.
+        """Infer the columns from the first records; return their blocks, and the error raised before there were enough.
 
         Raises:
-            FileFormatError: they have none of a column that is wanted.
+            FileFormatError: a requested column is missing.
         """
         taken: list[tuple[RecordBlock, T]] = []
         rows = size = 0
@@ -320,27 +320,27 @@ class RecordRows:
         except DatasetsCoreError as error:
             return taken, error
         finally:
-            self.is_widened = False  # no row was given
+            self.is_widened = False  # no row was returned
         if taken:
-            self.check(taken[0][0], "its first records")
+            self.check(taken[0][0], "the first records")
         return taken, None
 
     def check(self, block: RecordBlock, where: str) -> None:
-        """See that records have the columns that are wanted.
+        """Check that records have the requested columns.
 
         Args:
-            block: some of the records, whose columns the message names.
-            where: which these are.
+            block: some of the records; the message lists their columns.
+            where: description of the records for the message.
 
         Raises:
-            FileFormatError: one is in none of them.
+            FileFormatError: a column is in none of them.
         """
         found = [] if self.schema is None else self.schema.names
         missing = [name for name in self._reading.columns or () if name not in found]
         if missing and not self.is_known:
             known = ", ".join(map(repr, replace(self._reading, columns=None).reader().read(block).schema.names))
             reason = f"{where} have no feature {missing[0]!r}"
-            raise FileFormatError(block.name, reason, advice=f"Choose columns= among {known}, or give features= or spec= too")
+            raise FileFormatError(block.name, reason, advice=f"Choose columns= among {known}, or also pass features= or spec=")
 
 
 def _placed(block: RecordBlock, row: int, reason: str, key: str | None, advice: str | None) -> ExampleError:
@@ -360,19 +360,19 @@ def _changed(known: pa.Schema | None, found: pa.Schema) -> str | None:
 
 
 def _is_empty(kind: pa.DataType) -> bool:
-    """True if nothing has such a type but null and empty lists."""
+    """Return True if only null and empty lists have such a type."""
     return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))
 
 
 def is_enough(rows: int, num_bytes: int) -> bool:
-    """True if so many records determine the columns: some hundred or more, unless they are large."""
+    """Return True if this number of records is enough to determine the columns: some hundred, or fewer large ones."""
     return num_bytes >= _HEAD_BYTES and (rows >= _HEAD_ROWS or num_bytes >= _MOST_HEAD_BYTES)
 
 
 def streamed_rows(
     reading: TfRecordReading, source: Source, schema: pa.Schema | None, mark: Mark | None
 ) -> Generator[tuple[pa.RecordBatch, Mark | None]]:
-    """The rows of a file as a stream gives them: see `FileBuilder.read_live`."""
+    """Yield the rows of a file for a stream; see `FileBuilder.read_live`."""
     known = schema if mark is None or not mark.at else _told_by(mark)
     rows = RecordRows(reading, known)
     with closing(reading.blocks(source, mark, BLOCK_BYTES, LATER_BYTES)) as found:
@@ -396,12 +396,12 @@ def _told_by(mark: Mark) -> pa.Schema | None:
         ValueError: not a mark of such a file.
     """
     if mark.reader is not None and not isinstance(mark.reader, str):
-        raise ValueError(f"no mark of a TFRecord file: {mark.reader!r}")
+        raise ValueError(f"invalid mark of a TFRecord file: {mark.reader!r}")
     return unpacked(mark.reader)
 
 
 def num_records(reading: TfRecordReading, path: str, name: str) -> int:
-    """Return the number of records of a local file: by their headers if it is plain, else by decompressing it.
+    """Return the number of records of a local file, from their headers, after decompression if needed.
 
     Raises:
         DamagedRecordError: a damaged record, as far as detected.
@@ -413,21 +413,21 @@ def num_records(reading: TfRecordReading, path: str, name: str) -> int:
     return sum(len(block) for block, _ in reading.blocks(Source(path, name), None, _BUILD_BYTES))
 
 
-# -- TFRecord files with an index beside them, wherever they are, by runs of records: a block each
+# -- TFRecord files with an index, local or remote, in runs of records: each run is a block
 
 
 logger = logging.getLogger(__name__)
 
 
 def has_index(path: str, dl_manager: Any) -> bool:
-    """True if an index is beside a file.
+    """Return True if an index is next to a file.
 
     Args:
         path: the file, local or elsewhere.
-        dl_manager: knows how a URL is reached.
+        dl_manager: accesses URLs.
 
     Raises:
-        DownloadError: its server does not tell.
+        DownloadError: its server does not answer.
     """
     if is_url(path):
         path = StreamingDownloadManager(download_config=dl_manager.download_config).download(path)
@@ -435,12 +435,12 @@ def has_index(path: str, dl_manager: Any) -> bool:
 
 
 class Groups(NamedTuple):
-    """The runs of records that are the blocks of a file: those that begin in one stretch of it.
+    """The runs of records that are the blocks of a file: each has the records that begin in one range of bytes.
 
     Attributes:
-        starts: the byte at which each run begins.
-        rows: its records.
-        size: the bytes of the file.
+        starts: position of each run in bytes.
+        rows: number of records of each run.
+        size: size of the file in bytes.
     """
 
     starts: Ints
@@ -449,7 +449,7 @@ class Groups(NamedTuple):
 
     @classmethod
     def of(cls, offsets: Ints, size: int) -> Groups:
-        """Those of a file whose records begin at these bytes.
+        """Return the runs of a file whose records begin at these positions.
 
         >>> Groups.of(np.array([0, 100, 300_000]), 300_050).rows.tolist()
         [2, 1]
@@ -462,31 +462,31 @@ class Groups(NamedTuple):
 
     @property
     def sizes(self) -> Ints:
-        """The bytes of each run."""
+        """Return the sizes of the runs in bytes."""
         return np.diff(self.starts, append=self.size)
 
     @property
     def first_ones(self) -> int:
-        """How many of the runs hold the records that tell the columns; see `is_enough`."""
+        """Return the number of runs whose records determine the columns; see `is_enough`."""
         from ._tfrecord_rows import is_enough
 
         ends = zip(np.cumsum(self.rows).tolist(), np.cumsum(self.sizes).tolist(), strict=True)
         return next((count for count, (rows, size) in enumerate(ends, 1) if is_enough(rows, size)), len(self.rows))
 
     def to_bytes(self) -> bytes:
-        """All of it, to be kept."""
+        """Return the runs as bytes, for storage."""
         return np.concatenate([[self.size], self.starts, self.rows]).astype("<i8").tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Groups:
-        """What `to_bytes` gave."""
+        """Return the runs from a result of `to_bytes`."""
         numbers = np.frombuffer(data, "<i8").astype(np.int64)
         starts, rows = np.split(numbers[1:], 2)
         return cls(starts, rows, int(numbers[0]))
 
 
 class SplitColumns:
-    """The columns of the rows of some files: as they are asked for, or as the first records tell them.
+    """The columns of the rows of some files: as requested, or inferred from the first records.
 
     Args:
         reading: how records are read.
@@ -500,7 +500,7 @@ class SplitColumns:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have a lock of this process."""
+        """Create a new lock after a fork."""
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -512,7 +512,7 @@ class SplitColumns:
         renewed_after_fork(self)
 
     def found(self) -> pa.Schema | None:
-        """The columns; None where there is no record."""
+        """The columns; None without records."""
         with self._lock:
             if self._found is None:
                 columns = (file.columns_of_records() for file in self.files)
@@ -521,13 +521,13 @@ class SplitColumns:
 
 
 class RecordBlocks(BlockSource[Groups]):
-    """The records of a TFRecord file; see `BlockFile`.  A file without an index is gone through for one.
+    """The records of a TFRecord file; see `BlockFile`.  For a file without an index, one is computed by a scan.
 
     Args:
         path: the file.
-        name: what messages name it.
+        name: name used in messages.
         reading: how its records are read.
-        columns: those of the rows, for all files of a split.
+        columns: columns of the rows, shared by all files of a split.
     """
 
     kind = "TFRecord"
@@ -538,7 +538,7 @@ class RecordBlocks(BlockSource[Groups]):
 
     @staticmethod
     def of(paths: Sequence[str | os.PathLike[str]], names: Sequence[str], reading: TfRecordReading) -> list[RecordBlocks]:
-        """The files of a split, which have the same columns."""
+        """Return the files of a split, which have the same columns."""
         columns = SplitColumns(reading)
         made = [RecordBlocks(path, name, reading, columns) for path, name in zip(paths, names, strict=True)]
         columns.files = tuple(made)
@@ -561,7 +561,7 @@ class RecordBlocks(BlockSource[Groups]):
     # -- the index -----------------------------------------------------------------------------------------------------
 
     def is_indexed(self) -> bool:
-        """True if an index is beside the file; of one that is elsewhere it is fetched, where it was not before.
+        """Return True if an index is next to the file; the index of a remote file is fetched, unless it was before.
 
         Raises:
             DownloadError: its server does not tell.
@@ -574,16 +574,16 @@ class RecordBlocks(BlockSource[Groups]):
             return True
         try:
             self._beside = index_beside(self._path)
-        except FileFormatError:  # which is raised when its rows are asked for
+        except FileFormatError:  # raised when its rows are requested
             return True
         return self._beside is not None
 
     def _learned(self, ranges: RangeFile) -> bytes:
-        """Where the blocks are, as the index beside the file says; where there is none, as its heads say."""
+        """Return the positions of the blocks, from the index next to the file, or from the record headers without one."""
         size = ranges.version().size
         index, self._beside = index_beside(self._path) if self._beside is None else self._beside, None
         if index is None:
-            logger.info("%s has no index beside it, as the first of the files has: it is gone through.", self._name)
+            logger.info("%s has no index file, unlike the first file: it is scanned.", self._name)
             index = index_of(ranges, self._name)
         else:
             index.check(size, self._name)
@@ -600,11 +600,11 @@ class RecordBlocks(BlockSource[Groups]):
         return FileIndex.of(self._columns.found(), groups.rows, groups.sizes, self._version())
 
     def columns_of_records(self) -> pa.Schema | None:
-        """The columns as the first records tell them; None where there are none.
+        """Return the columns inferred from the first records; None without records.
 
         Raises:
             DamagedRecordError: the first record is damaged.
-            FileFormatError: the records are not where the index says, so that no number of a record is right.
+            FileFormatError: the records are not where the index says, so that record numbers are wrong.
         """
         from ._tfrecord_rows import RecordRows
 
@@ -620,7 +620,7 @@ class RecordBlocks(BlockSource[Groups]):
         self._head = bytes(head)
         rows = RecordRows(self._reading)
         _, failure = rows.begun((block, None) for number in range(count) for block in self._block(number, None))
-        is_of_rows = isinstance(failure, DamagedRecordError | ExampleError)  # and comes behind those before it
+        is_of_rows = isinstance(failure, DamagedRecordError | ExampleError)  # raised after the records before it
         if failure is not None and (rows.schema is None or not is_of_rows):
             raise failure
         if cache is not None and failure is None:
@@ -628,7 +628,7 @@ class RecordBlocks(BlockSource[Groups]):
         return rows.schema or pa.schema([])
 
     def _cache_of_columns(self) -> tuple[IndexCache | None, str]:
-        """Where the columns of a file elsewhere are kept for the next process, and under which key."""
+        """Return the cache of the columns of a remote file, and their key."""
         from datasets_core.fetch.disk_cache import IndexCache
 
         version = self._version()
@@ -636,7 +636,7 @@ class RecordBlocks(BlockSource[Groups]):
         return cache, f"{self.kind} columns\n{self.identity}\n{version}\n{self._reading.identity}"
 
     def _bytes(self, asked: Sequence[tuple[int, int]]) -> list[Any]:
-        """Some bytes of the file, which are not fetched again where they came with the first records."""
+        """Return some bytes of the file; those that came with the first records are not fetched again."""
         head = memoryview(self._head)
         missing = [each for each in asked if each[1] > len(head)]
         fetched = iter(super()._bytes(missing))
@@ -645,17 +645,17 @@ class RecordBlocks(BlockSource[Groups]):
     # -- the records ---------------------------------------------------------------------------------------------------
 
     def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
-        """See `BlockFile.needed`: all of the records, whatever the columns."""
+        """See `BlockFile.needed`: whole records, independent of the columns."""
         groups = self._read_footer()
         start = int(groups.starts[block])
         return self._checked([(start, start + int(groups.sizes[block]))])
 
     def _block(self, number: int, fetched: Any) -> Iterator[RecordBlock]:
-        """The records of a block; those before a damage come before the error.
+        """Yield the records of a block; those before a damaged one come before the error.
 
         Raises:
-            DamagedRecordError: one is damaged.
-            FileFormatError: they are not where the index says.
+            DamagedRecordError: a record is damaged.
+            FileFormatError: the records are not where the index says.
         """
         groups = self._read_footer()
         start, first = int(groups.starts[number]), int(groups.rows[:number].sum())
@@ -668,7 +668,7 @@ class RecordBlocks(BlockSource[Groups]):
         if found.damage is not None:
             raise damaged(self._name, found.damage, good, start + found.end, data[found.end :])
         if found.end != len(data) or len(found.starts) != groups.rows[number]:
-            self.forget()  # where the index is mended, it is read anew
+            self.forget()  # after the index is fixed, it is read again
             index = redact(str(place_beside(self._path)))
             reason = f"its records do not begin where the index {index} says, from record {good:,} on"
             raise self._source.fault(reason, row=good, advice=INDEX_ADVICE)
@@ -687,11 +687,11 @@ class RecordBlocks(BlockSource[Groups]):
 
 
 def _columns_in(kept: bytes | None) -> pa.Schema | None:
-    """What was kept of the columns of a file."""
+    """Return the cached columns of a file."""
     if kept is None:
         return None
     try:
         return unpacked(kept.decode() or None) or pa.schema([])
     except ValueError as error:
-        logger.debug("What was kept of the columns is not used: %s.", error)
+        logger.debug("The cached columns are not used: %s.", error)
         return None

@@ -1,4 +1,4 @@
-"""The format "arrow": Arrow IPC files, of the file and of the stream format, told apart by their first bytes."""
+"""The format "arrow": Arrow IPC files in the file or stream format, which is detected by the first bytes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class ArrowConfig(BuilderConfig):
     """Options of `load_dataset("arrow", ...)`.
 
     Args:
-        features: what the columns are cast to; None takes what the files say.
+        features: types that the columns are cast to; None uses the types of the files.
     """
 
     features: Any = None
 
 
 class Arrow(FileBuilder):
-    """Arrow files; features that Hugging Face `datasets` left in their metadata are kept."""
+    """Arrow files; features that Hugging Face `datasets` stored in their metadata are used."""
 
     is_format = True
     name = "arrow"
@@ -53,7 +53,7 @@ class Arrow(FileBuilder):
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
         """See `FileBuilder.block_file`."""
-        from ._blocks import ArrowBlocks  # 20 ms that a finished dataset does without
+        from ._blocks import ArrowBlocks  # takes 20 ms; a finished dataset does not need it
 
         return ArrowBlocks(path, name)
 

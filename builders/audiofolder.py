@@ -1,4 +1,4 @@
-"""Sounds in folders, labelled by folder, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
+"""Audio files in folders, labelled by folder, or with the rows of `metadata.csv`, `.jsonl` or `.parquet`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EXTENSIONS", "AudioFolder", "companions"]
 
 
 class AudioFolder(FolderBuilder):
-    """Sounds in folders."""
+    """Audio files in folders."""
 
     is_format = True
     name = "audiofolder"

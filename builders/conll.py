@@ -32,7 +32,7 @@ class ConllConfig(BuilderConfig):
         features: target types of the columns.
         column_names: the names of the columns of a line; surplus columns are dropped, missing ones are "".
         delimiter: separator of columns; None takes any run of blanks.
-        encoding: of the files.
+        encoding: encoding of the files.
         encoding_errors: action for invalid bytes, as in `open(errors=)`; None refuses them.
         skip_docstart: True to skip the lines `-DOCSTART-`.
         comment_prefix: prefix of lines to skip; "#" for `.conllu`.
@@ -55,7 +55,7 @@ class ConllConfig(BuilderConfig):
             twice = next(name for name in names if list(names).count(name) > 1)
             raise ConfigurationError(f"column_names= names {twice!r} twice. Name each column once.")
         if self.delimiter == "":
-            raise ConfigurationError("delimiter='' parts nothing. Pass what stands between columns, or None for blanks.")
+            raise ConfigurationError("delimiter='' is not valid. Pass the separator of columns, or None for blanks.")
 
 
 class Conll(FileBuilder):
@@ -73,15 +73,15 @@ class Conll(FileBuilder):
 
 
 def read_conll(source: Source, options: ConllConfig) -> Iterator[pa.RecordBatch]:
-    """The sentences of a CoNLL file; at least one batch, if an empty one.
+    """Yield the sentences of a CoNLL file; at least one batch, possibly empty.
 
     Raises:
-        FileFormatError: bytes that are not of the encoding, binary data, a Git-LFS pointer.
+        FileFormatError: invalid bytes for the encoding, binary data, or a Git LFS pointer.
     """
     names = list(options.column_names)
     tokens: list[list[str]] = []
     lengths: list[int] = []
-    begun = 0  # where the sentence at hand begins in `tokens`
+    begun = 0  # start of the current sentence in `tokens`
     empty = True
     for line in _lines(source, options):
         if not line.strip():

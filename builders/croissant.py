@@ -33,7 +33,7 @@ from ._croissant_values import ValueFault, transformed
 # The splits of a Croissant record set: the split field, and the files or values of each split.
 
 
-_SPLIT_TYPES = {"Split", "Q3985153"}  # the second is Wikidata's, which descriptions of before 1.0 use
+_SPLIT_TYPES = {"Split", "Q3985153"}  # the second is Wikidata's, used by descriptions before 1.0
 _OF_FILES = ("filename", "fullpath", "filepath")
 _NAMES = ("split_name", "name")
 
@@ -56,7 +56,7 @@ class SplitField:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The field, where it only says what the name of the split says too; a column of the data stays."""
+        """The field if it only repeats the name of the split; a column of the data stays."""
         return (self.field.id,) if self.is_of_files or self.constant is not None else ()
 
     def by_file(self, files: Sequence[FoundFile], fault: Callable[..., FileFormatError]) -> dict[str, list[FoundFile]]:
@@ -77,12 +77,12 @@ class SplitField:
                 raise fault(self.field.id, problem.reason, file=file) from problem
             split = self.names.get(value, value)
             if not isinstance(split, str) or not is_split_name(split) or (self.names and value not in self.names):
-                raise fault(self.field.id, f"tells the split {value!r}, which is none of the description", file=file)
+                raise fault(self.field.id, f"has the split {value!r}, which is not in the description", file=file)
             found.setdefault(split, []).append(file)
         return {split: chosen for split, chosen in found.items() if chosen}
 
     def by_value(self) -> dict[str, list[str]]:
-        """The values of the field that belong to each split."""
+        """Return the values of the field that belong to each split."""
         found: dict[str, list[str]] = {}
         for value, split in self.names.items():
             found.setdefault(split, []).append(value)
@@ -90,7 +90,7 @@ class SplitField:
 
 
 def split_field(document: CroissantDocument, record_set: RecordSetNode) -> SplitField | None:
-    """The field that divides the records into splits; None where there is none."""
+    """Return the field that divides the records into splits, or None."""
     for each in record_set.fields:
         target = document.fields.get(each.references.node) if each.references is not None else None
         is_split = bool(_SPLIT_TYPES & set(each.data_types)) or (target is not None and "Split" in target[0].data_types)
@@ -107,7 +107,7 @@ def split_field(document: CroissantDocument, record_set: RecordSetNode) -> Split
 
 
 def _listed_names(owner: RecordSetNode, key: FieldNode) -> dict[str, str]:
-    """Split by value of the key, as a record set lists them in the description."""
+    """Return the split of each value of the key, as listed in a record set of the description."""
     named = next((each for each in owner.fields if each.id != key.id and each.name in _NAMES), key)
 
     def of(row: Mapping[str, Any], field: FieldNode) -> Any:
@@ -138,7 +138,7 @@ class CroissantConfig(BuilderConfig):
     """Options of `load_dataset("croissant", ...)`; `name=` is the record set.
 
     Args:
-        features: what the columns are cast to; by default what the description says of them.
+        features: types that the columns are cast to; default: those of the description.
     """
 
     features: Any = None
@@ -157,18 +157,18 @@ class Croissant(ArrowBasedBuilder):
 
     @classmethod
     def config_names_of(cls, data_files: Any, download_config: DownloadConfig | None) -> list[str]:
-        """The configs of a description: the identifiers of its record sets with rows.
+        """Return the configs of a description: the identifiers of its record sets with rows.
 
         Args:
             data_files: the description.
-            download_config: how it is fetched.
+            download_config: download options.
         """
         path = described_in(data_files)
         place = DownloadManager(download_config=download_config).download(path) if is_url(path) else path
         return [each.id for each in _read(place, redact(path)).main_record_sets()]
 
     def told_splits(self, download_config: DownloadConfig | None) -> list[str] | None:
-        """Return the splits as far as the description alone defines them; None if files do.
+        """Return the splits as far as the description alone defines them; None if files define them.
 
         Args:
             download_config: download options.
@@ -183,7 +183,7 @@ class Croissant(ArrowBasedBuilder):
 
     def _info(self) -> DatasetInfo:
         path = self._path()
-        if is_url(path):  # it is fetched with the files that it names
+        if is_url(path):  # the description is fetched with the files that it refers to
             return DatasetInfo(features=self.config.features)
         document = _read(path, redact(path))
         record_set = self._chosen(document)
@@ -256,7 +256,7 @@ class Croissant(ArrowBasedBuilder):
         for batch, _ in records.tables(files, files_of):
             for value in batch.column(name).unique().to_pylist():
                 if not isinstance(value, str) or not is_split_name(value):
-                    raise records.fault(described.field.id, f"tells the split {value!r}, which no split can be called")
+                    raise records.fault(described.field.id, f"has the split {value!r}, which is not a valid name of a split")
                 seen.setdefault(value, [value])
         return seen
 
@@ -275,7 +275,7 @@ class Croissant(ArrowBasedBuilder):
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         document = self._document
         if document is None:
-            raise ConfigurationError(f"{self.label} is read before its splits are named. Build it by download_and_prepare().")
+            raise ConfigurationError(f"{self.label} is read before its splits are known. Call download_and_prepare() first.")
         wanted, node = self.config.features, document.record_sets[record_set]
         records = Records(document, node, without=left_out, wanted=wanted, num_files=num_files)
         files = [FoundFile(*values) for values in zip(*(listed[name] for name in FoundFile.__slots__), strict=True)]
@@ -285,7 +285,7 @@ class Croissant(ArrowBasedBuilder):
 
         for number, (batch, found) in enumerate(records.tables(files, files_of)):
             if kept is not None:
-                import pyarrow.compute as pc  # 15 ms that rows without such a column do without
+                import pyarrow.compute as pc  # takes 15 ms; rows without such a column do not need it
 
                 split_field_id, *values = kept
                 batch = batch.filter(pc.is_in(found[split_field_id].cast(pa.string()), pa.array(values, pa.string())))
@@ -297,10 +297,10 @@ class Croissant(ArrowBasedBuilder):
         return described_in(self.config.data_files)
 
     def _chosen(self, document: CroissantDocument) -> RecordSetNode:
-        """The record set that is the config: by identifier or name, or the only one with rows.
+        """Return the record set of the config: by identifier or name, or the only one with rows.
 
         Raises:
-            UnknownConfigError: there is none of that name, or there are several and none is named.
+            UnknownConfigError: no record set has that name, or there are several and no name was given.
         """
         name = self.config.name
         listed = list(document.record_sets.values())
@@ -309,8 +309,8 @@ class Croissant(ArrowBasedBuilder):
         if found is None and name == "default" and len(main) == 1:
             return main[0]
         if not listed:
-            reason = "has no record set, so that nothing is known of its rows"
-            raise FileFormatError(document.path, reason, advice="Load its files by their own format")
+            reason = "has no record set that describes rows"
+            raise FileFormatError(document.path, reason, advice="Load its files with their own format")
         if found is None:
             known = [each.id for each in main]
             raise UnknownConfigError(None if name == "default" else name, dataset=document.path, known=known)
@@ -318,7 +318,7 @@ class Croissant(ArrowBasedBuilder):
 
 
 def described_in(data_files: Any) -> str:
-    """The one description among the data files.
+    """Return the only description among the data files.
 
     Raises:
         ConfigurationError: there are several files, or none.
@@ -328,14 +328,14 @@ def described_in(data_files: Any) -> str:
     ]
     if len(found) != 1:
         what = f"{len(found)} files" if found else "no file"
-        raise ConfigurationError(f"A Croissant dataset is one description, and {what} are given. Give data_files= the one.")
+        raise ConfigurationError(f"A Croissant dataset is one description, but {what} were given. Pass one file.")
     return found[0]
 
 
 def _read(path: str, label: str) -> CroissantDocument:
     if os.path.getsize(path) > _MOST_BYTES:
         raise FileFormatError(
-            label, "is larger than 256 MB: it is not a description", advice="Give the description of a dataset"
+            label, "is larger than 256 MB, so it is not a description", advice="Pass the description of a dataset"
         )
     with open(path, "rb") as handle:
         return parse_croissant(handle.read(), path=label)

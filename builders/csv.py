@@ -1,4 +1,4 @@
-"""Comma-separated values, with other separators too, with the options and the semantics of `pandas.read_csv`.
+"""Comma-separated values, also with other separators, with the options and semantics of `pandas.read_csv`.
 
 pyarrow reads them.  Python's csv module splits the fields for the few options that pyarrow lacks; `pandas` itself reads,
 if it is installed, for options that only it has.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ._source import Source, TextBytes
 
 
-# csv by pandas, for the options that only pandas has: it splits the fields, the types follow the same rules as
+# csv read by pandas, for options that only pandas has: it splits the fields, and the types follow the same rules as
 # everywhere.
 
 
@@ -45,20 +45,20 @@ def read_csv_by_pandas(
     option: str,
     as_text: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a csv file as `pandas.read_csv` splits them.
+    """Return the rows of a csv file as `pandas.read_csv` splits them.
 
     Args:
         source: the file.
         options: keyword arguments of `pandas.read_csv`.
-        form: how its text becomes values.
+        form: layout of the file, for the conversion of text.
         schema: types known from other files or from an earlier pass.
-        option: the option that needs pandas, for the message where it is missing.
-        as_text: columns that stay text because the features say so.
+        option: the option that needs pandas, for the error if pandas is missing.
+        as_text: columns that stay text as requested by the features.
 
     Raises:
         MissingDependencyError: pandas is not installed.
         FileFormatError: pandas cannot read the file.
-        Reread: a column needs a wider type than rows given out had.
+        Reread: a column needs a wider type than delivered rows had.
     """
     from ._csv_types import ColumnTypes
     from ._source import text_reader
@@ -70,7 +70,7 @@ def read_csv_by_pandas(
         try:
             with text_reader(source, "csv", encoding=options["encoding"], errors=options["encoding_errors"]) as text:
                 yielded = False
-                # pandas must see the end before it knows the footer, and gives no chunk where no row is wanted
+                # pandas must find the end before the footer, and returns no chunk if no row is requested
                 whole = bool(options.get("skipfooter")) or options.get("nrows") == 0
                 ours: dict[str, Any] = {"encoding": "utf-8", "encoding_errors": "strict", "engine": _engine(options)}
                 ours |= {"chunksize": None} if whole else {}
@@ -83,13 +83,13 @@ def read_csv_by_pandas(
                     for name, column in columns.items():
                         if settled.types.get(name) == pa.string() and column.type not in (pa.string(), pa.null()):
                             raise source.fault(
-                                f"the converter of {name!r} gives text for some rows and {column.type} for others",
-                                advice="Let the converter give values of one type",
+                                f"the converter of {name!r} returns text for some rows and {column.type} for others",
+                                advice="Return values of one type from the converter",
                             )
                     yield settled.batch(columns)
         except FileFormatError:
             raise
-        except Exception as error:  # pandas lets IndexError and others through, and converters raise what they like
+        except Exception as error:  # pandas passes on IndexError and others, and converters may raise anything
             reason = f"{type(error).__name__}: {error}"
             raise source.fault(f"pandas cannot read it ({' '.join(reason.split())[:300]})") from error
 
@@ -97,7 +97,7 @@ def read_csv_by_pandas(
 
 
 def _engine(options: dict[str, Any]) -> str | None:
-    """The engine that reads these options: what pandas would fall back to, with a warning, is named at once."""
+    """Return the engine for these options, so that pandas does not fall back to it with a warning."""
     sep, quote = options.get("sep"), options.get("quotechar") or ""
     is_python = (
         sep is None
@@ -111,7 +111,7 @@ def _engine(options: dict[str, Any]) -> str | None:
 
 
 def _frames(reader: Any) -> Iterator[Any]:
-    """The chunks of a reader, without its warning that converters go before the type of all columns, as they should."""
+    """Yield the chunks of a reader, without its warning that converters take precedence over the type of all columns."""
     while True:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Both a converter and dtype")
@@ -122,7 +122,7 @@ def _frames(reader: Any) -> Iterator[Any]:
 
 
 class _File(io.RawIOBase):
-    """A text as the file that pandas wants."""
+    """Text as the file object that pandas needs."""
 
     def __init__(self, text: TextBytes) -> None:
         self._text, self._held = text, b""
@@ -139,7 +139,7 @@ class _File(io.RawIOBase):
 
 
 def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Collection[Any]) -> dict[str, pa.Array]:
-    """The columns of a frame, its index last unless it only counts the rows; those in `converted` have their types."""
+    """Return the columns of a frame, the index last unless it only counts the rows; columns in `converted` have their types."""
     columns = {str(name): frame[name] for name in frame.columns}
     if type(frame.index).__name__ != "RangeIndex":
         for level, name in enumerate(frame.index.names):
@@ -150,7 +150,7 @@ def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Coll
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         if column.null_count == len(column):
-            column = pa.nulls(len(column))  # pandas has a type for it
+            column = pa.nulls(len(column))  # pandas has a type for the column
         if pa.types.is_large_string(column.type):
             column = column.cast(pa.string())
         if pa.types.is_string(column.type) and not settled.is_text(name) and not {name, number} & {*converted}:
@@ -161,7 +161,7 @@ def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Coll
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
 
-_HEAD_BYTES = 1 << 19  # of a stream, to determine the types
+_HEAD_BYTES = 1 << 19  # bytes of a stream, to determine the types
 _ON_BAD_LINES = ("error", "warn", "skip")
 _TEXTS = (
     *("delimiter", "sep", "prefix", "thousands", "decimal", "lineterminator", "quotechar", "escapechar", "comment"),
@@ -172,8 +172,8 @@ _SWITCHES = (
     *("error_bad_lines", "warn_bad_lines", "doublequote", "memory_map"),
 )
 _NOT_FOR_PANDAS = {
-    *("delimiter", "column_names", "features"),  # ours, or another name of an option
-    *("prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose"),  # gone from pandas
+    *("delimiter", "column_names", "features"),  # arguments of ours, or another name of an option
+    *("prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose"),  # removed from pandas
 }
 
 
@@ -239,25 +239,25 @@ class CsvConfig(BuilderConfig):
             self.names = self.column_names
         if (wrong := self._of_another_kind() or self._without_meaning()) is not None:
             name, advice = wrong
-            raise ConfigurationError(f"{name}={getattr(self, name)!r} means nothing. {advice}.")
+            raise ConfigurationError(f"{name}={getattr(self, name)!r} is not valid. {advice}.")
         self.names = None if self.names is None else list(self.names)
         if self.on_bad_lines not in _ON_BAD_LINES and not callable(self.on_bad_lines):
-            raise ConfigurationError(f"on_bad_lines={self.on_bad_lines!r} is unknown. Use 'error', 'warn' or 'skip'.")
+            raise ConfigurationError(f"on_bad_lines={self.on_bad_lines!r} is unknown. Pass 'error', 'warn' or 'skip'.")
         if self.names is not None and len(set(self.names)) < len(self.names):
-            raise ConfigurationError(f"names={self.names!r} names a column twice. Give each its own name.")
+            raise ConfigurationError(f"names={self.names!r} has a name twice. Use each name once.")
         if not self.mangle_dupe_cols:
-            raise ConfigurationError("mangle_dupe_cols=False gives two columns one name. Leave it out, or pass names=.")
+            raise ConfigurationError("mangle_dupe_cols=False gives two columns the same name. Omit it, or pass names=.")
         if isinstance(self.header, str) and self.header != "infer":
-            raise ConfigurationError(f"header={self.header!r} is unknown. Use the number of the header line, 'infer' or None.")
-        if not self.error_bad_lines and self.on_bad_lines == "error":  # the old spelling
+            raise ConfigurationError(f"header={self.header!r} is unknown. Pass the number of the header line, 'infer' or None.")
+        if not self.error_bad_lines and self.on_bad_lines == "error":  # the old name
             self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
 
     def _of_another_kind(self) -> tuple[str, str] | None:
-        """The first option with a value of another kind than it has, and what to do; None where there is none."""
+        """Return the first option with a value of a wrong type, and the advice; None if all are valid."""
         for name in _TEXTS:
             value = getattr(self, name)
             if not isinstance(value, str) and not (value is None and name != "decimal"):
-                return name, "Pass a text" if name == "decimal" else "Pass a text, or None"
+                return name, "Pass a string" if name == "decimal" else "Pass a string, or None"
         for name in _SWITCHES:
             if not isinstance(getattr(self, name), (bool, int)):
                 return name, "Pass True or False"
@@ -272,10 +272,10 @@ class CsvConfig(BuilderConfig):
         return None
 
     def _without_meaning(self) -> tuple[str, str] | None:
-        """The first option whose value can mean nothing, and what to do; None where all have a meaning."""
+        """Return the first option with an invalid value, and the advice; None if all are valid."""
         signs = ("", "\n", "\r", self.escapechar, self.quotechar if self.quoting != 3 else None)
         rules = {
-            "sep": (self.sep is None or self.sep not in signs, "Pass what stands between fields, and nothing else"),
+            "sep": (self.sep is None or self.sep not in signs, "Pass the separator of fields"),
             "quotechar": (self.quotechar is None or len(self.quotechar) == 1, "Pass one character, or None"),
             "escapechar": (self.escapechar is None or len(self.escapechar) == 1, "Pass one character, or None"),
             "thousands": (self.thousands is None or (len(self.thousands) == 1 and self.thousands != self.decimal),
@@ -293,7 +293,7 @@ class CsvConfig(BuilderConfig):
 
     @property
     def pandas_only(self) -> str | None:
-        """The first option that only pandas has, as it was given; None where there is none."""
+        """Return the first given option that only pandas has; None without one."""
         only = {
             "sep": self.sep is None or len(self.sep) != 1,
             "header": isinstance(self.header, (list, tuple)),
@@ -319,7 +319,7 @@ class CsvConfig(BuilderConfig):
         return options
 
     def form(self) -> CsvForm:
-        """The layout that these options describe."""
+        """Return the layout that these options describe."""
         from ._csv_types import (
             CsvForm,
             Grammar,
@@ -398,7 +398,7 @@ class Csv(FileBuilder):
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
         """See `FileBuilder.join_types`: a column that is not numeric in all jobs is text.
 
-        So are integers past 63 bits of one job with integers of another, which may be negative.
+        So are integers past 63 bits in one job with integers in another, which may be negative.
         """
         from ._csv_types import widened
 
@@ -449,8 +449,8 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_text(feature: Any) -> bool:
-    """True if a column with this feature must come as it stands: what a number would lose (`007`, digits) is asked for."""
-    from datasets_core.features.types import ClassLabel  # 2 ms that a built dataset does without
+    """True if a column with this feature must keep its text, since a number would lose something (`007`, digits)."""
+    from datasets_core.features.types import ClassLabel  # takes 2 ms; an existing dataset does not need it
 
     if isinstance(feature, ClassLabel):
         return any(_is_number(name) for name in feature.names or ())
@@ -481,13 +481,13 @@ def _skipped(skiprows: Any) -> Any:
 
 
 def _numbers(values: Any) -> tuple[float, ...]:
-    """The numbers that `na_values` names, as numbers or as their texts."""
+    """Return the numbers in `na_values`, given as numbers or text."""
     listed = [values] if isinstance(values, (str, int, float)) else values
     return tuple(float(value) for value in listed if _is_number(str(value)))
 
 
 def _spelled(values: Any) -> tuple[str, ...]:
-    """Return the null texts for `na_values`: for a number its spellings."""
+    """Return the null texts for `na_values`: for a number, its spellings."""
     if values is None:
         return ()
     spelled: list[str] = []

@@ -1,4 +1,4 @@
-"""FASTA: a header after `>` and the lines of a sequence, a record is one row; the base of FASTA and FASTQ."""
+"""FASTA: a header after `>` and the lines of a sequence, each record is one row; base of FASTA and FASTQ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._tables import FileBuilder
 # `SequenceBuilder`: base of FASTA and FASTQ: options, record batches, and errors with line numbers.
 
 
-MOST_RECORD_BYTES = 1 << 30  # of one row; the largest chromosomes that are stored whole have some hundred MB
+MOST_RECORD_BYTES = 1 << 30  # limit of one row in bytes; the largest stored chromosomes have some hundred MB
 _BLOCK_BYTES = 1 << 20
 _TYPES = {"id": pa.string(), "description": pa.string(), "sequence": pa.large_string(), "quality": pa.large_string()}
 
@@ -30,9 +30,9 @@ class SequenceConfig(BuilderConfig):
     """Options of `load_dataset("fasta", ...)` and `load_dataset("fastq", ...)`.
 
     Args:
-        features: what the columns are cast to.
-        batch_size: records of a batch at most.
-        max_batch_bytes: bytes of a batch at which it is closed, if that is less than the settings' own.
+        features: types that the columns are cast to.
+        batch_size: maximum number of records in a batch.
+        max_batch_bytes: size in bytes at which a batch is closed, if it is less than that of the settings.
         columns: the columns to keep; all by default.
     """
 
@@ -67,7 +67,7 @@ class SequenceBuilder(FileBuilder):
     all_columns: ClassVar[tuple[str, ...]]
 
     def records(self, source: Source, text: TextBytes) -> Iterator[Record]:
-        """The records of a file, one after the other."""
+        """Return the records of a file."""
         raise NotImplementedError(f"{type(self).__name__} has no records()")
 
     def _split_generators(self, dl_manager: Any) -> list[Any]:
@@ -82,7 +82,7 @@ class SequenceBuilder(FileBuilder):
         unknown = [name for name in chosen if name not in self.all_columns]
         if isinstance(chosen, str) or unknown or not chosen or len(set(chosen)) < len(chosen):
             raise ConfigurationError(
-                f"columns={chosen!r} is not a choice. Pass a list of {', '.join(self.all_columns)}, each once."
+                f"columns={chosen!r} is not valid. Pass a list of {', '.join(self.all_columns)}, each at most once."
             )
         return tuple(chosen)
 
@@ -111,10 +111,10 @@ class SequenceBuilder(FileBuilder):
 
 
 def lines_of(source: Source, text: TextBytes) -> Iterator[list[bytes]]:
-    """The lines of a file in lists, each line with its end; the last one may have none.
+    """Yield the lines of a file in lists, each line with its end; the last one may have none.
 
     Raises:
-        FileFormatError: a line is larger than a record may be.
+        FileFormatError: a line exceeds the size limit of a record.
     """
     rest: list[bytes] = []
     held = offset = 0
@@ -133,13 +133,13 @@ def lines_of(source: Source, text: TextBytes) -> Iterator[list[bytes]]:
 
 
 def refuse_large(source: Source, num_bytes: int, offset: int) -> None:
-    """Refuse a record, begun at byte `offset`, that would take memory without bound: a row is held several times.
+    """Raise if a record that begins at byte `offset` is too large for the memory, where a row is held several times.
 
     Raises:
-        FileFormatError: it is larger than a row may be.
+        FileFormatError: it exceeds the size limit of a row.
     """
     if num_bytes > MOST_RECORD_BYTES:
-        advice = "Cut it into several records"
+        advice = "Split it into several records"
         raise source.fault(
             f"has a record of more than {MOST_RECORD_BYTES >> 20:,} MB", line=line_at(source, offset), advice=advice
         )
@@ -147,7 +147,7 @@ def refuse_large(source: Source, num_bytes: int, offset: int) -> None:
 
 def damaged(source: Source, reason: str, offset: int) -> FileFormatError:
     """Return the error for byte `offset` of the text."""
-    return source.fault(reason, line=line_at(source, offset), advice="Mend the file, or fetch it again")
+    return source.fault(reason, line=line_at(source, offset), advice="Fix the file, or download it again")
 
 
 def _batch(source: Source, records: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
@@ -164,7 +164,7 @@ def _column(source: Source, records: list[Record], name: str) -> pa.Array:
         values: list[bytes | None] = [record.sequence if name == "sequence" else record.quality for record in records]
         for record, value in zip(records, values, strict=True):
             if value is not None and (not value.isascii() or b"\0" in value):
-                raise damaged(source, f"the {name} of a record holds bytes that are not letters", record.offset)
+                raise damaged(source, f"the {name} of a record has bytes that are not letters", record.offset)
         return binary_array(values).cast(pa.string()).cast(pa.large_string())
     texts = []
     for record in records:
@@ -194,7 +194,7 @@ class Fasta(SequenceBuilder):
         """See `SequenceBuilder.records`.
 
         Raises:
-            FileFormatError: content before the first header, or a record larger than a row may be.
+            FileFormatError: content before the first header, or a record that exceeds the size limit.
         """
         held: list[bytes] = []
         offset = begun = 0
@@ -210,7 +210,7 @@ class Fasta(SequenceBuilder):
                     held.append(line)
                 elif line.strip() and not line.startswith(b";"):
                     raise damaged(
-                        source, f"{line[:40].strip()!r} stands before the first header, which begins with '>'", offset
+                        source, f"{line[:40].strip()!r} comes before the first header, which must begin with '>'", offset
                     )
                 offset += len(line)
         if held:

@@ -24,8 +24,8 @@ class Fastq(SequenceBuilder):
         """See `SequenceBuilder.records`.
 
         Raises:
-            FileFormatError: a record lacks its header, its `+` or qualities, has more of them than letters, or is larger than
-                a row may be.
+            FileFormatError: a record lacks its header, its `+` or qualities, has more qualities than letters, or exceeds the
+                size limit of a row.
         """
         lines = chain.from_iterable(lines_of(source, text))
         offset = 0
@@ -35,7 +35,7 @@ class Fastq(SequenceBuilder):
             if not header.strip():
                 continue
             if not header.startswith(b"@"):
-                raise damaged(source, f"{header[:40].strip()!r} stands where a header begins with '@'", begun)
+                raise damaged(source, f"{header[:40].strip()!r} is not a header, which must begin with '@'", begun)
             held, letters, plus, size = [header], [], b"", len(header)
             for line in lines:
                 held.append(line)
@@ -49,9 +49,9 @@ class Fastq(SequenceBuilder):
             name = header[1:].split()[:1]
             shown = repr(name[0].decode("utf-8", "replace")) if name else "without a name"
             if not plus:
-                raise damaged(source, f"the record {shown} has no line '+': the file is cut, or no FASTQ", begun)
+                raise damaged(source, f"the record {shown} has no line '+': the file is truncated, or not FASTQ", begun)
             sequence, num_qualities = b"".join(letters), 0
-            qualities: list[bytes] = []  # joined at the end: each of many short lines would copy all before it
+            qualities: list[bytes] = []  # joined at the end, since each of many short lines would copy all text before it
             for line in lines if sequence else ():
                 held.append(line)
                 qualities.append(line.strip())
@@ -59,7 +59,7 @@ class Fastq(SequenceBuilder):
                 if num_qualities >= len(sequence):
                     break
             if num_qualities != len(sequence):
-                reason = f"the record {shown} has {num_qualities} qualities for {len(sequence)} letters"
+                reason = f"the record {shown} has {num_qualities} qualities, but {len(sequence)} letters"
                 raise damaged(source, reason, begun)
             whole = b"".join(held)
             offset += len(whole) - len(header)

@@ -1,4 +1,4 @@
-"""HDF5: datasets of one length as columns, groups as structs, read some rows at a time by h5py.
+"""HDF5: datasets of one length as columns, groups as structs, read in batches of rows by h5py.
 
 Only data in the file itself is read: links to other files, and datasets with external storage, are refused.
 """
@@ -35,10 +35,10 @@ Typed = tuple[pa.Array, Any]
 
 
 def column_of(source: Source, node: Any, start: int, stop: int) -> Typed:
-    """The rows `start:stop` of a dataset, or of all datasets of a group.
+    """Return the rows `start:stop` of a dataset, or of all datasets of a group.
 
     Raises:
-        FileFormatError: a type that no column has.
+        FileFormatError: a type without a column type.
     """
     if isinstance(node, dict):
         columns = {name: column_of(source, inner, start, stop) for name, inner in node.items()}
@@ -48,7 +48,7 @@ def column_of(source: Source, node: Any, start: int, stop: int) -> Typed:
         return _column(_values(node, start, stop), node.dtype)
     except NotImplementedError as error:
         raise source.fault(
-            f"has values of type {node.dtype} in {node.name[1:]!r}, which no column stores", advice="Write them as another type"
+            f"has values of type {node.dtype} in {node.name[1:]!r}, which is not supported", advice="Store them as another type"
         ) from error
 
 
@@ -97,7 +97,7 @@ def _fields(fields: dict[str, tuple[np.ndarray[Any, Any], Any]], values: np.ndar
 
 
 def _array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
-    """An array a row: a list of fixed size for one dimension, `Array2D` to `Array5D` for more, lists of lists past these."""
+    """One array per row: a list of fixed size for one dimension, `Array2D` to `Array5D` for more, lists of lists past these."""
     flat, _ = _column(values.reshape(-1), dtype)
     shape = values.shape[1:]
     plain = dtype.kind in "biuf"
@@ -155,8 +155,8 @@ class Hdf5Config(BuilderConfig):
     """Options of `load_dataset("hdf5", ...)`.
 
     Args:
-        batch_size: rows that are read at a time; by default as many as fill a batch.
-        features: what the columns are cast to.
+        batch_size: rows that are read at a time; default: enough to fill a batch.
+        features: types that the columns are cast to.
     """
 
     batch_size: int | None = None
@@ -184,11 +184,11 @@ class Hdf5(FileBuilder):
 
 
 def read_hdf5(source: Source, batch_size: int | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of an HDF5 file; at least one batch, if an empty one.
+    """Yield the rows of an HDF5 file; at least one batch, possibly empty.
 
     Raises:
-        FileFormatError: it is damaged or no HDF5; its datasets have different lengths, or types that no column has; it leads
-            out of the file.
+        FileFormatError: the file is damaged or not HDF5; its datasets have different lengths or unsupported types; or it refers
+            to other files.
         MissingDependencyError: h5py is not installed.
     """
     h5py = needed("h5py", "The format hdf5", "datasets_core[hdf5]")
@@ -201,7 +201,7 @@ def read_hdf5(source: Source, batch_size: int | None = None) -> Iterator[pa.Reco
             tree = _tree(source, file, ())
             leaves = list(_leaves(tree))
             if not leaves:
-                raise source.fault("holds no dataset", advice="Write arrays into it whose first dimension counts the rows")
+                raise source.fault("has no dataset", advice="Store arrays whose first dimension is the number of rows")
             rows = _rows(source, leaves)
             size = sum(int(leaf.dtype.itemsize) * int(leaf.size) for leaf in leaves)
             Budget(source.name, os.path.getsize(source.path), settings()).take_bytes(size)
@@ -216,11 +216,11 @@ def read_hdf5(source: Source, batch_size: int | None = None) -> Iterator[pa.Reco
 
 
 def _tree(source: Source, group: Any, path: tuple[str, ...]) -> dict[str, Any]:
-    """The datasets of a group by name, those of the groups in it as dicts; empty groups are left out."""
+    """Return the datasets of a group by name, those of the groups in it as dicts; empty groups are left out."""
     import h5py
 
     if len(path) > _MAX_DEPTH:
-        raise source.fault(f"nests groups more than {_MAX_DEPTH} levels deep, or in a circle", advice="Flatten the groups")
+        raise source.fault(f"nests groups more than {_MAX_DEPTH} levels deep, or in a cycle", advice="Flatten the groups")
     found: dict[str, Any] = {}
     for name in group:
         where = "/".join((*path, name))
@@ -235,11 +235,11 @@ def _tree(source: Source, group: Any, path: tuple[str, ...]) -> dict[str, Any]:
         elif isinstance(node, h5py.Dataset):
             if node.external or node.is_virtual:
                 raise source.fault(
-                    f"keeps the values of {where!r} in another file, which is not opened", advice="Copy the data into it"
+                    f"stores the values of {where!r} in another file, which is not opened", advice="Copy the data into it"
                 )
             if not node.shape:
                 raise source.fault(
-                    f"holds a single value at {where!r}, and no rows", advice="Keep it as an attribute, or as an array"
+                    f"has a single value at {where!r}, not rows", advice="Store it as an attribute, or as an array"
                 )
             found[name] = node
     return found
@@ -257,8 +257,8 @@ def _rows(source: Source, leaves: list[Any]) -> int:
     first = leaves[0]
     for leaf in leaves:
         if leaf.shape[0] != first.shape[0]:
-            reason = f"has {leaf.shape[0]} rows in {leaf.name[1:]!r} and {first.shape[0]} in {first.name[1:]!r}"
-            raise source.fault(reason, advice="Give all datasets the same first dimension, or keep them in files of their own")
+            reason = f"has {leaf.shape[0]} rows in {leaf.name[1:]!r}, but {first.shape[0]} in {first.name[1:]!r}"
+            raise source.fault(reason, advice="Give all datasets the same first dimension, or store them in separate files")
     return int(first.shape[0])
 
 

@@ -1,7 +1,7 @@
 """JSON: lines of objects, one array, pretty-printed or concatenated objects, or the rows under one key.
 
-pyarrow's parser reads blocks of whole objects.  Types merge over all files of a split, whatever the order of the rows; where
-kinds or keys of objects mix in one place, its values are kept as JSON text and come out as they were (`Json`).
+pyarrow's parser reads blocks of whole objects.  Types are merged over all files of a split, independent of the order of rows;
+if types or keys of objects differ at one place, its values are stored as JSON text and returned unchanged (`Json`).
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from ._tables import FileBuilder
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".json": {}, ".jsonl": {}, ".ndjson": {}}
 
-_HEAD_BYTES = 1 << 20  # of a stream, that tell the types
-_PACKED_HEAD_BYTES = 3 << 18  # of one that is compressed, of which more bytes may come than are needed
+_HEAD_BYTES = 1 << 20  # bytes of a stream that determine the types
+_PACKED_HEAD_BYTES = 3 << 18  # the same for a compressed file, which may yield more bytes than needed
 _SMALL_FILE_BYTES = 64 << 10
 _GROUP_BYTES = 1 << 20
 
@@ -58,15 +58,15 @@ class JsonConfig(BuilderConfig):
 
     Args:
         features: target types of the columns.
-        encoding: of the files.
+        encoding: encoding of the files.
         encoding_errors: action for invalid bytes, as in `open(errors=)`; None refuses them.
         field: the key of the rows, for a file that is one object.
         use_threads: has no effect; accepted for old calls.
         block_size: the old name of `chunksize`.
         chunksize: has no effect on the rows; accepted for old calls.
         newlines_in_values: has no effect: they are always allowed.
-        on_mixed_types: "use_json" keeps values of mixed types, and objects that have not all the same keys, as JSON;
-            None refuses mixed types, and gives each object the keys of all.  With `field`, objects have the keys of all too.
+        on_mixed_types: "use_json" stores values of mixed types, and objects with different keys, as JSON;
+            None refuses mixed types, and gives every object all keys.  With `field`, every object has all keys, too.
         parse_agent_traces: has no effect; accepted for calls written for 5.x.
     """
 
@@ -90,7 +90,7 @@ class JsonConfig(BuilderConfig):
 
     @property
     def same_keys(self) -> bool:
-        """True if objects at one place need the same keys, or are JSON."""
+        """True if objects at one place must have the same keys to not become JSON."""
         return self.on_mixed_types is not None and self.field is None and self.features is None
 
 
@@ -107,7 +107,7 @@ class Json(FileBuilder):
     has_marks = True
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
-        """See `FileBuilder.join_types`: what mixes is JSON, at the place where it does."""
+        """See `FileBuilder.join_types`: mixed types become JSON where they occur."""
         return joined(a, b, same_keys=self.config.same_keys)[0]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
@@ -118,7 +118,7 @@ class Json(FileBuilder):
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
         """See `FileBuilder.read_live`."""
-        has_head = schema is None and (mark is None or not mark.at)  # which alone tells whether keys differ
+        has_head = schema is None and (mark is None or not mark.at)  # only it shows whether keys differ
         reader = JsonReader(self.config, schema, as_json=self._as_json(), same_keys=has_head)
         known = self.wanted is not None
         first_bytes = 0 if known else _PACKED_HEAD_BYTES if source.is_packed else _HEAD_BYTES
@@ -142,7 +142,7 @@ class Json(FileBuilder):
     def _grouped(
         self, reader: JsonReader, files: Sequence[str | os.PathLike[str]], names: Sequence[str]
     ) -> tuple[tuple[int, ...], Iterator[pa.RecordBatch] | None]:
-        """The rows of the first files together, and how many each has; None where the first is read by itself."""
+        """Return the rows of the first files together, and the number of rows of each; None if the first is read alone."""
         if self.wanted is None and self.config.field is None and not self.config.encoding_errors:
             here = takewhile(lambda pair: isinstance(pair[0], str), zip(files, names, strict=True))
             parts = small_files((Source(str(path), name) for path, name in here), self.config.encoding)
@@ -171,13 +171,13 @@ def read_json(
 
 
 class JsonReader:
-    """Reads JSON files one after the other, and knows the types so far.
+    """Reads JSON files in order, and keeps the types seen so far.
 
     Args:
         options: the config.
         schema: types known from other files or from an earlier pass.
-        as_json: the schema of the features that the user gave, whose columns of JSON and of text are read as such.
-        same_keys: True to make objects of several keys JSON, if the config and the features allow it.
+        as_json: the schema of the user's features, whose JSON and text columns are read as such.
+        same_keys: True to store objects with different keys as JSON, if the config and the features allow it.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class JsonReader:
         self._same_keys = same_keys and options.same_keys and as_json is None
 
     def batches(self, source: Source) -> Iterator[pa.RecordBatch]:
-        """The rows of a file; none once a `Replay` is due."""
+        """Yield the rows of a file; none after a `Replay` became necessary."""
         by_brackets = False
         for number, block in enumerate(self._blocks(source, by_brackets=False)):
             if block.lines.isspace():
@@ -219,14 +219,14 @@ class JsonReader:
 
         Args:
             source: the file.
-            mark: the start.
-            first_bytes: of the block that determines the types.
+            mark: the position to start at.
+            first_bytes: size of the first block, which determines the types.
             has_features: True if the types of the rows are given: a cast reports values that do not fit.
 
         Raises:
             FileFormatError: invalid JSON; names the line.
             Replay: rows from here on have other types than delivered ones.
-            ValueError: not a mark of such a file.
+            ValueError: not a mark of a JSON file.
         """
         has_begun, by_brackets = mark is not None and mark.at > 0, False
         if mark is not None and mark.at:
@@ -253,7 +253,7 @@ class JsonReader:
                 by_brackets = True
 
     def _force_known(self) -> None:
-        """Read as JSON from here on what was JSON before."""
+        """Restore the paths that were JSON before."""
         self._forced |= {path for name, kind in self._types.items() for path in paths_of(is_json, kind, (name,))}
 
     def _mark(self, block: LineBlock, file: TextFile, *, is_first: bool) -> Mark | None:
@@ -271,14 +271,14 @@ class JsonReader:
         return pa.schema(list(self._types.items()))
 
     def _go_on(self, mark: Mark) -> None:
-        """Know what was known at a mark."""
+        """Restore the state stored in a mark."""
         try:
             self._types = {known.name: known.type for known in unpacked(mark.reader.get("types")) or ()}
             self._inexact = set(map(str, mark.reader.get("inexact") or ()))
             str(mark.reader["form"])
             self._force_known()
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no mark of a JSON file: {error!r}") from error
+            raise ValueError(f"invalid mark of a JSON file: {error!r}") from error
 
     def _marked_blocks(
         self, source: Source, mark: Mark | None, first_bytes: int, *, by_brackets: bool
@@ -297,7 +297,7 @@ class JsonReader:
             yield from line_blocks(text, field=options.field, by_brackets=by_brackets)
 
     def _spans_lines(self, source: Source, line: int) -> bool:
-        """True if a file whose line `line` is broken makes sense as objects that span lines, at least that far."""
+        """Return True if a file with the invalid line `line` is valid, at least up to there, as objects that span lines."""
         if self._options.field is not None:
             return False
         try:
@@ -319,15 +319,15 @@ class JsonReader:
             found = self._parse(LineBlock(lines, 0), source)
         except FileFormatError:
             return None
-        if found.num_rows != rows:  # a line holds several: whose a row is would not be known
+        if found.num_rows != rows:  # with several objects per line, rows could not be assigned to files
             return None
         return [batch for batch in self._see(found) if not self._conflict]
 
     def finish(self) -> None:
-        """Ask for another pass if one is due.
+        """Request another pass if one is necessary.
 
         Raises:
-            Reread: with the types of all that was seen.
+            Reread: a pass with the types seen so far is necessary.
         """
         if self._conflict:
             raise Replay(pa.schema(list(self._types.items())))
@@ -346,10 +346,10 @@ class JsonReader:
         return batches
 
     def _parse(self, block: LineBlock, source: Source) -> pa.Table:
-        """The rows of a block, typed by themselves.
+        """Return the rows of a block with their own types.
 
         Raises:
-            FileFormatError: a row is broken or too deep, or kinds mix and that is not wanted.
+            FileFormatError: a row is invalid or nested too deep, or types are mixed and that is not allowed.
         """
         lines = block.lines
         if too_deep(lines):
@@ -369,10 +369,10 @@ class JsonReader:
         return self._mixed(block, source, None)
 
     def _read(self, lines: bytes, *, as_asked: bool = False) -> pa.Table:
-        """The lines with as much as is known of their types; with less where values do not have them, unless `as_asked`."""
+        """Return the lines with their known types; with fewer types if values do not fit, unless `as_asked`."""
         schemas = [known for known in dict.fromkeys(self._spelled) if known is not None or not as_asked]
         if not schemas:
-            raise pa.ArrowNotImplementedError("its reader has no such types")
+            raise pa.ArrowNotImplementedError("the reader does not support these types")
         for known in schemas[:-1]:
             try:
                 return self._in_order(read_lines(lines, known))
@@ -381,19 +381,19 @@ class JsonReader:
         return self._in_order(read_lines(lines, schemas[-1]))
 
     def _in_order(self, table: pa.Table) -> pa.Table:
-        """The table with its columns in the order in which they were seen first: pyarrow begins with those of a given type."""
+        """Return the table with columns in order of first appearance: pyarrow puts columns with given types first."""
         names = table.column_names
         order = [*(name for name in self._types if name in names), *(name for name in names if name not in self._types)]
         return table if order == names else table.select(order)
 
     def _mixed(self, block: LineBlock, source: Source, error: Exception | None) -> pa.Table:
-        """A block that pyarrow refuses or would round: its rows parsed by Python, and what mixes kept as JSON text."""
+        """Return a block that pyarrow refuses or would round: rows parsed by Python, with mixed types as JSON text."""
         try:
             places = list(parsed_rows(block.lines))
         except BrokenRow as broken:
             raise self._fault(block, source, broken.at, broken.reason) from error
         if block.elements is not None and len(places) != block.elements:
-            reason = "an element of the array is missing: two commas follow each other, or one ends it"
+            reason = "an element of the array is missing: there is a double or trailing comma"
             raise self._fault(block, source, _missing(block.lines), reason)
         places = [(at, spelled(row, self._texts)) for at, row in places]
         rows = [row for _, row in places]
@@ -403,7 +403,9 @@ class JsonReader:
         mixed = paths - self._forced
         if mixed and self._options.on_mixed_types is None:
             name = _path_name(min(mixed, key=repr))
-            raise self._fault(block, source, 0, f"values of {name} from here on are of several types, or integers past 64 bits")
+            raise self._fault(
+                block, source, 0, f"values of {name} have several types from here on, or are integers past 64 bits"
+            )
         paths = shortest(paths)
         try:
             table = self._read(with_text(rows, paths) if paths or self._texts else block.lines)
@@ -418,7 +420,7 @@ class JsonReader:
         return table
 
     def _first_refused(self, places: list[tuple[int, Any]], paths: set[Path], failure: Exception) -> tuple[int, str]:
-        """Place and cause of the first row that pyarrow refuses alone."""
+        """Return position and cause of the first row that pyarrow refuses on its own."""
         for at, row in places:
             try:
                 self._read(with_text([row], paths))
@@ -437,14 +439,14 @@ class JsonReader:
         at = int(places[int((depths > MAX_DEPTH).argmax())])
         line = self._line(source, block.offset + at)
         return source.fault(
-            f"values are nested {int(depths.max())} levels deep, and {MAX_DEPTH} are read",
+            f"values are nested {int(depths.max())} levels deep; the limit is {MAX_DEPTH}",
             line=line,
-            advice="Keep such values as text",
+            advice="Store such values as text",
         )
 
 
 def small_files(sources: Iterable[Source], encoding: str) -> list[bytes]:
-    """The first of `sources` that are small and hold an object a line."""
+    """Return the first of `sources` that are small and hold one object per line."""
     parts: list[bytes] = []
     held = 0
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
@@ -452,7 +454,7 @@ def small_files(sources: Iterable[Source], encoding: str) -> list[bytes]:
     for source in sources:
         if held > _GROUP_BYTES:
             break
-        handle = os.open(source.path, os.O_RDONLY)  # half the time of open(), which looks what kind of file it is
+        handle = os.open(source.path, os.O_RDONLY)  # takes half the time of open(), which checks the kind of file
         try:
             data = os.read(handle, _SMALL_FILE_BYTES + 1)
         finally:
@@ -501,7 +503,7 @@ def _spelled_part(kind: pa.DataType, floats: bool) -> pa.DataType | None:
 
 
 def _missing(lines: bytes) -> int:
-    """The place of the first line without an element."""
+    """Return the position of the first line without an element."""
     at = 0
     for line in lines.split(b"\n"):
         if not line.strip():

@@ -12,7 +12,7 @@ __all__ = ["EXTENSIONS", "MeshFolder", "companions"]
 
 
 class MeshFolder(FolderBuilder):
-    """Meshes of triangles in folders."""
+    """Triangle meshes in folders."""
 
     is_format = True
     name = "meshfolder"

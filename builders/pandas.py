@@ -1,6 +1,6 @@
 """Data frames of pandas in Parquet or Feather files; pickles are refused.
 
-A pickle runs the code that it names when it is loaded, so no option makes one load here.
+A pickle runs code when it is loaded, so no option enables pickles.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class PandasConfig(BuilderConfig):
     """Options of `load_dataset("pandas", ...)`.
 
     Args:
-        features: what the columns are cast to.
+        features: types that the columns are cast to.
     """
 
     features: Any = None
@@ -49,10 +49,10 @@ class Pandas(FileBuilder):
 
 
 def read_frame(source: Source) -> Iterator[pa.RecordBatch]:
-    """The rows of a stored frame.
+    """Return the rows of a stored frame.
 
     Raises:
-        FileFormatError: it is pickled, or of no format that holds frames.
+        FileFormatError: the file is a pickle, or not in a supported format.
     """
     with open(source.path, "rb") as handle:
         head = handle.read(4096)
@@ -64,11 +64,11 @@ def read_frame(source: Source) -> Iterator[pa.RecordBatch]:
         return _feather_1(source)
     if head.startswith(_PICKLE) or source.name.lower().endswith((".pkl", ".pickle")):
         raise source.fault(
-            "is a pickle, which can run any code when it is loaded, and is not",
-            advice="If you trust it: Dataset.from_pandas(pandas.read_pickle(…)), or write it by DataFrame.to_parquet",
+            "is a pickle, which is not loaded because it can run any code",
+            advice="If you trust it: Dataset.from_pandas(pandas.read_pickle(…)), or write it with DataFrame.to_parquet",
         )
     refuse_foreign(source, head, "a frame")
-    raise source.fault("is not a frame in Parquet or Feather", advice="Write it by DataFrame.to_parquet")
+    raise source.fault("is not a frame in Parquet or Feather", advice="Write it with DataFrame.to_parquet")
 
 
 def _feather_1(source: Source) -> Iterator[pa.RecordBatch]:

@@ -40,13 +40,13 @@ class ParquetConfig(BuilderConfig):
     """Options of `load_dataset("parquet", ...)`.
 
     Args:
-        batch_size: rows that are read at a time; None chooses by the width of the rows.
+        batch_size: number of rows read at a time; None chooses by the width of the rows.
         columns: the columns to load, in this order; None loads all.
-        features: what the columns are cast to; None takes what the files say.
+        features: types that the columns are cast to; None uses the types of the files.
         filters: rows to keep, as `pyarrow.parquet.read_table` takes them: an expression, `[(column, op, value)]`, or a list of
             such lists.  Row groups whose statistics rule them out are not read.
         fragment_scan_options: a `pyarrow.dataset.ParquetFragmentScanOptions`.
-        on_bad_files: "error" refuses a file that cannot be read, "warn" and "skip" leave it out.
+        on_bad_files: "error" refuses a file that cannot be read, "warn" and "skip" drop it.
     """
 
     batch_size: int | None = None
@@ -61,9 +61,9 @@ class ParquetConfig(BuilderConfig):
         if self.on_bad_files not in _ON_BAD_FILES:
             raise ConfigurationError(f"on_bad_files={self.on_bad_files!r} is unknown. Use 'error', 'warn' or 'skip'.")
         if self.batch_size is not None and self.batch_size < 1:
-            raise ConfigurationError(f"batch_size={self.batch_size} reads nothing. Pass at least 1, or None.")
+            raise ConfigurationError(f"batch_size={self.batch_size} is not valid. Pass at least 1, or None.")
         if isinstance(self.columns, str):
-            raise ConfigurationError(f"columns={self.columns!r} is a text. Pass a list of names.")
+            raise ConfigurationError(f"columns={self.columns!r} is a string. Pass a list of names.")
         if self.columns is not None and (twice := repeated(list(self.columns))) is not None:
             raise ConfigurationError(f"columns= names {twice!r} twice. Name each column once.")
         if isinstance(self.filters, (str, bytes, dict)):
@@ -81,7 +81,7 @@ class ParquetConfig(BuilderConfig):
 
 
 class Parquet(FileBuilder):
-    """Parquet files; features that Hugging Face `datasets` left in their metadata are kept."""
+    """Parquet files; features that Hugging Face `datasets` stored in their metadata are used."""
 
     is_format = True
     name = "parquet"
@@ -92,17 +92,17 @@ class Parquet(FileBuilder):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._groups: dict[str, list[tuple[int, int]]] = {}  # rows and bytes of the row groups of what was read
+        self._groups: dict[str, list[tuple[int, int]]] = {}  # rows and bytes of the row groups read so far
         columns, features = self.config.columns, self.info.features
         if columns is not None and features is not None:
             self.info.features = Features({name: features[name] for name in columns if name in features})
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
         """See `FileBuilder.block_file`."""
-        from ._parquet_blocks import ParquetBlocks  # 60 ms that a finished dataset does without
+        from ._parquet_blocks import ParquetBlocks  # takes 60 ms; a finished dataset does not need it
 
         if self.config.fragment_scan_options is not None:
-            logger.warning("With fragment_scan_options, %s is streamed from its beginning: skipped rows are read too.", name)
+            logger.warning("With fragment_scan_options, %s is streamed from its beginning, including skipped rows.", name)
             return None
         return ParquetBlocks(path, name, self.config)
 
@@ -126,11 +126,11 @@ class Parquet(FileBuilder):
             if options.on_bad_files == "error":
                 raise
             if options.on_bad_files == "warn":
-                warnings.warn(f"Rows are left out: {error}", stacklevel=2)
+                warnings.warn(f"Rows are skipped: {error}", stacklevel=2)
             logger.info("Left out: %s", error)
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
-        """See `Hooks.file_blocks`: as a stream finds them, of files that were just read, so that no footer is read twice."""
+        """See `Hooks.file_blocks`, for files that were just read, so that no footer is read twice."""
         from datasets_core.meta.row_blocks import RowBlocks  # as above
 
         known, self._groups = self._groups, {}

@@ -59,14 +59,14 @@ class SqlConfig(BuilderConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sql is None or self.con is None:
-            raise ConfigurationError("sql= and con= say what to read and from where. Pass both.")
+            raise ConfigurationError("sql= and con= are both required. Pass a query or table name, and a connection.")
         if self.chunksize is not None and (not isinstance(self.chunksize, int) or self.chunksize < 1):
             raise ConfigurationError(
                 f"chunksize={self.chunksize!r} is not a valid count. Pass a whole number of 1 or more, or None."
             )
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
-        """See `BuilderConfig.create_config_id`: a file of SQLite counts by size and time, any other database is read anew."""
+        """See `BuilderConfig.create_config_id`: an SQLite file is identified by size and time; others are read again."""
         named = {**config_kwargs, "sql": str(self.sql), "con": _identity(self.con)}
         return super().create_config_id(named, custom_features)
 
@@ -93,10 +93,10 @@ class Sql(ArrowBasedBuilder):
 
 
 def read_sql(options: SqlConfig) -> Iterator[pa.RecordBatch]:
-    """The rows of a query, some at a time; at least one batch, if an empty one.
+    """Yield the rows of a query in batches; at least one batch, possibly empty.
 
     Raises:
-        DatasetGenerationError: the database refuses, or a column mixes types.
+        DatasetGenerationError: the database raises an error, or a column mixes types.
         MissingDependencyError: SQLAlchemy is needed and not installed.
     """
     shown = redact_text(" ".join(str(options.sql).split())[:200])
@@ -123,13 +123,13 @@ def read_sql(options: SqlConfig) -> Iterator[pa.RecordBatch]:
     except Exception as error:  # each driver has its own errors, with no common root
         reason = redact_text(f"{type(error).__name__}: {error}")
         raise DatasetGenerationError(
-            f"The database refuses {shown!r} ({reason}). Check the query and the connection.", row=row
+            f"The query {shown!r} failed ({reason}). Check the query and the connection.", row=row
         ) from error
 
 
 def _query(connection: Any, options: SqlConfig) -> tuple[list[str], Iterator[Sequence[Any]]]:
     size = options.chunksize or 10_000
-    if hasattr(connection, "exec_driver_sql"):  # SQLAlchemy's own
+    if hasattr(connection, "exec_driver_sql"):  # an object of SQLAlchemy
         import sqlalchemy
 
         asked = options.sql
@@ -144,12 +144,12 @@ def _query(connection: Any, options: SqlConfig) -> tuple[list[str], Iterator[Seq
     statement = options.sql if _is_query(options.sql) else _select(options.sql, options.columns, _quoted)
     cursor.execute(statement, *([options.params] if options.params is not None else []))
     if cursor.description is None:
-        raise ConfigurationError(f"{statement[:200]!r} gives no rows. Pass a query, as 'SELECT …', or the name of a table.")
+        raise ConfigurationError(f"{statement[:200]!r} returns no rows. Pass a query such as 'SELECT …', or a table name.")
     return _distinct([column[0] for column in cursor.description]), iter(lambda: cursor.fetchmany(size), [])
 
 
 def _is_query(sql: Any) -> bool:
-    """True if a text is more than the name of a table.
+    """Return True if a text is a query, not the name of a table.
 
     >>> _is_query("reviews"), _is_query("SELECT 1")
     (False, True)
@@ -169,18 +169,18 @@ def _quoted(name: str) -> str:
 def _distinct(names: list[str]) -> list[str]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ConfigurationError(f"The query gives two columns called {twice!r}. Name one of them anew, by AS.")
+        raise ConfigurationError(f"The query returns two columns named {twice!r}. Rename one of them with AS.")
     return [str(name) for name in names]
 
 
 def _finish(names: list[str], options: SqlConfig) -> tuple[list[str], Any]:
-    """The columns in their order, and what makes a row of the values as they are fetched."""
+    """Return the columns in order, and the function that makes a row from fetched values."""
     index = [options.index_col] if isinstance(options.index_col, str) else list(options.index_col or ())
     dates = options.parse_dates or {}
     dates = dict(dates) if isinstance(dates, Mapping) else dict.fromkeys([dates] if isinstance(dates, str) else dates)
     for option, wanted in (("index_col", index), ("parse_dates", list(dates))):
         if unknown := [name for name in wanted if name not in names]:
-            raise ConfigurationError(f"{option}= names {unknown[0]!r}; the query gives {', '.join(map(repr, names))}.")
+            raise ConfigurationError(f"{option}= names {unknown[0]!r}. Available columns: {', '.join(map(repr, names))}.")
     order = [name for name in names if name not in index] + index
     places = [names.index(name) for name in order]
     parsers = {places[order.index(name)]: _date_parser(form) for name, form in dates.items()}
@@ -213,17 +213,17 @@ def _date_parser(form: Any) -> Any:
 
 @contextlib.contextmanager
 def _opened(con: Any) -> Iterator[Any]:
-    """A connection: the user's own as it is, or one of our own that is closed again."""
+    """A connection: the user's own, or a new one that is closed afterwards."""
     if isinstance(con, (str, os.PathLike)):
         path = _sqlite_path(os.fspath(con))
         if path is not None:
             import sqlite3
 
             if not os.path.isfile(path):
-                raise ConfigurationError(f"There is no database {path}. Check the path behind 'sqlite:///'.")
+                raise ConfigurationError(f"The database {path} does not exist. Check the path after 'sqlite:///'.")
             opened = sqlite3.connect(f"file:{_percent(path)}?mode=ro", uri=True)
-            # One that is opened to be read still has ATTACH and VACUUM INTO make other files.
-            opened.set_authorizer(lambda action, *_: int(action == sqlite3.SQLITE_ATTACH))  # 1: the statement is refused
+            # A read-only connection still allows ATTACH and VACUUM INTO to create other files.
+            opened.set_authorizer(lambda action, *_: int(action == sqlite3.SQLITE_ATTACH))  # 1: deny the statement
             with contextlib.closing(opened):
                 yield opened
             return

@@ -1,6 +1,6 @@
 """Plain text: one row per line, paragraph or document.
 
-Lines are found by numpy in blocks of bytes, and a column is made from the block's own bytes without line ends: no line
+Lines are found by numpy in blocks of bytes, and a column is made from the bytes of the block without line ends: no line
 becomes a Python object.  As in Python's text files, `\n`, `\r\n` and a lone `\r` end a line and are read as `\n`.
 """
 
@@ -25,7 +25,7 @@ from ._tables import FileBuilder
 EXTENSIONS: dict[str, dict[str, Any]] = {".txt": {}}
 
 _BLOCK_BYTES = 4 << 20
-_MAX_ROW_BYTES = (1 << 31) - (1 << 24)  # what the 32-bit offsets of a string column can hold, with room for a block
+_MAX_ROW_BYTES = (1 << 31) - (1 << 24)  # limit of the 32-bit offsets of a string column, with room for a block
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _SAMPLE_BY = ("line", "paragraph", "document")
 
@@ -35,12 +35,12 @@ class TextConfig(BuilderConfig):
     """Options of `load_dataset("text", ...)`.
 
     Args:
-        features: one feature, whose name the column takes.
-        encoding: of the files; "utf-8" takes a byte order mark off.
-        encoding_errors: what to do with wrong bytes, as in `open(errors=)`; None refuses them.
-        chunksize: bytes that are read at a time.
-        keep_linebreaks: whether a line keeps its `\\n`.
-        sample_by: what a row is: "line", "paragraph" (cut at empty lines) or "document" (the file).
+        features: a single feature; its name becomes that of the column.
+        encoding: encoding of the files; "utf-8" removes a byte order mark.
+        encoding_errors: action for invalid bytes, as in `open(errors=)`; None refuses them.
+        chunksize: number of bytes read at a time.
+        keep_linebreaks: True to keep `\\n`.
+        sample_by: the unit of a row: "line", "paragraph" (separated by empty lines) or "document" (the file).
     """
 
     features: Any = None
@@ -78,10 +78,10 @@ class Text(FileBuilder):
 
 
 def read_text(source: Source, options: TextConfig) -> Iterator[pa.RecordBatch]:
-    """The rows of a text file.
+    """Yield the rows of a text file.
 
     Raises:
-        FileFormatError: bytes that are not of the encoding, binary data, a Git-LFS pointer.
+        FileFormatError: invalid bytes for the encoding, binary data, or a Git LFS pointer.
     """
     return (batch for batch, _ in text_blocks(source, options))
 
@@ -94,8 +94,8 @@ def text_blocks(
     Args:
         source: the file.
         options: the config.
-        is_live: True for blocks with marks; else there are none.
-        mark: the start.
+        is_live: True for marks with the blocks.
+        mark: the position to start at.
     """
     name = next(iter(options.features)) if options.features else "text"
     how: dict[str, Any] = {"encoding": options.encoding, "errors": options.encoding_errors, "mark": mark}
@@ -132,7 +132,7 @@ def _check(source: Source, column: pa.Array, offset: int) -> None:
 
 
 def _locate_invalid(source: Source, offset: int) -> Exception:
-    """The error for the first byte from about `offset` on that is not UTF-8, found by reading the file again."""
+    """Return the error for the first byte from about `offset` on that is not UTF-8, found by reading the file again."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     at = 0
     with text_reader(source, "text", web_page_is_data=True) as text:
@@ -144,7 +144,7 @@ def _locate_invalid(source: Source, offset: int) -> Exception:
                 return invalid_utf8(source, at - pending + error.start, error.object[error.start])
             at += len(block)
     return source.fault(
-        f"is not UTF-8 somewhere after byte {offset:,}", advice="Pass the file's encoding, as encoding='latin-1'"
+        f"is not UTF-8 somewhere after byte {offset:,}", advice="Pass the file's encoding, for example encoding='latin-1'"
     )
 
 
@@ -153,8 +153,8 @@ class _Lines:
 
     Attributes:
         source: the file.
-        begin: the byte of the text at which the block that was given last begins.
-        to: the byte up to which the text was read for it; 0 where no marks are wanted.
+        begin: position in the text of the last returned block.
+        to: position up to which the text was read for it; 0 without marks.
     """
 
     def __init__(self, text: TextBytes, grid: Grid | None, block_bytes: int) -> None:
@@ -182,7 +182,7 @@ class _Lines:
                 held += len(block)
                 if held > _MAX_ROW_BYTES:
                     raise self.source.fault(
-                        "holds a line of more than 2 GB", advice="Break its lines, or load it by another format"
+                        "holds a line of more than 2 GB", advice="Split its lines, or load it with another format"
                     )
                 continue
             whole = b"".join([*rest, block[:border]])
@@ -196,7 +196,7 @@ class _Lines:
 
 def _last_line_end(block: bytes) -> int:
     border = block.rfind(b"\n") + 1
-    # A lone \r ends a line too; one at the very end of the block may be half of \r\n.
+    # A lone \r ends a line too; one at the end of the block may be half of \r\n.
     return max(border, block.rfind(b"\r", border, len(block) - 1) + 1)
 
 
@@ -207,7 +207,7 @@ def _plain_ends(block: bytes) -> bytes:
 
 
 def _lines(blocks: _Lines, keep_linebreaks: bool) -> Iterator[tuple[pa.Array, int, int]]:
-    """A row a line: the column of each block, the byte at which it begins, and that up to which it was read."""
+    """Yield one row per line: the column of each block, its position, and the position up to which the text was read."""
     for whole in blocks:
         block = _plain_ends(whole)
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == 10)
@@ -225,7 +225,7 @@ def _lines(blocks: _Lines, keep_linebreaks: bool) -> Iterator[tuple[pa.Array, in
 
 
 def _paragraphs(blocks: _Lines) -> Iterator[tuple[pa.Array, int, int]]:
-    """Pieces between `\n\n`; empty ones are left out, as is nothing else: a single `\n` at the end of the file stays."""
+    """Yield the non-empty parts between `\n\n`; a single `\n` at the end of the file is kept."""
     rest = raw = b""
     begin, to = blocks.begin, 0
     for block in blocks:
@@ -244,7 +244,7 @@ def _paragraphs(blocks: _Lines) -> Iterator[tuple[pa.Array, int, int]]:
 
 
 def _as_it_stood(raw: bytes, rest: bytes) -> bytes:
-    """The end of some lines that is `rest`, where their ends are made alike."""
+    """Return `rest`, the end of some lines, with normalized line ends."""
     if b"\r" not in raw:
         return raw[len(raw) - len(rest) :]
     ends = [found.end() for found in _LINE_END.finditer(raw)]
@@ -270,5 +270,5 @@ def _joined(pieces: list[bytes]) -> pa.Array:
 
 
 def _strings(offsets: np.ndarray, data: bytes) -> pa.Array:
-    # from_buffers, because pa.array would import pandas where it is installed.
+    # from_buffers, because pa.array would import pandas if it is installed.
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))

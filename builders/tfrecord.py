@@ -1,7 +1,7 @@
-"""TFRecord files: a record is a row, read as `tf.train.Example`, as `SequenceExample`, or as bytes.
+"""TFRecord files: each record is a row, read as `tf.train.Example`, as `SequenceExample`, or as bytes.
 
 Records become columns block by block.  The columns are defined by specs, by features, or by the records themselves.  A
-stream resumes at any block, and reads by position if an index (`a.tfrecord.idx`) is beside the files.
+stream can resume at any block, and reads by position if there is an index (`a.tfrecord.idx`) next to the files.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ class TfRecordConfig(BuilderConfig):
     """Options of `load_dataset("tfrecord", ...)`.
 
     Args:
-        features: the columns; None: from the specs or the records.  A record without the key of a column has None
-            there; a column that is None in all of the first records is logged, since its name may be wrong.
+        features: the columns; None uses the specs or the records.  A record without the key of a column has None
+            there; a column without a value in the first records is logged, since its name may be wrong.
         spec: features of each record, as for `tf.io.parse_single_example`: a dict of `FixedLenFeature` and similar,
-            of `datasets_core.records` or of TensorFlow.  With `sequence_spec`, of the context of each record.
+            of `datasets_core.records` or of TensorFlow.  With `sequence_spec`, features of the context of each record.
         sequence_spec: features of the lists of each `SequenceExample`.
         message: "example", "sequence_example", or "bytes" for the raw records; None: detected from the first records.
         verify: True to compare the CRCs of all records.
         compression: "GZIP", "ZLIB" or "" for none, as TensorFlow names them; None: detected for each file.
-        columns: the columns to read, in this order; None reads all.
+        columns: the columns to read, in this order; None reads all columns.
         compression_type: TensorFlow's name of `compression`.
     """
 
@@ -73,17 +73,15 @@ class TfRecordConfig(BuilderConfig):
             self._check_specs()
         if self.message not in _MESSAGES:
             known = ", ".join(map(repr, _MESSAGES[1:]))
-            raise ConfigurationError(
-                f"message={self.message!r} is not a kind of record. Give {known}, or None: the records tell."
-            )
+            raise ConfigurationError(f"message={self.message!r} is not a kind of record. Pass {known}, or None to detect it.")
         if self.compression is None:
             self.compression = self.compression_type
         if self.compression is not None:
-            from datasets_core.records.frames import checked_compression  # 10 ms that others do without
+            from datasets_core.records.frames import checked_compression  # takes 10 ms; other formats do not need it
 
             self.compression = checked_compression(self.compression)
         if isinstance(self.columns, str):
-            raise ConfigurationError(f"columns={self.columns!r} is a text. Pass a list of names.")
+            raise ConfigurationError(f"columns={self.columns!r} is a string. Pass a list of names.")
         if self.columns is not None:
             self.columns = list(self.columns)
             if (twice := repeated(self.columns)) is not None:
@@ -98,7 +96,7 @@ class TfRecordConfig(BuilderConfig):
             self.sequence_spec = as_specs(self.sequence_spec, of="sequence_features")
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
-        """See `BuilderConfig.create_config_id`: specs are identified by content, whichever library they are from."""
+        """See `BuilderConfig.create_config_id`: specs of any library are identified by content."""
         spelled = dict(config_kwargs)
         for name in ("spec", "sequence_spec"):
             if spelled.get(name) is not None:
@@ -120,10 +118,10 @@ class TfRecord(FileBuilder):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._places: dict[str, tuple[Ints, int] | None] = {}  # where the records begin in what was read, and where they end
+        self._places: dict[str, tuple[Ints, int] | None] = {}  # positions of the records read so far
         config = self.config
         is_own = config.spec is not None or config.sequence_spec is not None or config.message == "bytes"
-        self._given = config.features if is_own else self.info.features  # what is recorded was read in another way
+        self._given = config.features if is_own else self.info.features  # the record is of files read in another way
         if is_own or (config.columns is not None and self._given is not None):
             self.info.features = self.reading.known_features
 
@@ -138,7 +136,7 @@ class TfRecord(FileBuilder):
         return TfRecordReading(*told)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-        """See `FileBuilder.join_types`: one value in some records, and several in others, are lists."""
+        """See `FileBuilder.join_types`: a column with one value in some records and several in others has lists."""
         from datasets_core.records.feature_readers import join_types  # as above
 
         return join_types(a, b)
@@ -146,12 +144,12 @@ class TfRecord(FileBuilder):
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def _named(self) -> dict[str, list[str]]:
-        """See `FileBuilder._named`: without the indexes that a glob may name with the files."""
+        """See `FileBuilder._named`: without index files that match the same glob."""
         named = super()._named()
         return {split: [name for name in names if not _is_index(name)] or names for split, names in named.items()}
 
     def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
-        """See `FileBuilder._is_told`: what is not named as an archive is read, and no TFRecord file is refused then."""
+        """See `FileBuilder._is_told`: only files named as archives are opened as such, so that no TFRecord file is refused."""
         return _ARCHIVES.isdisjoint(extensions(name))
 
     def _is_named_so(self, member: str) -> bool:
@@ -161,7 +159,7 @@ class TfRecord(FileBuilder):
         from ._tfrecord_rows import has_index  # as above
 
         splits = super()._split_generators(dl_manager)
-        if not getattr(dl_manager, "is_streaming", False):  # a stream looks for indexes when it is made
+        if not getattr(dl_manager, "is_streaming", False):  # a stream looks for indexes when it is created
             for split, names in zip(splits, self._named().values(), strict=True):
                 files = split.gen_kwargs["files"]
                 if len(files) == len(names) and self._may_have_indexes(names) and has_index(names[0], dl_manager):
@@ -169,11 +167,11 @@ class TfRecord(FileBuilder):
         return splits
 
     def _may_have_indexes(self, names: Sequence[str]) -> bool:
-        """True if files of these names may be read by place: they are plain."""
+        """Return True if files with these names may be read by position, since they are not compressed."""
         return not self.config.compression and COMPRESSION.isdisjoint(each for name in names for each in extensions(name))
 
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
-        """See `FileBuilder.block_files`: if the first file has an index beside it."""
+        """See `FileBuilder.block_files`: if the first file has an index next to it."""
         if not asked.get("files") or "dl_manager" in asked or not self._may_have_indexes(asked["names"]):
             return None
         from ._tfrecord_rows import RecordBlocks  # as above
@@ -182,7 +180,7 @@ class TfRecord(FileBuilder):
         return list(found) if found[0].is_indexed() else None
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:
-        """See `Hooks.file_blocks`: as a stream finds them, of files that were just read."""
+        """See `Hooks.file_blocks`, for files that were just read."""
         known, self._places = self._places, {}
         if not gen_kwargs.get("is_indexed"):
             return None
@@ -196,7 +194,7 @@ class TfRecord(FileBuilder):
         return RowBlocks.joined(parts) if len(parts) == len(found) else None
 
     def num_rows_of(self, gen_kwargs: dict[str, Any]) -> int | None:
-        """See `FileBuilder.num_rows_of`: of a file on this disk the records are counted."""
+        """See `FileBuilder.num_rows_of`: the records of a local file are counted."""
         from ._tfrecord_rows import num_records  # as above
 
         (path,), (name,) = gen_kwargs["files"], gen_kwargs["names"]
@@ -221,14 +219,14 @@ class TfRecord(FileBuilder):
                     if not rows.is_widened:
                         yield (number, index), batch
         if first is not None and names in [[*map(redact, listed)] for listed in self._named().values()]:
-            rows.check(first, "its records")  # a part of the files may well have none of a column
+            rows.check(first, "its records")  # some files may have no value of a column
         if rows.is_widened:
             raise Replay(rows.schema)
-        if self.reading.known_features is not None:  # files without records have columns too
+        if self.reading.known_features is not None:  # files without records have columns, too
             yield (len(files) - 1, 0), empty_batch(self.reading.known_features.arrow_schema)
 
     def _batches(self, source: Source, rows: RecordRows) -> Iterator[tuple[pa.RecordBatch, RecordBlock]]:
-        """The rows of a file with their records; where these begin and end is kept for `file_blocks`."""
+        """Yield the rows of a file with their records, whose positions are kept for `file_blocks`."""
         self._places[source.path] = yield from rows.of_file(source)
 
     def read_live(

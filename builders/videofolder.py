@@ -12,7 +12,7 @@ __all__ = ["EXTENSIONS", "VideoFolder", "companions"]
 
 
 class VideoFolder(FolderBuilder):
-    """Films in folders."""
+    """Videos in folders."""
 
     is_format = True
     name = "videofolder"

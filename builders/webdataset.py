@@ -1,6 +1,6 @@
 """WebDataset: tar archives; consecutive members with the same name up to the first dot are the fields of one row.
 
-Each tar is read once, front to back, in bounded memory.  What is pickled (`.pkl`, `.pth`, `.pyd`, …) is kept as bytes and
+Each tar is read once, from front to back, in bounded memory.  Pickled members (`.pkl`, `.pth`, `.pyd`, …) are kept as bytes,
 never loaded.
 """
 
@@ -32,16 +32,16 @@ EXTENSIONS: dict[str, dict[str, Any]] = {".tar": {}}
 
 _FIELD = re.compile(r"((?:.*/)?[^./][^./]*)\.([^/]*)", re.DOTALL)
 _BATCH_ROWS = 4096
-_FIRST_BYTES, _FIRST_ROWS = 1 << 20, 5  # of the first batch of what comes from elsewhere, which tells the types
+_FIRST_BYTES, _FIRST_ROWS = 1 << 20, 5  # size of the first batch of a remote file, which determines the types
 _MOST_BYTES = (1 << 31) - (1 << 16)
 _TABLES = frozenset(("csv", "tsv", "json", "jsonl", "ndjson", "parquet", "arrow", "txt"))
-_ADVICE = "Pack the files of each row one after the other, named alike up to the first dot"
+_ADVICE = "Store the files of each row consecutively, with the same name up to the first dot"
 
 
 def claims(members: Sequence[str]) -> bool:
-    """True if a tar that begins with these members is read as WebDataset by default.
+    """Return True if a tar with these first members is read as WebDataset by default.
 
-    That is so if neighbours share a name, or if single files that are not tables lie in one folder.
+    That is the case if consecutive members share a name, or if single files other than tables are in one folder.
 
     >>> claims(["1.jpg", "1.txt"]), claims(["cat/1.jpg", "dog/2.jpg"]), claims(["train.csv"])
     (True, False, False)
@@ -58,7 +58,7 @@ class WebDatasetConfig(BuilderConfig):
     """Options of `load_dataset("webdataset", ...)`.
 
     Args:
-        features: what the columns are cast to.
+        features: types that the columns are cast to.
     """
 
     features: Any = None
@@ -88,7 +88,7 @@ def read_webdataset(source: Source) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one tar.
 
     Raises:
-        FileFormatError: not a tar, truncated, without rows, a key at two places, or a field that does not match its name.
+        FileFormatError: not a tar, truncated, without rows, a repeated key, or a field that does not match its name.
     """
     limits = settings()
     encode = _Encoder(source)
@@ -111,8 +111,8 @@ def read_webdataset(source: Source) -> Iterator[pa.RecordBatch]:
 
 
 def _rows(source: Source) -> Iterator[tuple[dict[str, Any], int]]:
-    """The rows, each with the bytes of its members."""
-    from datasets_core.fetch.archive import walk  # 6 ms that other formats do without
+    """Yield the rows, each with the bytes of its members."""
+    from datasets_core.fetch.archive import walk  # takes 6 ms; other formats do not need it
 
     if source.remote is None:
         yield from _rows_of(source, walk(source.path, known_as=source.name))
@@ -136,10 +136,10 @@ def _rows_of(source: Source, walked: Iterator[tuple[Member, Callable[[], BinaryI
                 yield {**row, "__key__": key, "__url__": source.name}, size
                 finished.add(key)
             if member_key in finished:
-                raise source.fault(f"has members of the row {member_key!r} at two places", advice=_ADVICE)
+                raise source.fault(f"has the row {member_key!r} at two places", advice=_ADVICE)
             key, row, size = member_key, {}, 0
         if field in row:
-            raise source.fault(f"holds {member.path!r} twice", advice=_ADVICE)
+            raise source.fault(f"contains {member.path!r} twice", advice=_ADVICE)
         row[field] = _value(source, member, field, opener)
         size += member.size
     if key is not None:
@@ -148,7 +148,7 @@ def _rows_of(source: Source, walked: Iterator[tuple[Member, Callable[[], BinaryI
 
 def _value(source: Source, member: Member, field: str, opener: Callable[[], BinaryIO]) -> Any:
     if member.size > _MOST_BYTES:
-        raise source.fault(f"holds {member.path!r} of more than 2 GB", advice="Split the file, or unpack the archive")
+        raise source.fault(f"contains {member.path!r} with more than 2 GB", advice="Split the file, or extract the archive")
     with opener() as handle:
         data = handle.read()
     kind = field.rpartition(".")[2].lower()
@@ -161,13 +161,13 @@ def _value(source: Source, member: Member, field: str, opener: Callable[[], Bina
         return decode(data)
     except (ValueError, RecursionError) as error:
         raise source.fault(
-            f"holds {member.path!r}, which cannot be read as {_KINDS[kind]} ({error})",
-            advice="Mend the member, or give it another extension",
+            f"contains {member.path!r}, which cannot be read as {_KINDS[kind]} ({error})",
+            advice="Fix the member, or rename it with another extension",
         ) from error
 
 
 def _array(data: bytes) -> np.ndarray[Any, Any]:
-    """The array of a `.npy` file; not one of objects, which are pickled."""
+    """Return the array of a `.npy` file; arrays of objects are refused, since they are pickled."""
     handle = BytesIO(data)
     version = np.lib.format.read_magic(handle)
     if version == (1, 0):
@@ -175,12 +175,12 @@ def _array(data: bytes) -> np.ndarray[Any, Any]:
     elif version == (2, 0):
         shape, by_column, dtype = np.lib.format.read_array_header_2_0(handle)
     else:
-        raise ValueError(f"version {version} of the format is not read")
+        raise ValueError(f"version {version} of the format is not supported")
     if dtype.hasobject:
-        raise ValueError("it holds pickled objects, which are not loaded")
+        raise ValueError("it contains pickled objects, which are not loaded")
     count = int(np.prod(shape, dtype=object))
     if count * dtype.itemsize != len(data) - handle.tell():
-        raise ValueError(f"{len(data) - handle.tell()} bytes follow a header that tells of {count * dtype.itemsize}")
+        raise ValueError(f"{len(data) - handle.tell()} bytes follow a header that declares {count * dtype.itemsize}")
     return np.frombuffer(data, dtype, count, handle.tell()).reshape(shape, order="F" if by_column else "C")
 
 
@@ -204,7 +204,7 @@ _DECODERS = {extension: _BY_KIND[kind] for extension, kind in _KINDS.items()}
 
 
 def _media() -> dict[str, Any]:
-    """The feature of each extension of a medium."""
+    """Return the feature of each extension of a medium."""
     if not _found_media:
         from datasets_core.features.media.audio import Audio
         from datasets_core.features.media.types import Image, Video
@@ -220,7 +220,7 @@ _found_media: dict[str, Any] = {}
 
 
 class _Encoder:
-    """Encoder of rows to record batches; media features are derived from the names of the fields."""
+    """Encodes rows as record batches; media features are derived from the names of the fields."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

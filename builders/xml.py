@@ -22,9 +22,9 @@ class XmlConfig(BuilderConfig):
     """Options of `load_dataset("xml", ...)`.
 
     Args:
-        features: one feature, whose name the column takes.
-        encoding: of the files.
-        encoding_errors: what to do with wrong bytes, as in `open(errors=)`; None refuses them.
+        features: a single feature; its name becomes that of the column.
+        encoding: encoding of the files.
+        encoding_errors: action for invalid bytes, as in `open(errors=)`; None refuses them.
     """
 
     features: Any = None
@@ -33,7 +33,7 @@ class XmlConfig(BuilderConfig):
 
 
 class Xml(FileBuilder):
-    """XML files: one column, `xml`, and one row a file."""
+    """XML files: one column `xml`, and one row per file."""
 
     is_format = True
     name = "xml"

@@ -259,7 +259,7 @@ def test_a_builder_may_not_call_a_split_all(tmp_path: Path, name: str) -> None:
         def _generate_examples(self) -> Any:
             yield 0, {"a": 1}
 
-    with pytest.raises(ConfigurationError, match=f"calls a split '{name}', and 'all' means the union"):
+    with pytest.raises(ConfigurationError, match=f"has a split named '{name}', but 'all' means the union"):
         Own(cache_dir=str(tmp_path)).download_and_prepare()
 
 

@@ -256,8 +256,8 @@ def test_rows_that_are_kept_in_memory_outlive_their_files(csv: Path, load: Calla
         ({"download_config": {}}, TypeError, "download_config is {}"),
         ({"storage_options": 5}, TypeError, "storage_options is 5"),
         ({"config_id": "../../x"}, ConfigurationError, "Unknown config option 'config_id'"),
-        ({"trust_remote_code": "yes"}, ConfigurationError, "trust_remote_code is 'yes'"),
-        ({"trust_remote_code": 1}, ConfigurationError, "trust_remote_code is 1"),
+        ({"trust_remote_code": "yes"}, ConfigurationError, "trust_remote_code='yes'"),
+        ({"trust_remote_code": 1}, ConfigurationError, "trust_remote_code=1"),
         ({"features": "int32"}, ConfigurationError, "features is 'int32'"),
         (
             {"splt": "train"},
@@ -345,7 +345,7 @@ def test_what_lies_here_comes_before_the_hub(
     assert load_dataset("org/set", split="train")["a"][:] == [1]
     with caplog.at_level("WARNING"):
         load_dataset("org/set", revision="v1")
-    assert f"'org/set' is read from this disk ({folder}), and revision='v1'" in caplog.text
+    assert f"'org/set' is read from the local disk ({folder}), and revision='v1'" in caplog.text
     assert hub.requests == []
     with pytest.raises(ArgumentTypeError, match="revision is 3"):
         load_dataset("org/set", revision=3)  # type: ignore[arg-type]
@@ -407,7 +407,7 @@ def test_a_colon_may_be_part_of_a_path_that_exists(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("word", ["latest", "1", "1.0", "experimental_latest"])
 def test_a_word_after_a_colon_that_is_no_version_is_told(word: str) -> None:
-    with pytest.raises(ValueError, match=rf"What follows the colon, '{word}', is not a valid version: write 'reviews:1.0.0'"):
+    with pytest.raises(ValueError, match=rf"The part after the colon, '{word}', is not a valid version: write 'reviews:1.0.0'"):
         load_dataset(f"reviews:{word}")
 
 
@@ -563,11 +563,11 @@ def test_true_is_the_lock_beside_the_dataset_or_in_the_present_folder(
 
 CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "changed": (lambda path: (path / "train.csv").write_text("name,mass\nalba,3\nbrno,5\n"), ["train.csv changed"]),
-    "added": (lambda path: (path / "dev.csv").write_text("name,mass\n"), ["dev.csv is new"]),
-    "removed": (lambda path: (path / "test.csv").unlink(), ["test.csv is gone"]),
+    "added": (lambda path: (path / "dev.csv").write_text("name,mass\n"), ["dev.csv was added"]),
+    "removed": (lambda path: (path / "test.csv").unlink(), ["test.csv was removed"]),
     "moved": (lambda path: (path / "test.csv").rename(path / "test-2.csv"), ["test.csv moved to test-2.csv"]),
     "two": (lambda path: [(path / name).write_text("name,mass\nx,1\n") for name in ("test.csv", "dev.csv")],
-            ["test.csv changed", "dev.csv is new"]),
+            ["test.csv changed", "dev.csv was added"]),
 }  # fmt: skip
 
 
@@ -610,9 +610,9 @@ def test_the_data_of_a_script_is_held_before_it_runs(script_locks: Path, lock: P
 @pytest.mark.usefixtures("_own_cache")
 def test_another_config_option_or_type_is_refused(script_locks: Path, folder: Path, lock: Path) -> None:
     lock_dataset(script_locks, lock=lock)
-    assert _moved(script_locks, lock, name="fr") == ("the config was 'en' and is 'fr'",)
+    assert _moved(script_locks, lock, name="fr") == ("the config was 'en' and is now 'fr'",)
     lock_dataset(folder, lock=lock, update=True)
-    assert "the option 'sep' is new (';')" in _moved(folder, lock, sep=";")
+    assert "the option 'sep' was added (';')" in _moved(folder, lock, sep=";")
 
 
 @pytest.mark.usefixtures("_own_cache")
@@ -623,9 +623,9 @@ def test_columns_and_rows_are_held_even_where_the_files_are_not_looked_at(folder
     form["features"]["weight"] = form["features"].pop("mass")
     lock.write_text(json.dumps(form))
     assert _moved(folder, lock) == (
-        'the column \'weight\' is gone (it was {"_type": "Value", "dtype": "int64"})',
-        'the column \'mass\' is new ({"_type": "Value", "dtype": "int64"})',
-        "the split 'train' had 7 rows and has 2",
+        'the column \'weight\' was removed (it was {"_type": "Value", "dtype": "int64"})',
+        'the column \'mass\' was added ({"_type": "Value", "dtype": "int64"})',
+        "the split 'train' had 7 rows and now has 2",
     )
 
 
@@ -645,7 +645,10 @@ def test_a_lock_that_says_something_else_is_replaced_only_on_request(folder: Pat
         lock_dataset(folder, lock=lock)
     assert lock.read_text() == before
     outcome = lock_dataset(folder, lock=lock, update=True)
-    assert [line.partition(" (")[0] for line in outcome.moved] == ["test.csv changed", "the split 'test' had 1 rows and has 2"]
+    assert [line.partition(" (")[0] for line in outcome.moved] == [
+        "test.csv changed",
+        "the split 'test' had 1 rows and now has 2",
+    ]
     assert len(load_dataset(str(folder), split="test", lock=lock)) == 2
 
 
@@ -687,9 +690,9 @@ def test_a_broken_lock_is_named_by_its_line(folder: Path, lock: Path) -> None:
 @pytest.mark.usefixtures("_own_cache")
 def test_arguments_that_mean_nothing_are_refused(folder: Path, lock: Path) -> None:
     lock_dataset(folder, lock=lock)
-    with pytest.raises(ArgumentTypeError, match="lock is 3"):
+    with pytest.raises(ArgumentTypeError, match="lock=3"):
         load_dataset(str(folder), lock=3)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="Leave one out"):
+    with pytest.raises(ConfigurationError, match="Omit one of them"):
         load_dataset(str(folder), lock=lock, register_checksums=True)
 
 
@@ -704,9 +707,9 @@ def test_bytes_that_changed_in_the_cache_are_never_given_out(
     shard.write_bytes(shard.read_bytes().replace(b"brno", b"BRNO"))
     if is_time_kept:
         os.utime(shard, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(DamagedShardError, match="is on record"):
+    with pytest.raises(DamagedShardError, match="is recorded"):
         load_dataset(str(folder), split="train", lock=lock)
-    with pytest.raises(DamagedShardError, match="is on record"):
+    with pytest.raises(DamagedShardError, match="is recorded"):
         lock_dataset(folder, lock=lock, update=True)
     assert load_dataset(str(folder), split="train", lock=lock, verification_mode="no_checks")["name"][1] == "BRNO"
     again = load_dataset(str(folder), split="train", lock=lock, download_mode="force_redownload")

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 
 # Packages that are not rewritten yet.
 PENDING = [
-    "fetch", "resolve", "building", "builders", "scripting", "records", "slim", "tfds", "io", "cli", "as_datasets",
+    "fetch", "building", "scripting", "records", "slim", "io", "as_datasets",
 ]  # fmt: skip
 
 # Phrases of a private English, with what to write instead.

@@ -230,12 +230,12 @@ def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any 
 
 
 def encode_image(image: Any) -> Any:
-    """Return the stored form of a picture of Pillow, or of an array of its pixels."""
+    """Return the stored form of an image of Pillow, or of an array of its pixels."""
     return Image().encode_example(image)
 
 
 def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
-    """True if a value is neither None nor an empty list, nor a list that begins with such values."""
+    """Return True if a value is neither None nor an empty list, nor a list that begins with such values."""
     if obj is None:
         return False
     if isinstance(obj, (list, tuple)):
@@ -370,7 +370,7 @@ class Extractor:
 
     @classmethod
     def is_extractable(cls, path: str | os.PathLike[str], return_extractor: bool = False) -> Any:
-        """True if a file is an archive of a known kind."""
+        """Return True if a file is an archive of a known kind."""
         found = archive_kind(path)
         return (found is not None, cls if found is not None else None) if return_extractor else found is not None
 
@@ -431,7 +431,7 @@ def hf_dataset_url(repo_id: str, path: str, revision: str | None = None) -> str:
 
 
 def is_small_dataset(dataset_size: int | None) -> bool:
-    """True if so many bytes are read into memory by the settings."""
+    """Return True if so many bytes are read into memory by the settings."""
     return bool(dataset_size and settings().max_memory_bytes and dataset_size < settings().max_memory_bytes)
 
 
@@ -495,7 +495,7 @@ def temporary_assignment(obj: Any, attr: str, value: Any) -> Iterator[None]:
 
 
 def has_sufficient_disk_space(needed_bytes: int, directory: str = ".") -> bool:
-    """True if the disk of a folder has so many bytes free."""
+    """Return True if the disk of a folder has so many bytes free."""
     return shutil.disk_usage(os.path.abspath(directory)).free > needed_bytes
 
 

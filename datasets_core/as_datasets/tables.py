@@ -51,7 +51,7 @@ class Table:
         return self._made(found, (name, args, kwargs)) if isinstance(found, pa.Table) else found
 
     def _made(self, table: pa.Table, replay: Replay) -> Table:
-        """The result of a method of the table."""
+        """Return the result of a method of the table."""
         return InMemoryTable(table)
 
     def cast(self, *args: Any, **kwargs: Any) -> Table:
@@ -82,7 +82,7 @@ class Table:
         return self  # Arrow data do not change
 
     def equals(self, other: Any, check_metadata: bool = False) -> bool:
-        """True if both tables have the same columns and values."""
+        """Return True if both tables have the same columns and values."""
         return bool(self.table.equals(getattr(other, "table", other), check_metadata=check_metadata))
 
     def fast_slice(self, offset: int = 0, length: int | None = None) -> pa.Table:
@@ -247,7 +247,7 @@ def _beside(tables: Sequence[Table]) -> ConcatenationTable:
 
 
 def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = None) -> list[list[Table]]:
-    """The blocks of some rows."""
+    """Return the blocks of some rows."""
     stop = sum(len(row[0]) for row in blocks) if length is None else offset + length
     found, start = [], 0
     for row in blocks:
@@ -260,7 +260,7 @@ def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = Non
 
 
 def data_table(table: pa.Table, rows: RowTable) -> Table:
-    """The rows of a dataset as a table that knows its files."""
+    """Return the rows of a dataset as a table that knows its files."""
     if not rows.files:
         return InMemoryTable(table)
     blocks: list[list[Table]] = []
@@ -368,7 +368,7 @@ def read_schema_from_file(filename: str) -> pa.Schema:
 
 
 def require_decoding(feature: FeatureType, ignore_decode_attribute: bool = False) -> bool:
-    """True if stored values of the feature are decoded when they are read."""
+    """Return True if stored values of the feature are decoded when they are read."""
     return needs_decoding(feature)
 
 

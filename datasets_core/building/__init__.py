@@ -1,1 +1,1 @@
-"""From a builder to a finished folder, or to a stream: hooks, jobs, journal, checks, commit."""
+"""Builds and streams of builders: hooks, jobs, journal, checks, commit."""

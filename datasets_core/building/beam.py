@@ -27,11 +27,11 @@ from datasets_core.files import is_url
 from datasets_core.optional import needed
 from datasets_core.store.manifest import staging_path
 
-# The rows that a pipeline of Apache Beam makes, kept on disk in the order of their keys, and read from there again.
+# The rows of an Apache Beam pipeline, stored on disk in the order of their keys, and read from there.
 
 
 _RUN_BYTES = 64 << 20
-_MOST_RUNS = 200  # files that are open at the same time
+_MOST_RUNS = 200  # maximum number of open files
 _NAMES = "names"
 _LOCAL_RUNNERS = (None, "DirectRunner", "PortableRunner", "BundleBasedDirectRunner", "FnApiRunner", "PrismRunner")
 
@@ -39,13 +39,13 @@ Order = tuple[int, Any]
 
 
 class BeamRun:
-    """One pipeline, whose rows are kept in a folder.
+    """A pipeline whose rows are stored in a folder.
 
     Args:
-        folder: where rows are kept; on a runner of several machines, all of them see it.
-        runner: the name of a runner, or one; Beam's own choice by default.
+        folder: folder for the rows; for a distributed runner, on a file system that all machines share.
+        runner: a runner, or its name; default: that of Beam.
         options: `PipelineOptions`, or a dict of them.
-        needed_for: what needs Beam, as the subject of a sentence.
+        needed_for: the component that needs Beam, as the subject of a sentence.
 
     Raises:
         MissingDependencyError: Apache Beam is not installed.
@@ -58,12 +58,12 @@ class BeamRun:
         self.pipeline = _pipeline(self._beam, runner, options)
 
     def keep(self, split: str, make: Callable[[Any], Any]) -> None:
-        """Have the pipeline keep the rows of a split.
+        """Add the rows of a split to the pipeline.
 
         Args:
-            split: its name.
-            make: is called with the beginning of the pipeline; returns a `PCollection` of pairs of key and row, or a
-                `PTransform` that makes one.
+            split: name of the split.
+            make: receives the start of the pipeline; returns a `PCollection` of pairs of key and row, or a
+                `PTransform` that returns one.
         """
         beam, folder = self._beam, os.path.join(self.folder, split)
         os.makedirs(folder, exist_ok=True)
@@ -84,8 +84,8 @@ class BeamRun:
         _ = self.pipeline | split >> beam.ptransform_fn(expand)()
 
     def run(self) -> dict[str, SortedRows]:
-        """Run the pipeline to its end; the rows of each split."""
-        with contextlib.suppress(ModuleNotFoundError):  # old versions have none of their own, and use the global ones
+        """Run the pipeline, and return the rows of each split."""
+        with contextlib.suppress(ModuleNotFoundError):  # old versions have no copy of their own, and use the global one
             cloudpickle = needed("apache_beam.internal.cloudpickle.cloudpickle", "A pipeline of Apache Beam")
             for module in sent_by_value():
                 cloudpickle.register_pickle_by_value(module)
@@ -96,9 +96,9 @@ class BeamRun:
 
 @dataclass(frozen=True, slots=True)
 class SortedRows:
-    """Pairs of key and row in the order of the keys: integers first, then texts, bytes, and what else there is.
+    """Pairs of key and row in the order of the keys: integers first, then strings, bytes, and other types.
 
-    They can be walked again, and sent to another process of this machine.  Rows of one key come in the order of their contents.
+    They can be iterated repeatedly, and sent to another local process.  Rows with equal keys are ordered by content.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -115,37 +115,37 @@ class SortedRows:
 
 
 def beam_package(needed_for: str) -> Any:
-    """Apache Beam, imported.
+    """Import and return Apache Beam.
 
     Raises:
-        MissingDependencyError: it is not installed.
+        MissingDependencyError: Apache Beam is not installed.
     """
     return needed("apache_beam", needed_for, install="datasets_core[beam]")
 
 
 def wants_pipeline(hook: Callable[..., Any]) -> bool:
-    """True if `_split_generators` of an author takes the pipeline too."""
+    """Return True if the author's `_split_generators` also takes the pipeline."""
     return "pipeline" in inspect.signature(hook).parameters
 
 
 def _pipeline(beam: Any, runner: Any, options: Any) -> Any:
     kind = beam.options.pipeline_options.PipelineOptions
     if options is None or isinstance(options, Mapping):
-        # Beam infers the type of a row from what makes it, and refuses rows of several.
+        # Beam infers the type of a row from its source, and refuses rows of several types.
         options = kind.from_dictionary({"pipeline_type_check": False, **(options or {})})
 
     class BeamPipeline(beam.Pipeline):  # type: ignore[misc]  # untyped
-        """A pipeline that knows whether files of this machine are seen where it runs."""
+        """A pipeline that knows whether it has access to local files."""
 
         def is_local(self) -> bool:
-            """True if it runs on this machine."""
+            """Return True if it runs on this machine."""
             return runs_here(runner, self._options)
 
     return BeamPipeline(runner=runner, options=options)
 
 
 def runs_here(runner: Any, options: Any) -> bool:
-    """True if a runner runs on this machine, as far as its name tells."""
+    """Return True if a runner runs on this machine, judged by its name."""
     known = runner if runner is not None else options.get_all_options().get("runner")
     name = known.rpartition(".")[2] if isinstance(known, str) else None if known is None else type(known).__name__
     return name in _LOCAL_RUNNERS
@@ -224,7 +224,7 @@ logger = logging.getLogger(__name__)
 class BeamBasedBuilder(DatasetBuilder):
     """A builder whose hook extends a pipeline of Apache Beam (the extra `beam`), which runs once for all splits.
 
-    Rows are in the order of their keys, whatever the runner: integers by value, texts by character.
+    Rows are in the order of their keys, for any runner: integers by value, strings by character.
 
     Args:
         beam_runner: a runner or its name; default `"DirectRunner"`, which runs on this machine.
@@ -252,7 +252,7 @@ class BeamBasedBuilder(DatasetBuilder):
 
     @abc.abstractmethod
     def _build_pcollection(self, pipeline: Any, **kwargs: Any) -> Any:
-        """A `PCollection` of pairs of a key and a row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+        """Return a `PCollection` of pairs of a key and a row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
 
     def download_and_prepare(self, *arguments: Any, beam_runner: Any = None, beam_options: Any = None, **options: Any) -> None:
         """Build the dataset, unless it exists already.
@@ -281,7 +281,7 @@ class BeamBasedBuilder(DatasetBuilder):
         splits: list[Any] = list(self._split_generators(dl_manager, **given))
         for split in splits:
             if not isinstance(split, SplitGenerator):
-                return splits  # the build says what is wrong with it
+                return splits  # the build reports the error
             run.keep(split.name, lambda begin, split=split: self._pcollection(begin, split))  # type: ignore[misc]
         rows = run.run()
         return [
@@ -293,12 +293,12 @@ class BeamBasedBuilder(DatasetBuilder):
         made = self._build_pcollection(pipeline, **split.gen_kwargs)
         if made is None:
             raise ConfigurationError(
-                f"_build_pcollection of {self.label} returns None for split {split.name!r}. Return a PCollection."
+                f"_build_pcollection of {self.label} returned None for split {split.name!r}. Return a PCollection."
             )
         return made
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """The rows that the pipeline made; where several have one key, the key of each but the first has a number behind it."""
+        """Yield the rows of the pipeline; repeated keys get a number appended."""
         last, count = None, 0
         for position, (key, row) in enumerate(gen_kwargs["rows"]):
             if position and type(key) is type(last) and key == last:
@@ -313,13 +313,13 @@ class BeamBasedBuilder(DatasetBuilder):
     # -- the folder of the rows ----------------------------------------------------------------------------------------
 
     def _room(self) -> str:
-        """Return a new folder beside the dataset, removed with this build, or with this builder."""
+        """Return a new folder next to the dataset, removed with this build, or with this builder."""
         self._forget()
         beside = self._cache_dir if not is_url(self._cache_dir) else os.path.join(os.getcwd(), self.dataset_name)
         folder = staging_path(f"{beside}-beam")
         try:
             os.makedirs(folder)
-        except OSError:  # an untrusted script may write into its own scratch folder alone
+        except OSError:  # an untrusted script may only write into its own scratch folder
             folder = tempfile.mkdtemp(prefix="datasets_core-beam-")
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return folder
@@ -338,7 +338,7 @@ class BeamBasedBuilder(DatasetBuilder):
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts among the arguments: the files among them are sources of the dataset."""
+    """Yield the strings among the arguments, since files among them are sources of the dataset."""
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
         if isinstance(text, str):

@@ -62,31 +62,31 @@ class _ConfigsByName:
     def __get__(self, instance: object, owner: type[DatasetBuilder]) -> dict[str, BuilderConfig]:
         declared: Any = owner.BUILDER_CONFIGS
         if not isinstance(declared, Iterable) or isinstance(declared, (str, Mapping)):
-            raise ConfigurationError(f"BUILDER_CONFIGS of {_named(owner)} is {declared!r}. Give a list of BuilderConfigs.")
+            raise ConfigurationError(f"BUILDER_CONFIGS of {_named(owner)} is {declared!r}. Use a list of BuilderConfigs.")
         listed = list(declared)
         for config in listed:
             if not isinstance(getattr(config, "name", None), str):
-                raise ConfigurationError(f"BUILDER_CONFIGS of {_named(owner)} holds {config!r}. Give a list of BuilderConfigs.")
+                raise ConfigurationError(f"BUILDER_CONFIGS of {_named(owner)} contains {config!r}. Use a list of configs.")
         configs = {config.name: config for config in listed}
         if len(configs) < len(listed):
             names = [config.name for config in listed]
             twice = next(name for name in names if names.count(name) > 1)
             raise ConfigurationError(
-                f"BUILDER_CONFIGS of {_named(owner)} has two configs called {twice!r}. Give each config a name of its own."
+                f"BUILDER_CONFIGS of {_named(owner)} has two configs named {twice!r}. Use a different name for each config."
             )
         return configs
 
 
 def _named(cls: type, *hooks: str) -> str:
-    """A class with the place of a hook of it, for messages."""
-    from datasets_core.building.failures import hook_place  # here and below: what reading does without
+    """Return the name of a class with the location of one of its hooks, for messages."""
+    from datasets_core.building.failures import hook_place  # here and below: not needed for reading
 
     place = hook_place(cls, *hooks, "_info", "_split_generators")
     return f"{cls.__name__} ({place})" if place else cls.__name__
 
 
-class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, so that authors may put ABC before it
-    """Base of builders.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and write the hooks.
+class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class, so that authors may put ABC before it
+    """Base class of builders.  Derive from `GeneratorBasedBuilder` or `ArrowBasedBuilder` and implement the hooks.
 
     Args:
         cache_dir: folder of finished datasets; default: the setting.
@@ -96,21 +96,21 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         base_path: base of relative paths of `download`.
         info: recorded metadata (card, `dataset_infos.json`): fills in missing fields, and is compared with a build.
         features: the features to store.
-        token: for the Hub.
+        token: access token for the Hub.
         repo_id: the repository on the Hub, if any.
         data_files: the user's files.
         data_dir: folder of the user's files.
-        storage_options: for fsspec.
+        storage_options: options for fsspec file systems.
         writer_batch_size: maximum number of rows encoded together.
         config_id: name of the config's folder instead of the computed one.
-        version: a version that the builder lists, or a pattern such as `1.*.*`, which takes the highest match;
-            "experimental_latest" for the highest of all, None for the canonical one.
+        version: a version listed by the builder, or a pattern such as `1.*.*` for the highest match;
+            "experimental_latest" for the highest version, None for the canonical one.
         config_kwargs: options of the config.
 
     Raises:
-        UnknownConfigError: no config of that name, or several without a default.
+        UnknownConfigError: there is no config of that name, or there are several without a default.
         UnknownVersionError: no listed version fits.
-        UnknownOptionError: an option that the config does not have.
+        UnknownOptionError: the config does not have an option.
 
     >>> import tempfile
     >>> from datasets_core import load_dataset_builder
@@ -129,33 +129,33 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
     DEFAULT_WRITER_BATCH_SIZE: ClassVar[int | None] = None
 
     name: str = ""
-    """The name of the format, declared by a class with `is_format`; an instance has the name of any builder."""
+    """The name of the format, declared by a class with `is_format`; an instance has the name of its builder."""
     is_format: ClassVar[bool] = False
-    """True for a reader of data files of one format: its streams have byte marks and file names, and resume in the middle of a
-    file.  Each class declares it itself: what derives from a format is a dataset, unless it says `is_format = True` too."""
+    """True for a reader of data files of one format: its streams have file names, and resume in the middle of a
+    file.  Not inherited: a subclass of a format is a dataset, unless it also declares `is_format = True`."""
     cache_version: ClassVar[str | None] = None
-    """Stands for the code of a format in the cache key of its builds, instead of the hash of its source file.  Change it when
-    the same options and files give other rows.  A text of 32 hexadecimal digits is the key itself: such are the hashes of
-    source files, so that caches from before the declaration are found.  Each class declares it itself, like `is_format`."""
+    """Replaces the hash of the source file of a format in the cache key of its builds.  Change it when
+    the same options and files give different rows.  A text of 32 hexadecimal digits is used as the key itself, like hashes of
+    source files, so that earlier caches are found.  Not inherited, like `is_format`."""
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
     reads_files: ClassVar[bool] = True
-    """True if the user names data files, where it is a format."""
+    """True for a format if the user passes data files."""
     shuffle_on_write: ClassVar[bool] = False
-    """Rows are written in the order of the hash of (split, key), which no order of the source changes; else as they come."""
+    """Rows are written in the order of the hash of (split, key), or, if False, in source order."""
     is_of_old_datasets: ClassVar[bool] = False
-    """True if it was written for Hugging Face `datasets` 1 to 3: values that do not fit, and records, count as there."""
+    """True if it was written for Hugging Face `datasets` 1 to 3, whose rules for values and records then apply."""
     is_confined: ClassVar[bool] = False
-    """True if its code runs in a process that is denied all but its own files."""
+    """True if its code runs in the sandbox."""
     commit_sha: str | None = None
-    """The commit of its repository that was resolved, where it comes from the Hub."""
+    """The resolved commit of its repository on the Hub, if any."""
     hub_reference: HubReference | None = None
-    """The request to the Hub, so that the build is found again while the Hub cannot be reached."""
+    """The request to the Hub, so that the build is found while the Hub cannot be reached."""
     script_digest: str | None = None
-    """sha256 of the script and of the modules beside it, wherever they are; None if it was not read as a script."""
+    """sha256 of the script and of the modules next to it, anywhere; None if it was not read as a script."""
     locked_checksums: Mapping[str, RegisteredFile] = MappingProxyType({})
-    """The lock's record of each URL: compared as if it was registered."""
+    """The lock's record of each URL: compared like a registered checksum."""
     is_stopped_by_timer: ClassVar[bool] = True
-    """True if the author's code runs in this process, where only a timer stops it; else the builder keeps a deadline itself."""
+    """True if the author's code runs in this process, where only a timer can stop it; else the builder enforces deadlines."""
     rereads: bool = False
     merge_columns: bool = False
     read_schema: pa.Schema | None = None
@@ -192,7 +192,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
         if data_files is not None:
             config_kwargs["data_files"] = self._resolved(data_files, self.base_path)
-        features = copy.deepcopy(features)  # the caller may change them while the builder is in use
+        features = copy.deepcopy(features)  # a copy, since the caller may change them later
         if data_dir is not None:
             config_kwargs["data_dir"] = os.fspath(data_dir)
         if features is not None and "features" in option_names(self.BUILDER_CONFIG_CLASS):
@@ -209,7 +209,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         described: Any = self._info()
         if not isinstance(described, DatasetInfo):
             raise ConfigurationError(
-                f"_info of {_named(type(self), '_info')} returns {described!r} ({type(described).__name__}). "
+                f"_info of {_named(type(self), '_info')} returned {described!r} ({type(described).__name__}). "
                 "Return a DatasetInfo."
             )
         self.info = self.recorded.copy().update(described)
@@ -236,30 +236,30 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         )
         self.info.files_origin = self._file_origin
 
-    # -- what an author writes -----------------------------------------------------------------------------------------
+    # -- hooks of the author -------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
     def _info(self) -> DatasetInfo:
-        """The description of the dataset."""
+        """Return the description of the dataset."""
 
     @abc.abstractmethod
     def _split_generators(self, dl_manager: Any) -> Iterable[SplitGenerator]:
-        """Download what is needed, and name the splits."""
+        """Download files, and return the splits."""
 
     @property
     def manual_download_instructions(self) -> str | None:
-        """Instructions for files that the user has to fetch by hand; None if there are none."""
+        """Instructions for files that must be downloaded manually; None if there are none."""
         return None
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- identity ------------------------------------------------------------------------------------------------------
 
     @property
     def version(self) -> Version:
-        """The version that was picked."""
+        """The selected version."""
         return self._version
 
     def _says_nothing_of_versions(self) -> bool:
-        """True if neither class nor config names a version, as for all formats: there is one, and it is not blocked."""
+        """Return True if neither class nor config has a version, as for formats."""
         cls, config = type(self), self.config
         is_silent = cls.VERSION is None and cls.RELEASE_NOTES is None and cls.BLOCKED_VERSIONS is None
         return (
@@ -286,7 +286,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
     @classmethod
     def class_name(cls) -> str:
-        """The name of the builder: that of its module, or in a notebook that of its class."""
+        """Return the name of the builder: that of its module, or in a notebook that of its class."""
         return builder_name(cls)
 
     @property
@@ -305,26 +305,26 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
 
     @property
     def label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset in messages."""
         owner = f"{self.repo_id.split('/')[0]}/" if self.repo_id and "/" in self.repo_id else ""
         config = f"/{self.config.name}" if self.config.name != "default" else ""
         return f"{owner}{self.dataset_name}{config}"
 
     @property
     def checksums_path(self) -> str | None:
-        """Path of the `checksums.tsv` beside the script; None for a builder without one."""
+        """Path of the `checksums.tsv` next to the script; None for a builder without one."""
         return checksums_path(type(self))
 
     @classmethod
     def get_imported_module_dir(cls) -> str:
-        """The folder of the file that defines this class."""
+        """Return the folder of the file that defines this class."""
         return os.path.dirname(source_file(cls) or "")
 
     def _own_folders(self) -> Iterator[str]:
         return own_folders(self)
 
     def with_schema(self, schema: pa.Schema) -> DatasetBuilder:
-        """A copy that reads with `schema`."""
+        """Return a copy that reads with `schema`."""
         changed = copy.copy(self)
         changed.read_schema = schema
         return changed
@@ -334,7 +334,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         return self
 
     def shown_info(self) -> DatasetInfo:
-        """A copy of the info, for a dataset of its rows."""
+        """Return a copy of the info, for a dataset of its rows."""
         return self.info.copy()
 
     def split_generators(self, dl_manager: Any) -> Any:
@@ -342,45 +342,45 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         return self._split_generators(dl_manager)
 
     def has_source(self, path: str) -> bool:
-        """True if a local file that the arguments of a split name may be looked into: any, where the author is trusted."""
+        """True if a local file among the arguments of a split may be read: any file, if the author is trusted."""
         return True
 
     @abc.abstractmethod
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Pairs of key and row (or table)."""
+        """Return pairs of key and row (or table)."""
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
-        """The rows of a part of a split, encoded: what a job writes.
+        """Return the rows of a part of a split, encoded for a job.
 
         Args:
             job: the part.
-            first: takes the first key, or holds it when the rows are made again.
-            copies: every row is copied as it comes.
+            first: receives the first key, or has it when the rows are generated again.
+            copies: True to copy every row.
         """
         from datasets_core.building.write.generate import encoded_rows
 
         return encoded_rows(self, job, first=first, copies=copies)
 
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, object]:
-        """The keys and tables of a part of a split: what a job writes."""
+        """Return the keys and tables of a part of a split for a job."""
         from datasets_core.building.write.generate import made_tables
 
         return made_tables(self, job)
 
     def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
-        """`FILE, line N` of what yielded a row, as well as that is known, for messages."""
+        """Return `FILE, line N` of the code that yielded a row, as far as known, for messages."""
         from datasets_core.building.failures import row_place
 
         return row_place(self, job, row, key)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-        """The type in which a reader of text (`rereads`) reads a column that is `a` here and `b` there; None means as text."""
+        """Return the common type of a column that is `a` in one job and `b` in another (`rereads`); None means text."""
         return merge_types(a, b)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({self.label}, version {self.version})"
 
-    # -- the verbs -----------------------------------------------------------------------------------------------------
+    # -- public methods ------------------------------------------------------------------------------------------------
 
     def download_and_prepare(
         self,
@@ -404,39 +404,39 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         timeout: float | Deadline | None = None,
         **download_and_prepare_kwargs: Any,
     ) -> None:
-        """Build the dataset, unless it exists already.
+        """Build the dataset unless it already exists.
 
         Args:
-            output_dir: folder or URL; default: in the cache.
-            download_config: how to download.
-            download_mode: what to reuse.
-            verification_mode: how much to check.
+            output_dir: folder or URL of the result; default: a folder in the cache.
+            download_config: options of downloads.
+            download_mode: which results of earlier runs to reuse.
+            verification_mode: which checks to perform.
             dl_manager: an object with the methods of `DownloadManager`; default: a new one.
             base_path: base of relative paths of `download`.
             file_format: "arrow" or "parquet".
-            max_shard_size: bytes, or a text as "500MB".
+            max_shard_size: maximum size of a shard in bytes, or as a string such as "500MB".
             num_proc: number of worker processes.
-            storage_options: for fsspec, of `output_dir`.
-            engine: runs the jobs: a name or an `Engine`.
-            num_shards: write exactly so many shards of each split, the i-th ending at row `round(rows * i / num_shards)`.
-            disable_shuffling: with `shuffle_on_write`, write the rows by key if all keys are integers, else in the order of the
-                source.  Such a build, or one of fewer rows, has a folder of its own in the cache.
-            max_examples_per_split: build only the first so many rows of each split.
-            register_checksums: write size and sha256 of each downloaded URL into the `checksums.tsv` beside the script,
+            storage_options: options of the file system of `output_dir`.
+            engine: a name or an `Engine`, which runs the jobs.
+            num_shards: exact number of shards of each split; the i-th ends at row `round(rows * i / num_shards)`.
+            disable_shuffling: with `shuffle_on_write`, write rows by key if all keys are integers, else in the order of the
+                source.  Such a build, or one with fewer rows, has a separate folder in the cache.
+            max_examples_per_split: maximum number of rows of each split.
+            register_checksums: write size and sha256 of each downloaded URL into the `checksums.tsv` next to the script,
                 instead of comparing them with it.
-            force_checksums_validation: each URL must be registered there.
-            check_version: refuse a version that is too small a change: a new column is a minor change, other rows are a
-                major one.  The rows are compared with those of the same version and of the highest one below that exist
-                in `output_dir` itself, in the folders beside it, or in the cache; the log says if there are none.
+            force_checksums_validation: True to require a registered checksum for each URL.
+            check_version: refuse a version that does not reflect the changes: a new column is a minor change, other rows are a
+                major one.  The rows are compared with existing builds of the same version and of the highest one below
+                in `output_dir` itself, in the folders next to it, or in the cache; the log says if there are none.
             timeout: seconds after which the author's code is stopped; None sets no limit.  It takes the main
-                thread, where only code in C that never returns cannot be stopped; worker processes (`num_proc`) are killed.
-            download_and_prepare_kwargs: `ignore_verifications=True` (old for no_checks); other old names have no effect.
+                thread, where only C code that never returns cannot be stopped; worker processes (`num_proc`) are killed.
+            download_and_prepare_kwargs: `ignore_verifications=True` (now no_checks); other old names have no effect.
 
         Raises:
             ScriptTimeoutError: the code did not finish within `timeout`.
-            WrongVersionError: `check_version`, and the version is too small a change.
+            WrongVersionError: with `check_version`, if the version does not reflect the changes.
             UnpreparableVersionError: neither the canonical version nor the highest, and not built before.
-            DatasetsCoreError: a subclass for the failure.
+            DatasetsCoreError: another failure, as a subclass.
         """
         if self._versions is not NO_VERSIONS:
             self._check_blocked()
@@ -481,12 +481,12 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             remember(self._cache_dir_root, self.hub_reference, self.config.name, self._output_dir)
 
     def look_at_built(self) -> None:
-        """Copy splits and sizes of the dataset in `cache_dir` into `info`, if it is this very dataset."""
+        """Copy splits and sizes of the dataset in `cache_dir` into `info`, if it is the same dataset."""
         try:
             known = not self.is_preparable
             manifest = self._take_prepared() if known else read_manifest(self._output_dir, self._output_storage_options)
         except (ManifestError, ConfigurationError, UnpreparableVersionError):
-            return  # the next build says so, and builds anew
+            return  # the next build reports the error, and builds again
         if manifest is not None and (known or manifest.identity in ("", dataset_identity(self))):
             self._take_sizes(manifest)
 
@@ -504,23 +504,23 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         """Return the rows as streams, generated by the author's code while they are read; nothing is built or stored.
 
         Rows and their order are those of a build; keys are not compared.  Each URL that the code downloads is a `RemoteFile`,
-        which is fetched when it is opened.  The number of rows is known only at the end: slices by percent or
+        which is fetched when it is opened.  The number of rows is only known at the end: slices by percent or
         from the end need the recorded number of rows, or one complete read of the files.
 
-        For JSON, csv and text, row positions are recorded while they are read: a saved state resumes by one request near its
+        For JSON, CSV and text, row positions are recorded while they are read: a saved state resumes with one request near its
         row, and slices and `skip` jump to rows that were read before, in this process or another.  Compressed files are
         decompressed again from their beginning, without parsing; archives, and formats without blocks, are read again.
 
         Args:
-            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for an `IterableDatasetDict`.
-            base_path: what relative paths of `download` are relative to.
+            split: name, expression, `ReadInstruction`, or a list, tuple or dict of these; None for an `IterableDatasetDict`.
+            base_path: base of relative paths of `download`.
             download_config, download_mode, verification_mode, force_checksums_validation: see `download_and_prepare`.
-            timeout: seconds for the author's code to yield the next rows, or to return its splits.
+            timeout: time limit in seconds for the author's code to yield the next rows, or to return its splits.
 
         Raises:
             UnknownSplitError: the split does not exist.
-            ConfigurationError: a slice that needs the number of rows while that is not known.
-            DatasetGenerationError: the author's code failed to return its splits.
+            ConfigurationError: a slice needs the number of rows, which is not known.
+            DatasetGenerationError: the author's code failed while returning its splits.
 
         >>> import tempfile
         >>> from datasets_core import load_dataset_builder
@@ -530,7 +530,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
         ...     list(load_dataset_builder("parquet", data_files=path).as_streaming_dataset("train"))
         [{'a': 1}, {'a': 2}]
         """
-        from datasets_core.building.live import streamed_splits  # 10 ms that a build does without
+        from datasets_core.building.live import streamed_splits  # takes 10 ms; a build does not need it
 
         if self._versions is not NO_VERSIONS:
             self._check_blocked()
@@ -580,7 +580,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # no base of its own, s
             if name not in known and name == self.DEFAULT_CONFIG_NAME:
                 names = ", ".join(map(repr, list(known)[:20]))
                 raise ConfigurationError(
-                    f"DEFAULT_CONFIG_NAME of {_named(type(self))} is {name!r}, which is not a config. Name one of {names}."
+                    f"DEFAULT_CONFIG_NAME of {_named(type(self))} is {name!r}, which is not a config. Use one of {names}."
                 )
             if name not in known:
                 raise UnknownConfigError(name, dataset=self.dataset_name, known=known)
@@ -628,7 +628,7 @@ class GeneratorBasedBuilder(DatasetBuilder):
 
     @abc.abstractmethod
     def _generate_examples(self, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, dict[str, Any]]]:
-        """Pairs of a key, unique in the split, and a row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+        """Return pairs of a key, unique in the split, and a row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
@@ -639,9 +639,9 @@ class ArrowBasedBuilder(DatasetBuilder):
     """A builder whose hook yields Arrow tables.
 
     Attributes:
-        merge_columns: files may have different columns; what is missing is null.
-        rereads: a wider schema needs the text again: see `Replay`.
-        read_schema: the schema to read with, once it is known.
+        merge_columns: True if files may have different columns; missing values are null.
+        rereads: True if a wider schema requires reading the text again; see `Replay`.
+        read_schema: the schema to read with, if known.
 
     >>> import tempfile
     >>> from datasets_core import DatasetInfo, SplitGenerator
@@ -663,7 +663,7 @@ class ArrowBasedBuilder(DatasetBuilder):
 
     @abc.abstractmethod
     def _generate_tables(self, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, pa.Table]]:
-        """Pairs of a key and a table.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+        """Return pairs of a key and a table.  Called with the `gen_kwargs` of a `SplitGenerator`."""
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """See `DatasetBuilder.generate`."""
@@ -677,13 +677,13 @@ def _iterator(made: Any, builder: DatasetBuilder, hook: str) -> Iterator[tuple[A
 
     place = hook_place(type(builder), hook)
     named = f"{hook} of {builder.label}{f' ({place})' if place else ''}"
-    raise ConfigurationError(f"{named} returns {made!r}. Yield pairs, or return an iterable of them.")
+    raise ConfigurationError(f"{named} returned {made!r}. Yield pairs, or return an iterable of pairs.")
 
 
 def _snake_case(name: str) -> str:
     if name.islower():
         return name
-    from datasets_core.meta.reference import camelcase_to_snakecase  # 1 ms that formats do without
+    from datasets_core.meta.reference import camelcase_to_snakecase  # takes 1 ms; formats do not need it
 
     return camelcase_to_snakecase(name)
 

@@ -1,4 +1,4 @@
-"""`Built`: reads a finished dataset in a folder, as tables or file streams, and pushes it to the Hub."""
+"""`Built`: reads a prepared dataset from a folder, as tables or file streams, and pushes it to the Hub."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class Built:
-    """Builder part that reads a finished dataset."""
+    """Base class of builders that reads a prepared dataset."""
 
     info: DatasetInfo
     config: Any
@@ -61,16 +61,16 @@ class Built:
     _manifest: Manifest | None
     _file_origin: BuilderFiles = BuilderFiles()
     is_read_only: ClassVar[bool] = False
-    """True if the builder opens a folder that another program may have prepared, whose description is compared with its shards
-    at once, and builds nothing."""
+    """True if the builder opens a folder that another program may have prepared, whose metadata is compared with its shards
+    immediately; it does not build."""
 
     @property
     def label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset in messages."""
         raise NotImplementedError
 
     def _own_folders(self) -> Iterable[str]:
-        """The folders of the dataset, below which paths among its values may be opened."""
+        """Return the folders of the dataset, below which paths among its values may be opened."""
         raise NotImplementedError
 
     def as_dataset(
@@ -88,18 +88,18 @@ class Built:
         only with `interleave_cycle_length=1`; then, as without these arguments, `.skip(x).take(y)` gives the rows `[x:x+y]`.
 
         Args:
-            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
+            split: name, expression, `ReadInstruction`, or a list, tuple or dict of these; None for a dict of all splits.
             in_memory: True to read the rows instead of mapping them; None does so below the setting `max_memory_bytes`.
-            shuffle_files: True to read the files in random order; each iteration of the stream is another epoch.
-            read_config: order of the files; None with `shuffle_files=True` is `ReadConfig()`.
+            shuffle_files: True to read the files in random order; each iteration of the stream is a new epoch.
+            read_config: read order of the files; None with `shuffle_files=True` means `ReadConfig()`.
 
         Raises:
-            DatasetNotFoundError: it was not built.
+            DatasetNotFoundError: the dataset was not built.
             UnknownSplitError: the split does not exist.
-            EmptySplitError: a stream of a split without rows.
+            EmptySplitError: a stream of an empty split was requested.
             ConfigurationError: the read config does not fit the dataset.
-            DamagedShardError: a needed shard is truncated or altered.
-            ManifestError: the recorded metadata do not fit the shards.
+            DamagedShardError: a required shard is truncated or altered.
+            ManifestError: the recorded metadata does not match the shards.
         """
         manifest = self._built()
         if not shuffle_files and read_config is None:
@@ -135,7 +135,7 @@ class Built:
 
         spec = split if isinstance(split, str) else split.to_spec()
         path = join(self._output_dir, MANIFEST_NAME)
-        lineage = Lineage("build", (shards, str(spec)))  # hashed on first use: 5 ms for 1,000 shards
+        lineage = Lineage("build", (shards, str(spec)))  # hashed on first use, which takes 5 ms for 1,000 shards
         paths = paths_below(self._own_folders())
         dataset = _fitting(path, lambda: Dataset._opened(rows, manifest.info, split, lineage, paths))
         if not rows.has_schema:
@@ -149,13 +149,13 @@ class Built:
         for name in names.values():
             if os.path.basename(name) != name:
                 raise ConfigurationError(
-                    f"_post_processing_resources of {self.label} names the file {name!r}. Give names without folders."
+                    f"_post_processing_resources of {self.label} has the file name {name!r}. Use names without folders."
                 )
         found = self._post_process(dataset, {key: join(self._output_dir, name) for key, name in names.items()})
         return dataset if found is None else found
 
     def _post_process(self, dataset: Dataset, resources_paths: Mapping[str, str]) -> Dataset | None:
-        """Hook of the author for each dataset that is read; None leaves it unchanged.
+        """Hook that authors may define to change each dataset that is read; returning None leaves it unchanged.
 
         Args:
             dataset: the dataset of a split, or of a part of one.
@@ -164,7 +164,7 @@ class Built:
         return None
 
     def _post_processing_resources(self, split: Any) -> dict[str, str]:
-        """Return names of files that `_post_process` stores beside the dataset.
+        """Return names of files that `_post_process` stores next to the dataset.
 
         Args:
             split: the split.
@@ -205,22 +205,22 @@ def _fitting(path: str, make: Callable[[], T]) -> T:
     """Return the result of `make` for the features of a manifest and its shards.
 
     Raises:
-        ManifestError: the features do not fit the shards.
+        ManifestError: the features do not match the shards.
     """
     try:
         return make()
     except CastError as error:
-        raise ManifestError(path, f"its features do not fit the shards: {error}", advice="Build the dataset again") from error
+        raise ManifestError(path, f"its features do not match the shards: {error}", advice="Build the dataset again") from error
 
 
 def _by_split(datasets: dict[str, Dataset]) -> DatasetDict:
-    from datasets_core.dataset.dataset_dict import DatasetDict  # 5 ms that one split does without
+    from datasets_core.dataset.dataset_dict import DatasetDict  # takes 5 ms; one split does not need it
 
     return DatasetDict(datasets)
 
 
 def _streams(streams: dict[str, IterableDataset]) -> dict[str, IterableDataset]:
-    from datasets_core.stream.iterable_dict import IterableDatasetDict  # 5 ms that rows by number do without
+    from datasets_core.stream.iterable_dict import IterableDatasetDict  # takes 5 ms; rows by number do not need it
 
     return IterableDatasetDict(streams)
 
@@ -231,15 +231,15 @@ def _checked(config: Any) -> ReadConfig:
     if config is None:
         return ReadConfig()
     if not isinstance(config, ReadConfig):
-        raise ArgumentTypeError(f"read_config={config!r} is not a ReadConfig. Give one.")
+        raise ArgumentTypeError(f"read_config={config!r} is not a ReadConfig. Pass a ReadConfig.")
     return config
 
 
-# Built datasets, pushed to the Hub from their files.
+# Pushes of built datasets to the Hub, from their files.
 
 
 class BuiltPushing(Built):
-    """A built dataset and the repository that it is pushed to."""
+    """A built dataset that can be pushed to a repository."""
 
     def _push(self, *, config_name: str | None, **options: Any) -> CommitInfo:
         splits: DatasetDict = self.as_dataset(in_memory=False)
@@ -273,7 +273,7 @@ class BuiltPushing(Built):
             num_shards: number of files of each split; splits without one get the number from `max_shard_size`.
 
         Raises:
-            DatasetNotFoundError: it was not built: `download_and_prepare` was not called.
+            DatasetNotFoundError: the dataset was not built with `download_and_prepare`.
             ConfigurationError, PushError, HubError: as for `DatasetDict.push_to_hub`, which documents the other arguments.
         """
 
@@ -285,10 +285,10 @@ class Files(NamedTuple):
     """The files of a finished dataset.
 
     Attributes:
-        dataset: as messages name it.
-        manifest: what there is.
-        opened: the rows of ranges as a table.
-        paths: which paths among the values may be opened.
+        dataset: name of the dataset in messages.
+        manifest: the manifest of the dataset.
+        opened: returns the rows of ranges as a table.
+        paths: the paths among values that are allowed to be opened.
     """
 
     dataset: str
@@ -304,7 +304,7 @@ def file_stream(files: Files, split: str | ReadInstruction, config: ReadConfig, 
         files: the files of the rows.
         split: the expression.
         config: read order of the files.
-        shuffles: True to read the files in random order, another one in each epoch.
+        shuffles: True to read the files in random order, different in each epoch.
 
     Raises:
         EmptySplitError: the expression has no rows.
@@ -328,7 +328,7 @@ def file_stream(files: Files, split: str | ReadInstruction, config: ReadConfig, 
     columns = files.manifest.info.features or Features.from_arrow_schema(table.schema)
     for name in config.id_columns:
         if name in columns:
-            raise ConfigurationError(f"{files.dataset} has a column {name!r} already, and the ids of rows would be another.")
+            raise ConfigurationError(f"{files.dataset} already has a column {name!r}, the name of the row ids.")
     order = _order(config, cycle, shuffles)
     used = tuple(shard for split in dict.fromkeys(found.split for found in ranges) for shard in shards[split])
     identity = _Identity(
@@ -349,9 +349,9 @@ def _cycle(files: Files, config: ReadConfig, shuffles: bool) -> int:
     cycle = config.cycle_length(is_ordered=is_ordered)
     if is_ordered and (shuffles or cycle != 1):
         asked = "shuffle_files=True" if shuffles else f"interleave_cycle_length={cycle}"
-        text = f"{files.dataset} was written in an order that is to be kept (disable_shuffling), and {asked} does not keep it."
+        text = f"{files.dataset} was written in a fixed order (disable_shuffling), which {asked} does not keep."
         if config.enable_ordering_guard:
-            raise ConfigurationError(f"{text} Leave that out, or give ReadConfig(enable_ordering_guard=False).")
+            raise ConfigurationError(f"{text} Omit it, or pass ReadConfig(enable_ordering_guard=False).")
         warnings.warn(text, stacklevel=2)
     return cycle
 
@@ -368,7 +368,7 @@ def _order(config: ReadConfig, cycle: int, shuffles: bool) -> Order:
 
 
 class _Identity(NamedTuple):
-    """What is read, and in which order; a value, so that it is hashed only when somebody asks."""
+    """The files that are read and their order, as a value that is hashed on request."""
 
     dataset: str
     shards: tuple[ShardRecord, ...]
@@ -396,7 +396,7 @@ class _Identity(NamedTuple):
             f"repeat_filenames={order.is_endless}",
             *(f"{field}={column in self.id_columns}" for field, column in ID_COLUMNS.items()),
         ]
-        chosen = "as a sort function or input_context chose them" if self.read != self.named else "in their order"
+        chosen = "as chosen by a sort function or input_context" if self.read != self.named else "in their order"
         parts = [
             ["dataset", f"{self.dataset} with {sum(shard.rows for shard in self.shards)} rows", self._content()],
             ["split", self.split, _digest(self.named)],
@@ -412,5 +412,5 @@ class _Identity(NamedTuple):
 
 
 def _digest(values: Iterable[tuple[Any, ...]]) -> str:
-    # as plain tuples: named ones take ten times as long to be written
+    # as plain tuples, since named tuples take ten times as long to write
     return hashlib.blake2b("\n".join(map(repr, map(tuple, values))).encode(), digest_size=8).hexdigest()

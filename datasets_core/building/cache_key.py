@@ -45,23 +45,23 @@ _MADE_BY_PYTHON = (".__module__", ".__dict__", ".__weakref__", ".__abstractmetho
 
 
 def keyed(code: str, info: DatasetInfo | None) -> str:
-    """The identity of the code, and of the features that are on record: others make other rows of the same files."""
+    """Return the identity of the code, and of the recorded features, which also determine the rows."""
     return code if info is None or info.features is None else fingerprint(code, info.features.to_dict())
 
 
 def is_format(cls: type) -> bool:
     """True for a class that declares itself a reader of data files of one format.
 
-    Only its own declaration counts: a script that derives from a format is a dataset.
+    Only its own declaration counts: a script that is a subclass of a format is a dataset.
     """
     return vars(cls).get("is_format") is True
 
 
 def builder_name(cls: type) -> str:
-    """The name of a builder: that of its format, script, or module; in a notebook that of its class."""
+    """Return the name of a builder: that of its format, script, or module; in a notebook that of its class."""
     if is_format(cls) and (name := vars(cls).get("name")):
         return str(name)
-    from datasets_core.meta.reference import camelcase_to_snakecase  # 1 ms that formats do without
+    from datasets_core.meta.reference import camelcase_to_snakecase  # takes 1 ms; formats do not need it
 
     path = getattr(getattr(getattr(cls, "script", None), "script", None), "path", None)
     if getattr(cls, "is_of_old_datasets", False) and isinstance(path, str):  # hyphens of a file stay in the name
@@ -76,7 +76,7 @@ def source_file(cls: type) -> str | None:
 
 
 def checksums_path(cls: type) -> str | None:
-    """Path of the `checksums.tsv` of a builder: beside the file that defines its class; None without one.
+    """Path of the `checksums.tsv` of a builder: next to the file that defines its class; None without one.
 
     Formats have none: the files they read belong to the user.
     """
@@ -89,9 +89,9 @@ def checksums_path(cls: type) -> str | None:
 
 
 def code_hash(cls: type) -> str:
-    """Identity of the rows that a class makes of the same input: part of the cache key of a build.
+    """Return the identity of the rows that a class generates from the same input: part of the cache key of a build.
 
-    A format is identified by its `cache_version`, whatever its source and location.  Any other class is identified
+    A format is identified by its `cache_version`, independent of its source and location.  Any other class is identified
     by its name and the file that defines it.
 
     A class of a notebook, of standard input or of `exec` has no file: its methods count, and the globals they use.
@@ -106,7 +106,7 @@ def code_hash(cls: type) -> str:
         try:
             return Hasher.hash(_own_code(cls))
         except UnhashableError as error:
-            logger.warning("%s is built anew each time, since its code cannot be told from other code: %s", cls.__name__, error)
+            logger.warning("%s is rebuilt each time, since its code cannot be identified: %s", cls.__name__, error)
             return os.urandom(16).hex()
     status = os.stat(path)
     source = _file_hash(path, status.st_mtime_ns, status.st_size)
@@ -134,7 +134,7 @@ class BuilderFiles:
     """The files of one builder's dataset, before and after it is built.
 
     Args:
-        format: the format of the data files, if the rows are the content of the files, read by a builder of this library.
+        format: the format of the data files, if a builder of this library reads the rows from the files.
         options: options of the config given by the user.
         data_files: the user's files.
         base: the folder or URL of the dataset; None without one.
@@ -142,7 +142,7 @@ class BuilderFiles:
         features: its columns, if known beforehand.
 
     Attributes:
-        folder: of the finished dataset; None before it is built.
+        folder: folder of the finished dataset; None before the build.
         storage_options: for the file system of that folder.
     """
 
@@ -164,7 +164,7 @@ class BuilderFiles:
         self.storage_options: dict[str, Any] | None = None
 
     def __deepcopy__(self, memo: object) -> BuilderFiles:
-        return self  # nothing of it changes
+        return self  # nothing in it changes
 
     def built_in(self, folder: str, storage_options: dict[str, Any] | None) -> BuilderFiles:
         """Return the same files, for a dataset finished in `folder`."""
@@ -179,11 +179,11 @@ class BuilderFiles:
         return dataset_files(self, folder)
 
 
-_MOST_FILES = 10_000  # looked at among the arguments of a script
+_MOST_FILES = 10_000  # limit of strings checked among the arguments of a script
 
 
 def own_folders(builder: Builder) -> Iterator[str]:
-    """The folders of a builder's dataset, below which paths among its values may be opened."""
+    """Yield the folders of a builder's dataset, below which paths among its values may be opened."""
     data_files = builder.config.data_files
     if isinstance(data_files, DataFilesDict):
         heads = {os.path.dirname(path) for path in itertools.chain.from_iterable(data_files.values())}
@@ -191,9 +191,9 @@ def own_folders(builder: Builder) -> Iterator[str]:
     if builder.base_path and builder.base_path != os.getcwd():  # without a folder, the current one is the base
         yield builder.base_path
         if is_url(builder.base_path):
-            yield without_commit(builder.base_path)  # its rows may name files of their repository as it is by now
+            yield without_commit(builder.base_path)  # rows may refer to files of the current commit of their repository
     if builder.repo_id and builder.commit_sha:
-        from datasets_core.fetch.hub.cache import HubCache  # 3 ms that local datasets do without
+        from datasets_core.fetch.hub.cache import HubCache  # takes 3 ms; local datasets do not need it
 
         yield HubCache(settings().hub_cache_dir).folder(builder.repo_id)
     if builder.config.data_dir:
@@ -266,14 +266,14 @@ def _hashed(record: SourceRecord) -> SourceRecord:
 
 
 def stale_source(manifest: Manifest, data_files: Any, *, hashed: bool = False) -> str | None:
-    """A local source that is not what it was when the dataset was built; None where there is none.
+    """Return a local source that changed since the dataset was built; None if there is none.
 
-    Data files are not looked at: the name of the folder already holds their identity.  A source that is gone is not stale.
+    Data files are not checked, since the name of the folder contains their identity.  A removed source does not count.
 
     Args:
-        manifest: with the record of the sources.
-        data_files: those of the config.
-        hashed: the bytes are compared too where their sha256 is on record, those of data files among them.
+        manifest: manifest with the records of the sources.
+        data_files: data files of the config.
+        hashed: True to also compare recorded sha256 values, including those of data files.
     """
     named = {path for files in data_files.values() for path in files} if isinstance(data_files, DataFilesDict) else set()
     for record in manifest.sources:
@@ -291,7 +291,7 @@ def stale_source(manifest: Manifest, data_files: Any, *, hashed: bool = False) -
 
 
 def check_unchanged(sources: Iterable[SourceRecord]) -> None:
-    """See that what was read is what is on record.  A source that is gone was read to its end.
+    """Check that the sources did not change while they were read.  Removed sources are ignored.
 
     Raises:
         FileFormatError: a local file has another size or time than before it was read.
@@ -305,7 +305,7 @@ def check_unchanged(sources: Iterable[SourceRecord]) -> None:
             continue
         if (status.st_size, str(status.st_mtime_ns)) != (record.size, record.identity):
             reason = f"changed while it was read (from {record.size} to {status.st_size} bytes, or by its time)"
-            raise FileFormatError(record.path, reason, advice="Load the dataset again when nothing writes to that file")
+            raise FileFormatError(record.path, reason, advice="Load the dataset again when the file no longer changes")
 
 
 def _is_altered(record: SourceRecord) -> bool:
@@ -315,20 +315,20 @@ def _is_altered(record: SourceRecord) -> bool:
 
 
 def identity_of(parts: Any, *, but: Container[str] = ()) -> str | None:
-    """Return one text for `parts`, with the size and time of every local file among them; None without an identity.
+    """Return a text for `parts`, with the size and time of every local file among them; None without an identity.
 
     Args:
-        parts: any values.
-        but: files whose size and time are among the parts already.
+        parts: values of any type.
+        but: files whose size and time are already among the parts.
     """
     try:
         return Hasher.hash([parts, [f"{path} {size} {modified}" for path, size, modified in _local_files(parts, but=but)]])
     except (DatasetsCoreError, TypeError, ValueError, AttributeError):
-        return None  # without an identity nothing is taken over: the build is made from the start
+        return None  # without an identity, the build does not resume
 
 
 def _local_files(value: Any, *, but: Container[str] = ()) -> Iterator[tuple[str, int, int]]:
-    """Path, size and time of each local file that `value` names, looked at once."""
+    """Yield path, size and time of each local file in `value`."""
     seen: set[str] = set()
     count = 0
     for path in _possible_paths(value):
@@ -338,7 +338,7 @@ def _local_files(value: Any, *, but: Container[str] = ()) -> Iterator[tuple[str,
         try:
             status = os.stat(path)
         except (OSError, ValueError):
-            continue  # a text that is not a path of a file
+            continue  # a string that is not a path
         if stat.S_ISREG(status.st_mode):
             yield path, status.st_size, status.st_mtime_ns
             count += 1
@@ -362,12 +362,12 @@ def _possible_paths(value: Any) -> Iterator[str]:
                 yield item
 
 
-# The files of a dataset, as its builder and its build know them: data files with their splits, downloads, shards.
+# The files of a dataset for other tools: data files with their splits, downloads, shards.
 
 
 _ARROW_FILE, _ARROW_STREAM = TABLES[".arrow"], "application/vnd.apache.arrow.stream"
 _SHARDS = {"arrow": _ARROW_FILE, "parquet": TABLES[".parquet"]}
-# Options that do not change the rows and columns of the files, or that a description can express.
+# Options that do not change rows and columns, or that a description can express.
 _HARMLESS = {"data_files", "data_dir", "features", "columns", "sep", "delimiter", "batch_size", "chunksize", "name", "version"}
 _TYPED, _WRITTEN = ("parquet", "arrow"), ("csv", "json")
 _PACKED = (".zst", ".bz2", ".xz", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz")
@@ -451,7 +451,7 @@ def _data_files(origin: Origin, manifest: Manifest | None, folder: str | None) -
 
 
 def _names(paths: Iterable[str], bases: Sequence[str | None] = ()) -> dict[str, str]:
-    """Short names, each its own: the path in a repository, below a folder, or the end of a URL."""
+    """Return short unique names: the path in a repository or folder, or the end of a URL."""
     listed = list(paths)
     local = [os.path.abspath(path) for path in listed if not is_url(path)]
     below = ""
@@ -495,7 +495,7 @@ def _local(path: str, hub: HubPath | None) -> str | None:
 
 
 def _address(path: str, hub: HubPath | None) -> str | None:
-    """The URL of a file as every tool reads it; None for one of this machine."""
+    """Return the URL of a file in a form for other tools; None for a local file."""
     from datasets_core.fetch.hub.cache import HubCache
     from datasets_core.fetch.hub.client import Hub
 
@@ -506,7 +506,7 @@ def _address(path: str, hub: HubPath | None) -> str | None:
 
 
 def _encoding(origin: Origin, path: str, local: str | None) -> str:
-    """The media type of a file: by the format that it is read as, by its content where that leaves it open, by its name."""
+    """The media type of a file: by the format it is read as, else by its content or name."""
     plain = path.lower().removesuffix(".gz") if origin.format in _WRITTEN else path.lower()
     if "::" in path or plain.endswith(_PACKED) or origin.format not in (*_TYPED, *_WRITTEN):
         return media_type(path)
@@ -524,7 +524,7 @@ def _encoding(origin: Origin, path: str, local: str | None) -> str:
 
 
 def _json_kind(head: bytes) -> str:
-    """Return the media type of JSON: one array, an object a line, or unknown for other layouts."""
+    """Return the media type of JSON: one array, one object per line, or unknown for other layouts."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text.startswith(b"["):
         return TABLES[".json"]
@@ -536,7 +536,7 @@ def _json_kind(head: bytes) -> str:
 
 
 def _stand_as_columns(origin: Origin, found: Sequence[DatasetFile], features: Features | None) -> bool:
-    """True if the columns of the files are those of the rows, in a form that other tools read."""
+    """Return True if the files have the columns of the rows, in a form that other tools can read."""
     if origin.format not in (*_TYPED, *_WRITTEN) or not set(origin.options) <= _HARMLESS or not features:
         return False
     encodings = {file.encoding for file in found}
@@ -546,7 +546,7 @@ def _stand_as_columns(origin: Origin, found: Sequence[DatasetFile], features: Fe
 
 
 def _is_as_written(form: Any) -> bool:
-    """True if values of a text format are those of the column: names of classes, say, may be written for their numbers."""
+    """True if values in a text format equal those of the column: class labels, for example, may be names instead of numbers."""
     kind = form.get("_type") if isinstance(form, Mapping) else None
     if kind in ("List", "LargeList", "Sequence") and "feature" in form:
         return _is_as_written(form["feature"])
@@ -555,7 +555,7 @@ def _is_as_written(form: Any) -> bool:
     return all(map(_is_as_written, form.values()))
 
 
-# -- what was built, and fetched for it --------------------------------------------------------------------------------
+# -- built shards and downloads ------------------------------------------------------------------------------------
 
 
 def _shards(manifest: Manifest, place: str, folder: str | None) -> Iterator[DatasetFile]:

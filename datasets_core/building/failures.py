@@ -25,16 +25,16 @@ from datasets_core.errors import (
 )
 from datasets_core.optional import distribution, missing_package
 
-# Lines of an author's code: where a hook is defined, and which `yield` gave a row.
+# Locations in an author's code: the definition of a hook, and the `yield` of a row.
 
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_MOST_SECONDS = 5.0  # in which rows are made again to find a line
+_MOST_SECONDS = 5.0  # time limit in seconds for generating rows again to find a line
 _DELEGATES = frozenset(("SEND", "YIELD_FROM"))
 
 
 def hook_place(cls: type, *names: str) -> str | None:
-    """`FILE, line N`, where an author defined the first of the hooks that a class has; None where none did.
+    """`FILE, line N`, of the first hook defined by an author; None if there is none.
 
     >>> hook_place(dict, "_info") is None
     True
@@ -54,13 +54,13 @@ def row_place(
 ) -> str | None:
     """Return `FILE, line N` of the `yield` of a row; of the hook if that is unknown; None without an author.
 
-    If the code has several, its rows are generated again, for some seconds at most.
+    If the code has several, its rows are generated again, for at most a few seconds.
 
     Args:
         builder: the builder.
         job: the part of the split.
-        row: its number in the part.
-        key: its key.
+        row: number of the row in the part.
+        key: key of the row.
         generate: yields the author's own rows, if `builder.generate` changes them.
     """
     names = ("_generate_examples", "_generate_tables")
@@ -73,7 +73,7 @@ def row_place(
         return f"{code.co_filename}, line {lines[0]}"
     try:
         found = None if holds_once(job.gen_kwargs) else _line_of_row(generate or builder.generate, job, row, key)
-    except Exception:  # the author's code, in whichever state the first time has left what it reads
+    except Exception:  # the author's code may fail, since its inputs may have changed
         found = None
     if found is None and lines and code is not None:
         return f"{code.co_filename}, line {' or '.join(map(str, lines))}"
@@ -90,7 +90,7 @@ def _code_of(hook: Any) -> CodeType | None:
 
 
 def _yield_lines(code: CodeType) -> list[int] | None:
-    """The lines with a `yield`; None where there is none, or where it passes on what others yield."""
+    """Return the lines with a `yield`; None without one, or with `yield from`."""
     instructions = list(dis.get_instructions(code))
     if any(each.opname in _DELEGATES for each in instructions):
         return None
@@ -124,7 +124,7 @@ def yield_place(made: object) -> str | None:
     """
     if not isinstance(made, GeneratorType):
         return None
-    inner = made  # which lives as long as `made` does
+    inner = made  # which exists as long as `made` does
     while isinstance(inner.gi_yieldfrom, GeneratorType) and not inner.gi_yieldfrom.gi_code.co_filename.startswith(_LIBRARY):
         inner = inner.gi_yieldfrom
     frame = inner.gi_frame
@@ -132,29 +132,29 @@ def yield_place(made: object) -> str | None:
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    """True if two keys are of one row, as far as keys of their kind can tell."""
+    """Return True if two keys are of one row, as far as keys of their type can show."""
     return not isinstance(a, (int, str, bytes, tuple)) or bool(a == b)
 
 
-_LONGEST = 2000  # characters of an author's words: some print all that they read
-# What the library says of files, downloads and packages names the user's thing already.
+_LONGEST = 2000  # maximum length of an author's error message: some print all that they read
+# Errors of the library about files, downloads and packages already have the name that the user knows.
 _TOLD = (DatasetBuildError, DownloadError, VerificationError, MissingDependencyError, FileNotFoundDatasetsError)
 
 
 def fail_hook(error: BaseException, builder: object, deadline: Deadline | None, *, doing: str, label: str) -> None:
-    """Translate an exception of another hook of the author, such as `_split_generators`; return if it is not its failure.
+    """Translate an exception of another hook of the author, such as `_split_generators`; return for other failures.
 
     Args:
         error: the exception.
         builder: the builder.
-        deadline: of the hook.
+        deadline: deadline of the hook.
         doing: the purpose of the hook: "naming the splits".
         label: the dataset, for messages.
 
     Raises:
-        DatasetGenerationError: it failed.
+        DatasetGenerationError: the hook failed.
         MissingDependencyError: a package is not installed.
-        ScriptTimeoutError: it did not finish in time.
+        ScriptTimeoutError: the hook did not finish in time.
     """
     if isinstance(error, TimeUp):
         raise out_of_time(builder, deadline, error, doing) from None
@@ -163,13 +163,13 @@ def fail_hook(error: BaseException, builder: object, deadline: Deadline | None, 
     _check_package(error, builder, label)
     place = place_of(error, builder, "_split_generators")
     raise DatasetGenerationError(
-        f"{label} failed {doing}, {place}: {describe(error)}. Mend the code there, or the data that it reads."
+        f"{label} failed {doing}, {place}: {describe(error)}. Fix the code or the data that it reads."
     ).placed(place) from error
 
 
 def missed_manual_dir(error: TypeError) -> TypeError:
-    """The failure of code that made a path of `dl_manager.manual_dir`, which is None, with what to do."""
-    words = f"{error} (dl_manager.manual_dir is None; pass the folder of the files that you fetched yourself as data_dir=)"
+    """Return the error for code that used `dl_manager.manual_dir` as a path though it is None."""
+    words = f"{error} (dl_manager.manual_dir is None; pass the folder of manually downloaded files as data_dir=)"
     return TypeError(words).with_traceback(error.__traceback__)
 
 
@@ -181,19 +181,19 @@ def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any)
         builder: the builder.
         error: the exception.
         row: number of rows yielded before.
-        key: of the row before; None without one.
+        key: key of the previous row; None without one.
 
     Raises:
         MissingDependencyError: a package is not installed.
-        DatasetGenerationError: anything else.
+        DatasetGenerationError: any other failure.
     """
     _check_package(error, builder, builder.label)
-    reached = f"at row {row}" if key is None else f"at row {row}, behind key {shown(key)}"
+    reached = f"at row {row}" if key is None else f"at row {row}, after key {shown(key)}"
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
     place = place_of(error, builder, "_generate_examples", "_generate_tables")
     where = f"split {job.split!r}{part}, {place}"
     raise DatasetGenerationError(
-        f"{builder.label} failed {reached} of {where}: {describe(error)}. Mend the code there, or the data that it reads.",
+        f"{builder.label} failed {reached} of {where}: {describe(error)}. Fix the code or the data that it reads.",
         row=row,
     ).placed(place, split=job.split) from error
 
@@ -206,26 +206,26 @@ def _check_package(error: BaseException, builder: object, label: str) -> None:
 
 
 def is_failure(error: BaseException, builder: object) -> bool:
-    """True if an error is a failure of the author's code, and nothing that the library, the user or a caller says."""
+    """Return True if an error is a failure of the author's code, and not an error of the library, the user or a caller."""
     if isinstance(error, DatasetsCoreError):
         return not isinstance(error, _TOLD) and not _is_ours(builder) and _raised_by(error, builder)
     if isinstance(error, (Exception, SystemExit, GeneratorExit, BaseExceptionGroup)):
         return True
-    return not isinstance(error, KeyboardInterrupt) and _raised_by(error, builder)  # else that of a test runner, say
+    return not isinstance(error, KeyboardInterrupt) and _raised_by(error, builder)  # for example of a test runner
 
 
 def _raised_by(error: BaseException, builder: object) -> bool:
-    """True if a frame of the traceback is in the file of the author, or in one beside it."""
+    """Return True if a frame of the traceback is in the author's file, or in one next to it."""
     script = _file_of(builder)
     return script is not None and any(_is_beside(script, file) for file, _ in _frames(error))
 
 
 def describe(error: BaseException) -> str:
-    """An error as one phrase: its kind and its own words."""
+    """Return an error as one phrase: its type and message."""
     try:
         words = str(error).strip().rstrip(".")
-    except Exception:  # the author's own class
-        words = "its words cannot be shown"
+    except Exception:  # the author's own class may fail
+        words = "its message cannot be shown"
     words = words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …"
     if isinstance(error, BaseExceptionGroup):
         words = f"{words}: {'; '.join(map(describe, error.exceptions[:5]))}"
@@ -233,10 +233,10 @@ def describe(error: BaseException) -> str:
 
 
 def words_of(value: object) -> str:
-    """A value of an author as text, however its class was written."""
+    """Return a value of an author as text, even if its class is faulty."""
     try:
         return repr(value)
-    except Exception:  # the author's own class
+    except Exception:  # the author's own class may fail
         return f"a {type(value).__name__}"
 
 
@@ -247,10 +247,10 @@ def shown(value: object) -> str:
 
 
 def place_of(error: BaseException, builder: object, *hooks: str) -> str:
-    """Return `in FILE, line N`: the innermost frame in the author's file or beside it, else outside the library.
+    """Return `in FILE, line N`: the innermost frame in the author's file or next to it, else outside the library.
 
-    For a file beside it, with the line that called it; for an exception raised from another one, the place of the cause;
-    for one raised before the author's code ran, the place of the hook.
+    For a file next to it, with the line that called it; for an exception raised from another one, the place of the cause;
+    for one raised before the author's code ran, the location of the hook.
 
     Args:
         error: the exception.
@@ -265,10 +265,10 @@ def place_of(error: BaseException, builder: object, *hooks: str) -> str:
     found = _authors_place(frames, builder)
     is_authors = found is not None and _is_beside(script or "", found[0])
     hook = None if _is_ours(builder) or is_authors else hook_place(type(builder), *hooks)
-    if hook is not None:  # the call of it failed
+    if hook is not None:  # the call of the hook failed
         return f"in {hook}"
     if found is None:
-        return "in code without lines"
+        return "in code without line numbers"
     path, line = found
     called = [number for file, number in frames if file == script]
     if path != script and called and _is_beside(script or "", path):
@@ -302,15 +302,15 @@ def _is_beside(script: str, file: str) -> bool:
 def out_of_time(
     builder: object, deadline: Deadline | None, up: TimeUp, doing: str, *, split: str | None = None, row: int | None = None
 ) -> ScriptTimeoutError:
-    """The error for an author's code that was not done in time.
+    """Return the error for an author's code that did not finish in time.
 
     Args:
-        builder: whose code.
-        deadline: the time that it had.
-        up: where it was.
-        doing: what it did.
-        split: whose rows it made.
-        row: how many of them.
+        builder: the builder with the code.
+        deadline: its deadline.
+        up: the exception with its location.
+        doing: description of the activity.
+        split: the split whose rows were generated.
+        row: number of rows generated.
     """
     place = _authors_place(up.places[::-1], builder)
     path, line = place or (None, None)
@@ -320,7 +320,7 @@ def out_of_time(
 
 
 def _is_ours(builder: object) -> bool:
-    """True if the author is the library: a reader of a format."""
+    """Return True if the author is the library: a reader of a format."""
     return type(builder).__module__.startswith("datasets_core.")
 
 

@@ -1,8 +1,8 @@
 """Finished datasets below a folder, in the layout of the cache or of TensorFlow Datasets; comparison of versions.
 
 The cache has `<root>/<name>/<config id>/<version>/<key>`, a data folder `<root>/<name>/[<config>/]<version>`.  Empty,
-unfinished or damaged folders are skipped, and never hide a good one: if there are several candidates, each is checked
-as deep as `check_sound` does.
+unfinished or damaged folders are skipped, and never hide a valid one: if there are several candidates, each is checked
+by `check_sound`.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def prepared_manifest(
     """Return the manifest of the dataset in a folder; None without one.
 
     Args:
-        folder: local, or at a URL.
-        storage_options: for the URL.
+        folder: a local path or a URL.
+        storage_options: options for the file system of a URL.
         file_format: the format to read, if TensorFlow Datasets stored the rows in several.
 
     Raises:
-        ManifestError: its metadata cannot be understood.
+        ManifestError: its metadata is invalid.
         FileFormatError: its rows are in files of an unsupported format.
         DatasetDiskError: see `read_manifest`.
     """
@@ -68,7 +68,7 @@ def prepared_manifest(
 def tfds_manifest(
     folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
 ) -> RecordManifest | None:
-    """The manifest of a folder that TensorFlow Datasets prepared; None for any other. Args and errors: `prepared_manifest`."""
+    """Return the manifest of a folder prepared by TensorFlow Datasets; None for any other. See `prepared_manifest`."""
     from datasets_core.building.tfds_folders.description import parse_tfds_description
     from datasets_core.building.tfds_folders.folder import content
 
@@ -79,41 +79,41 @@ def tfds_manifest(
     if description is None or "splits" not in description.stored:
         return None
     from datasets_core.building.tfds_folders.folder import (
-        manifest_of,  # 100 ms, with pyarrow.compute, that all others do without
+        manifest_of,  # takes 100 ms, with pyarrow.compute; other folders do not need it
     )
 
     return manifest_of(folder, description, storage_options, file_format=file_format)
 
 
-# Soundness of a finished dataset: checked as deep as needed to choose among
+# Validity of a finished dataset: checked as deep as needed to choose among
 # several.
 
 
-_HASHED_BYTES = 64 << 20  # of a dataset: a larger one is hashed as far as it was written after its manifest
+_HASHED_BYTES = 64 << 20  # size in bytes: of a larger dataset only shards written after the manifest are hashed
 _ADVICE = "Build the dataset again, or delete that folder"
 
 
 def check_whole(folder: str, manifest: Manifest) -> None:
-    """See that the config has a name, and that every shard is there, with its size and its ends.
+    """Check that the name of the config is valid, and that every shard exists with its size, start and end.
 
     Remote shards are checked when they are opened.
 
     Raises:
-        ConfigurationError: no config can have that name.
-        DamagedShardError: a shard is missing, cut or altered.
+        ConfigurationError: the name of the config is invalid.
+        DamagedShardError: a shard is missing, truncated or altered.
     """
     from datasets_core.building.tfds_folders.folder import RecordManifest, check_there
 
     if manifest.info.config_name is not None:
         check_name(manifest.info.config_name)
-    if isinstance(manifest, RecordManifest):  # missing files raise errors when they are read: others can be
+    if isinstance(manifest, RecordManifest):  # missing files raise errors when they are read: others are readable
         check_there(folder, manifest)
     elif not files.is_url(folder):
         check_shards(folder, manifest.shards, manifest.file_format)
 
 
 def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, object] | None = None) -> None:
-    """Check that every row can be read, and has the described columns: for datasets that another one can replace.
+    """Check that every row can be read, and has the described columns; for datasets that another build can replace.
 
     Shards are hashed: all of a small dataset, of a large one those written after its manifest.  Every batch of every local
     Arrow shard is opened and checked.
@@ -121,25 +121,25 @@ def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, obje
     Raises:
         ConfigurationError, DamagedShardError: as `check_whole`, or a shard has other bytes or other batches.
         DamagedRecordError, ExampleError: a record cannot be read.
-        ManifestError: the features do not fit the shards.
+        ManifestError: the features do not match the shards.
     """
     from datasets_core.building.tfds_folders.folder import RecordManifest
 
     check_whole(folder, manifest)
     if isinstance(manifest, RecordManifest):
         for _ in _all_rows(folder, manifest, storage_options).batches():
-            pass  # to decode a record is to check it
+            pass  # decoding a record checks it
         return
     check_shards(folder, manifest.shards, manifest.file_format, storage_options)
     rows = _all_rows(folder, manifest, storage_options)
     try:
         Dataset(rows, info=manifest.info)
     except CastError as error:
-        raise ManifestError(files.join(folder, MANIFEST_NAME), f"its features do not fit: {error}", advice=_ADVICE) from error
+        raise ManifestError(files.join(folder, MANIFEST_NAME), f"its features do not match: {error}", advice=_ADVICE) from error
     hashed = tuple(shard for shard in _doubtful(folder, manifest) if shard.sha256)
     options.check_hashes(folder, dataclasses.replace(manifest, shards=hashed), storage_options=storage_options)
     if files.is_url(folder) or manifest.file_format != "arrow":
-        return  # to open a batch there is to read it
+        return  # opening a batch reads it
     try:
         for batch in rows.batches():
             batch.validate()
@@ -154,7 +154,7 @@ def _all_rows(folder: str, manifest: Manifest, storage_options: dict[str, object
 
 
 def _doubtful(folder: str, manifest: Manifest) -> tuple[ShardRecord, ...]:
-    """The shards whose bytes are worth a look."""
+    """Return the shards to hash."""
     if sum(shard.size for shard in manifest.shards) <= _HASHED_BYTES:
         return manifest.shards
     if files.is_url(folder):
@@ -176,7 +176,7 @@ class Prepared:
 
     Attributes:
         folder: its path.
-        version: its version, by the name of its folder.
+        version: its version, from the name of its folder.
         manifest: its content.
     """
 
@@ -194,19 +194,19 @@ def find_prepared(
     *,
     is_blocked: Callable[[Version], bool] = lambda version: False,
 ) -> Prepared | None:
-    """Return the highest sound version of a dataset below `root`, in either layout; None without one.
+    """Return the highest valid version of a dataset below `root`, in either layout; None without one.
 
     Args:
         root: the cache or a data folder, local or remote.
         name: the dataset; `owner/name` is found as `owner___name`.
-        config: its config; None for the config without a name, or the only one.
+        config: its config; None for an unnamed or single config.
         pattern: a version, or a pattern such as `1.*.*`; None for the highest of all.
         storage_options: for fsspec.
         is_blocked: returns True for versions to skip.
 
     Raises:
-        UnknownConfigError: there are several configs, and `config` names none of them.
-        ConfigurationError: the version exists more than once, built by different code.
+        UnknownConfigError: there are several configs, but `config` is not one of them.
+        ConfigurationError: the version exists several times, built by different code.
         ReferenceSyntaxError: `pattern` is neither a version nor a pattern.
     """
     wanted = check_pattern("*.*.*" if pattern is None else pattern)
@@ -224,19 +224,19 @@ def find_prepared(
     for builds in itertools.chain([highest, other], candidates):
         if sound := [found for found in builds if _is_sound(found, storage_options)]:
             return the_one(sound, name, storage_options)
-    return the_one(highest, name, storage_options)  # what reads it says what is broken
+    return the_one(highest, name, storage_options)  # the error is reported when it is read
 
 
 def prepared_versions(
     root: str | os.PathLike[str], name: str, config: str | None = None, storage_options: dict[str, Any] | None = None
 ) -> list[Version]:
-    """Return the sound versions of one config of a dataset below `root`, the highest first.
+    """Return the valid versions of one config of a dataset below `root`, the highest first.
 
     Args:
         root, name, config, storage_options: as for `find_prepared`.
 
     Raises:
-        UnknownConfigError: there are several configs, and `config` names none of them.
+        UnknownConfigError: there are several configs, but `config` is not one of them.
     """
     home = files.join(located(root), name.replace("/", "___"))
     return [
@@ -247,7 +247,7 @@ def prepared_versions(
 
 
 def the_one(builds: list[Prepared], name: str, storage_options: dict[str, Any] | None = None) -> Prepared | None:
-    """The only one of `builds`, or the only sound one; None where there is none.
+    """Return the only one of `builds`, or the only valid one; None without one.
 
     Raises:
         ConfigurationError: there are several.
@@ -257,8 +257,8 @@ def the_one(builds: list[Prepared], name: str, storage_options: dict[str, Any] |
     if len(builds) > 1:
         listed = ", ".join(found.folder for found in builds)
         raise ConfigurationError(
-            f"Version {builds[0].version} of {name!r} stands prepared {len(builds)} times: {listed}. "
-            "Open the one that you mean with builder_from_directory()."
+            f"Version {builds[0].version} of {name!r} was prepared {len(builds)} times: {listed}. "
+            "Open one of them with builder_from_directory()."
         )
     return builds[0] if builds else None
 
@@ -267,7 +267,7 @@ def _is_sound(found: Prepared, storage_options: dict[str, Any] | None) -> bool:
     try:
         check_sound(found.folder, found.manifest, storage_options)
     except (DatasetsCoreError, OSError) as error:
-        logger.warning("Passing over %s, which is broken: %s", found.folder, error)
+        logger.warning("Ignoring %s, which is damaged: %s", found.folder, error)
         return False
     return True
 
@@ -275,7 +275,7 @@ def _is_sound(found: Prepared, storage_options: dict[str, Any] | None) -> bool:
 def whole_builds(
     folder: str, version: Version, storage_options: dict[str, Any] | None = None, *, level: int = logging.WARNING
 ) -> list[Prepared]:
-    """Return the sound builds in the folder of a version, or in the folders of its builds; damaged ones are skipped.
+    """Return the valid builds in the folder of a version, or in the folders of its builds; damaged ones are skipped.
 
     Args:
         folder: the folder of the version.
@@ -293,17 +293,17 @@ def whole_builds(
             if manifest is not None:
                 check_whole(place, manifest)
         except (DatasetsCoreError, OSError) as error:
-            logger.log(level, "Passing over %s, which is broken: %s", place, error)
+            logger.log(level, "Ignoring %s, which is damaged: %s", place, error)
             continue
         if manifest is not None:
             found.append(Prepared(place, version, manifest))
         elif place != folder or not builds:
-            logger.log(level, "Passing over %s: no dataset of this library stands there, or its build did not end.", place)
+            logger.log(level, "Ignoring %s: it has no dataset of this library, or its build was interrupted.", place)
     return found
 
 
 def versions_below(folder: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> list[str]:
-    """The folders of versions in `folder` and one level below it, the highest version first.
+    """Return the folders of versions in `folder` and one level below it, the highest version first.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -319,7 +319,7 @@ def versions_below(folder: str | os.PathLike[str], storage_options: dict[str, An
 
 
 def version_folders(home: str, storage_options: dict[str, Any] | None = None) -> list[tuple[Version, str]]:
-    """The folders of versions in `home`, the highest version first.
+    """Return the folders of versions in `home`, the highest version first.
 
     >>> version_folders("/nowhere")
     []
@@ -331,7 +331,7 @@ def version_folders(home: str, storage_options: dict[str, Any] | None = None) ->
 def _versions(
     home: str, name: str, config: str | None, storage_options: dict[str, Any] | None
 ) -> Iterator[tuple[Version, list[str]]]:
-    """The versions of one config with their folders, the highest first."""
+    """Return the versions of one config with their folders, the highest first."""
     places: dict[Version, list[str]] = {}
     for folder in _config_folders(home, name, config, storage_options):
         for version, place in version_folders(folder, storage_options):
@@ -344,14 +344,14 @@ def _config_folders(home: str, name: str, config: str | None, storage_options: d
     configs = [child for child in children if not Version.is_valid(child)]
     if config in (None, _DEFAULT) and len(configs) < len(children):
         return [home]
-    if config is None and len(configs) > 1 and _DEFAULT not in configs:  # a config without datasets is no candidate
+    if config is None and len(configs) > 1 and _DEFAULT not in configs:  # a config without datasets does not count
         configs = [child for child in configs if version_folders(files.join(home, child), storage_options)] or configs
     if config is None and len(configs) > 1:
         config = _default_config(home, configs)
     if config is None and len(configs) == 1:
         return [files.join(home, configs[0])]
     asked = config or _DEFAULT
-    # A config whose options or files the user changed has its own folder, `<config>-<what changed>`.
+    # A config whose options or files the user changed has its own folder, `<config>-<suffix>`.
     named = [child for child in configs if child == asked] or [child for child in configs if child.startswith(f"{asked}-")]
     if configs and not named:
         raise UnknownConfigError(config, dataset=name, known=configs)
@@ -359,7 +359,7 @@ def _config_folders(home: str, name: str, config: str | None, storage_options: d
 
 
 def _default_config(home: str, configs: list[str]) -> str | None:
-    """The config that TensorFlow Datasets recorded as the one that is meant where none is named."""
+    """Return the default config recorded by TensorFlow Datasets."""
     if files.is_url(home):
         return None
     try:
@@ -370,7 +370,7 @@ def _default_config(home: str, configs: list[str]) -> str | None:
 
 
 def default_config_in(told: str | bytes) -> str | None:
-    """Return the default config that TensorFlow Datasets recorded beside those of a dataset.
+    """Return the default config recorded by TensorFlow Datasets for a dataset.
 
     >>> default_config_in('{"default_config_name": "en"}'), default_config_in("{")
     ('en', None)
@@ -405,9 +405,9 @@ def _folders(folder: str, storage_options: dict[str, Any] | None) -> list[str]:
 def check_bump(
     builder: Builder, target: str, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None = None
 ) -> None:
-    """Compare a dataset with its existing builds: refuse a version that is too small a change.
+    """Compare a dataset with its existing builds: refuse a version that does not reflect the changes.
 
-    Builds are searched in the target, which is about to be replaced; in the folders beside it; and in the cache.  A build
+    Builds are searched in the target, which will be replaced, in the folders next to it, and in the cache.  A build
     of the same version must have the same rows.  Of the versions below, the highest is compared: the same rows are a
     patch, new columns a minor change, everything else a major one.
 
@@ -419,7 +419,7 @@ def check_bump(
         storage_options: for fsspec, if the target is a URL.
 
     Raises:
-        WrongVersionError: the version is too small a change.
+        WrongVersionError: the version does not reflect the changes.
         MissingVersionError: the builder has no version.
     """
     if builder.version == NO_VERSION:
@@ -433,8 +433,7 @@ def check_bump(
             return
     if not compared:
         logger.warning(
-            "Nothing of %s that is of version %s or below stands prepared in %s, beside it or in the cache: "
-            "whether the version fits was not checked.",
+            "No build of %s with version %s or below found in %s, next to it, or in the cache: the version was not checked.",
             builder.label,
             builder.version,
             target,
@@ -448,7 +447,7 @@ def _is_comparable(
     try:
         found = compare_staged(before.folder, folder, manifest, storage_options=storage_options)
     except (DamagedShardError, ManifestError, CastError, OSError) as error:
-        logger.warning("%s is not compared, since it is broken: %s", before.folder, error)
+        logger.warning("%s is not compared, since it is damaged: %s", before.folder, error)
         return False
     if found.declared is None:
         logger.info("%s is not compared, since it has no version.", before.folder)
@@ -469,7 +468,7 @@ def _is_comparable(
 def _before(
     builder: Builder, target: str, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None
 ) -> list[Prepared]:
-    """Return existing builds of the same config up to its version: the highest first, of one version the latest."""
+    """Return existing builds of the same config up to its version: the highest first, and for each version the latest."""
     places = [located(target), builder.cache_dir]
     found = {
         prepared.folder: prepared
@@ -480,18 +479,18 @@ def _before(
         and prepared.manifest.info.config_name in (None, builder.config.name)
         and prepared.manifest.max_rows == manifest.max_rows
     }
-    # What is about to be replaced goes before others of its version.
+    # The build to be replaced comes before others of its version.
     return sorted(
         found.values(), key=lambda each: (each.version, each.folder == places[0], each.manifest.created), reverse=True
     )
 
 
 def _around(builder: Builder, place: str, options: dict[str, Any] | None) -> Iterator[Prepared]:
-    """Yield builds in a folder, in the folders of other versions, and of the same dataset in other folders beside it."""
+    """Yield builds in a folder, in the folders of other versions, and of the same dataset in other folders next to it."""
     home = _home(place, str(builder.version))
     if home is not None:
         for version, versioned in version_folders(home, options):
-            if version <= builder.version:  # those above are not even read
+            if version <= builder.version:  # higher versions are not even read
                 yield from whole_builds(versioned, version, options, level=logging.INFO)
         return
     beside = [] if files.is_url(place) else _folders_beside(place)
@@ -506,7 +505,7 @@ def _around(builder: Builder, place: str, options: dict[str, Any] | None) -> Ite
 
 
 def _is_of(builder: Builder, manifest: Manifest, *, is_beside: bool) -> bool:
-    """True if a dataset is the builder's.  One that is called after its format may be of any files."""
+    """Return True if a dataset is the builder's.  One named after its format may have any files."""
     name = builder.info.builder_name
     if manifest.info.dataset_name != builder.dataset_name or manifest.info.builder_name != name:
         return False

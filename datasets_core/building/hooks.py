@@ -37,22 +37,22 @@ if TYPE_CHECKING:
 
 _NO_VERSION = Version("0.0.0")
 _FORBIDDEN = frozenset('<>:/\\|?*"')
-_READABLE = 32  # characters of options that are spelled out in an id, as Hugging Face does
-_LONGEST = 255  # bytes of one folder name on the usual file systems
+_READABLE = 32  # number of characters of options spelled out in an id, as in Hugging Face `datasets`
+_LONGEST = 255  # limit of a folder name in bytes on common file systems
 
 
 @dataclasses.dataclass(eq=False)
 class BuilderConfig:
-    """One variant of a dataset: subclass it to add options.
+    """A variant of a dataset; subclass it to add options.
 
     Args:
         name: name of the config.
-        version: its version; `0.0.0` means the version of the builder's class.
+        version: version of the config; `0.0.0` means the version of the builder class.
         data_dir: folder of the user's files (manual downloads, or data files).
         data_files: the data files by split.
-        description: text for users.
-        supported_versions: further versions; empty means those of the builder's class.
-        release_notes: changes, by version; empty means those of the builder's class.
+        description: description for users.
+        supported_versions: other supported versions; empty means those of the builder class.
+        release_notes: changes, by version; empty means those of the builder class.
 
     >>> BuilderConfig("en", version="1.2.0").create_config_id({"lower": True})
     'en-lower=True'
@@ -75,7 +75,7 @@ class BuilderConfig:
     __hash__ = None  # type: ignore[assignment]  # mutable
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
-        """The name of this config's folder: its name, and a suffix of what the user changed.
+        """Return the name of this config's folder: its name, with a suffix for changes of the user.
 
         Args:
             config_kwargs: the options that the user gave.
@@ -85,8 +85,8 @@ class BuilderConfig:
         parts: list[Any] = [suffix] if suffix else []
         if isinstance(self.data_files, DataFilesDict):
             named = self.data_files.items()
-            # As one text: a file of thousands costs the hash a microsecond this way, and ten value by value.
-            # A commit that changes none of them is not part of it.
+            # As one text: hashing a file of thousands takes a microsecond this way, and ten value by value.
+            # A commit that changes no file is not part of it.
             known = {
                 split: [(path if is_local_path(path) else without_commit(path), *rest) for path, *rest in files.identities]
                 for split, files in named
@@ -105,17 +105,17 @@ class BuilderConfig:
 
 
 def check_name(name: object) -> None:
-    """Refuse a name that cannot name a folder.
+    """Refuse a name that is not a valid folder name.
 
     Raises:
-        InvalidConfigNameError: `name` is not a text, is empty, or has a character that file systems refuse.
+        InvalidConfigNameError: `name` is not a string, is empty, or has a character that file systems do not allow.
     """
     if not isinstance(name, str) or not name or name in {".", ".."}:
-        raise InvalidConfigNameError(f"A config cannot be called {name!r}. Give it a name of letters, digits, '-', '_' or '.'.")
+        raise InvalidConfigNameError(f"Invalid config name {name!r}. Use letters, digits, '-', '_' or '.'.")
     bad = sorted(_FORBIDDEN.intersection(name))
     if bad:
         raise InvalidConfigNameError(
-            f"Bad characters in the config name {name!r}: no folder may have {bad[0]!r} in its name. Choose another name."
+            f"Bad characters in the config name {name!r}: folder names cannot contain {bad[0]!r}. Choose another name."
         )
 
 
@@ -130,7 +130,7 @@ def _options_suffix(config_kwargs: dict[str, Any]) -> str:
     if not options:
         return ""
     if all(isinstance(value, (str, bool, int, float)) for value in options.values()):
-        from urllib.parse import quote_plus  # 3 ms that a config without options does without
+        from urllib.parse import quote_plus  # takes 3 ms; a config without options does not need it
 
         spelled = ",".join(f"{name}={quote_plus(str(value))}" for name, value in options.items())
         if len(spelled) <= _READABLE:
@@ -139,7 +139,7 @@ def _options_suffix(config_kwargs: dict[str, Any]) -> str:
 
 
 def option_names(config_class: type[BuilderConfig]) -> list[str]:
-    """The keyword arguments that a config class takes, its parents' included as far as it passes them on."""
+    """Return the keyword arguments of a config class, including those of its parents that it passes on."""
     found: dict[str, None] = {}
     for parent in config_class.__mro__:
         if "__init__" not in vars(parent) or parent is object:
@@ -153,10 +153,10 @@ def option_names(config_class: type[BuilderConfig]) -> list[str]:
 
 
 def make_config(config_class: type[BuilderConfig], options: dict[str, Any], *, builder: str) -> BuilderConfig:
-    """A new config of `config_class`.
+    """Return a new config of `config_class`.
 
     Raises:
-        UnknownOptionError: the class takes no such option.
+        UnknownOptionError: the class does not have the option.
     """
     try:
         return config_class(**options)
@@ -171,7 +171,7 @@ def change_config(config: BuilderConfig, options: dict[str, Any], *, builder: st
     """Return a copy of `config` with the user's options; None keeps the config's value.
 
     Raises:
-        UnknownOptionError: the config has no such attribute.
+        UnknownOptionError: the config does not have the attribute.
     """
     changed = _copy(config)
     for name, value in options.items():
@@ -192,10 +192,10 @@ def _copy(config: BuilderConfig) -> BuilderConfig:
 
 @dataclasses.dataclass
 class SplitGenerator:
-    """One split: its name, and the arguments that make its rows.
+    """A split: its name, and the arguments for generating its rows.
 
     Args:
-        name: `Split.TRAIN`, `"train"` or a name of your own.
+        name: `Split.TRAIN`, `"train"` or another name.
         gen_kwargs: keyword arguments of `_generate_examples` or `_generate_tables`.  Lists of equal length divide the split
             into jobs.
 
@@ -213,10 +213,10 @@ class SplitGenerator:
 
 
 class Replay(Exception):
-    """Raised by a `_generate_tables` that needs its text again, to read it with a wider schema.
+    """Raised by `_generate_tables` to read its text again with a wider schema.
 
     Args:
-        schema: the schema to read with; the builder finds it as `self.read_schema` when it runs again.
+        schema: the schema to read with; the builder has it as `self.read_schema` when it runs again.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -225,7 +225,7 @@ class Replay(Exception):
 
 
 class Part(Protocol):
-    """The part of a split that a job makes."""
+    """The part of a split generated by a job."""
 
     @property
     def split(self) -> str:
@@ -244,17 +244,17 @@ class Part(Protocol):
 
     @property
     def count(self) -> int:
-        """Of how many."""
+        """Total number of parts."""
         ...
 
     @property
     def batch_rows(self) -> int | None:
-        """Rows of a batch at most; None for the settings' own."""
+        """Maximum number of rows in a batch; None for the setting."""
         ...
 
     @property
     def max_rows(self) -> int | None:
-        """Rows to make at most; None for all."""
+        """Maximum number of rows; None for all."""
         ...
 
     @property
@@ -264,12 +264,12 @@ class Part(Protocol):
 
     @property
     def is_order_free(self) -> bool:
-        """True if rows decide about columns and types, and in whatever order they come for the same."""
+        """True if the rows determine columns and types, independent of their order."""
         ...
 
     @property
     def skip(self) -> int:
-        """Rows at the beginning that are made, and left out; they count among `max_rows`."""
+        """Number of rows at the beginning that are generated but skipped; they count towards `max_rows`."""
         ...
 
     @property
@@ -282,9 +282,9 @@ class Encoded(NamedTuple):
     """Rows as a batch.
 
     Attributes:
-        keys: one for each row.
+        keys: one key for each row.
         batch: the rows.
-        facts: what is known of all rows up to now, where they are encoded without an order.
+        facts: facts about all rows so far, if they are encoded without an order.
     """
 
     keys: Sequence[Any]
@@ -313,7 +313,7 @@ class Hooks(Protocol):
 
     @property
     def label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset in messages."""
         ...
 
     @property
@@ -326,31 +326,31 @@ class Hooks(Protocol):
         ...
 
     def with_schema(self, schema: pa.Schema) -> Hooks:
-        """A copy that reads with `schema`."""
+        """Return a copy that reads with `schema`."""
         ...
 
     def reading_live(self, mark: Mark | None) -> Hooks:
-        """Return a copy that reads a file in blocks with marks, from a mark on; itself if the format has none."""
+        """Return a copy that reads a file in blocks with marks, from a mark on; or itself if the format has no marks."""
         ...
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-        """The type that holds what a reader of text makes of both, None where only text does."""
+        """Return the common type of values read from text, None if only text fits."""
         ...
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Pairs of key and row (or table)."""
+        """Return pairs of key and row (or table)."""
         ...
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
-        """The rows of a part, as batches: see `building.row_chunks`."""
+        """Return the rows of a part, as batches: see `building.row_chunks`."""
         ...
 
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, object]:
-        """The keys and tables of a part: see `building.row_chunks`."""
+        """Return the keys and tables of a part: see `building.row_chunks`."""
         ...
 
     def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
-        """`FILE, line N` of what yielded a row, as well as that is known: see `building.author_places`."""
+        """Return `FILE, line N` of the code that yielded a row, as far as known; see `building.author_places`."""
         ...
 
 
@@ -388,7 +388,7 @@ class Builder(Hooks, Protocol):
 
     @property
     def manual_download_instructions(self) -> str | None:
-        """Instructions for files that the user has to fetch by hand."""
+        """Instructions for files that must be downloaded manually."""
         ...
 
     @property
@@ -397,21 +397,21 @@ class Builder(Hooks, Protocol):
         ...
 
     def has_source(self, path: str) -> bool:
-        """True if a local file that the arguments of a split name may be looked into."""
+        """Return True if a local file among the arguments of a split may be read."""
         ...
 
     def split_generators(self, dl_manager: Any) -> Any:
-        """The `SplitGenerator`s of its splits."""
+        """Return the `SplitGenerator`s of its splits."""
         ...
 
 
 def holds_once(value: Any) -> bool:
-    """True if `value` is, or contains, an iterator or an open file, which can be read only once.
+    """Return True if `value` is, or contains, an iterator or an open file, which can only be read once.
 
     >>> holds_once({"lines": iter([])}), holds_once({"lines": []})
     (True, False)
     """
-    if isinstance(value, str):  # first: there may be thousands
+    if isinstance(value, str):  # checked first, since there may be thousands
         return False
     if isinstance(value, Mapping):
         return any(map(holds_once, value.values()))
@@ -420,12 +420,12 @@ def holds_once(value: Any) -> bool:
     return isinstance(value, Iterator)
 
 
-# How a split is divided: by its `gen_kwargs` alone, never by the number of workers, so that the bytes do not depend on it.
+# Division of a split: by its `gen_kwargs` alone, never by the number of workers, so that the bytes do not depend on it.
 
 
 MAX_JOBS = 64
 TABLE_GROUP_BYTES = 16 << 20
-ROW_GROUP_BYTES = 4 << 20  # python reads a row in the time in which pyarrow reads about ten
+ROW_GROUP_BYTES = 4 << 20  # Python reads a row in the time in which pyarrow reads about ten
 
 
 def divide(
@@ -433,10 +433,10 @@ def divide(
 ) -> list[dict[str, Any]]:
     """Return the parts in which a split is built, in the order of its rows.
 
-    Lists of one common length are cut into contiguous parts: lists of local files where a part reaches `group_bytes`, other
-    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part; with `count` there are at most so many
-    parts, the first ones longer by an item if they cannot be equal.  Values are not cut if that may lose or repeat rows: lists
-    of different lengths; a list of plain values beside other data or another list (it is likely a parameter: names of
+    Lists with a common length are divided into contiguous parts: lists of local files when a part reaches `group_bytes`, other
+    lists item by item; at most 64 parts.  With `group_bytes=0` each item is a part; with `count` there are at most that many
+    parts, the first ones longer by one item if needed.  Values are not divided if that may lose or repeat rows: lists
+    of different lengths; a list of plain values next to other data or another list (it is likely a parameter: names of
     labels, languages, combined with each other); and anything that can be read only once, since a second part would begin
     where the first one ended.
 
@@ -453,7 +453,7 @@ def divide(
     if length < 2:
         return [gen_kwargs]
     rest = [value for name, value in gen_kwargs.items() if name not in lists]
-    named = {"names"} if "files" in lists else set()  # what errors call the files
+    named = {"names"} if "files" in lists else set()  # name of the argument with the names of files for errors
     plain = [value for name, value in lists.items() if name not in named and not any(map(is_data, value[:1]))]
     if plain and (len(lists) > 1 or any(map(is_data, rest))):
         return [gen_kwargs]
@@ -470,7 +470,7 @@ def divide(
 
 
 def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
-    """The file of that number among the arguments, by the name that the user knows; the first with how many follow."""
+    """Return the name of the file with a number among the arguments; for the first, with the number of further files."""
     listed = gen_kwargs.get("names") or gen_kwargs.get("files")
     if not isinstance(listed, list) or not listed or not all(isinstance(name, (str, os.PathLike)) for name in listed):
         return None
@@ -486,10 +486,10 @@ def names_of_parts(split: str, gen_kwargs: dict[str, Any]) -> list[str]:
 
 
 def is_data(value: Any) -> bool:
-    """True if rows may be read out of `value`: an existing path, a URL, an iterable object, or a container of such."""
+    """Return True if `value` may be a source of rows: an existing path, a URL, an iterable object, or a container of these."""
     from datasets_core.fetch.remote import RemoteFile
 
-    if isinstance(value, RemoteFile):  # it would be fetched to be looked at
+    if isinstance(value, RemoteFile):  # checking it would fetch it
         return True
     if isinstance(value, (str, os.PathLike)):
         path = os.fspath(value)
@@ -506,16 +506,16 @@ def is_data(value: Any) -> bool:
 def _exists(path: str) -> bool:
     try:
         return os.path.exists(path)
-    except ValueError:  # a text with a NUL is not a path
+    except ValueError:  # a string with a NUL is not a path
         return False
 
 
 def _file_sizes(lists: Sequence[list[Any]]) -> list[int] | None:
-    """Bytes of each position over all lists of local files; None if no list is of files alone."""
+    """Return the total bytes at each position of all lists of local files; None if no list has only files."""
     total: list[int] | None = None
     for values in lists:
         if values is not lists[0] and values == lists[0]:
-            continue  # the files, and their names, which are the same
+            continue  # the files, and a list with their names
         sizes = list(_sizes(values))
         if len(sizes) == len(values):
             total = sizes if total is None else [a + b for a, b in zip(total, sizes, strict=True)]

@@ -1,8 +1,8 @@
-"""`LiveSplits`: a builder as a stream: the author's hooks run while rows are read, and nothing is written.
+"""`LiveSplits`: a builder as a stream: the author's hooks run while rows are read; nothing is written.
 
-Also owns the split expressions of a stream (`split_blocks`), and the fallback for scripts that need a local file.
+It also has the split expressions of streams (`split_blocks`), and the fallback for scripts that need a local file.
 
-Each part of a split is a job of the stream, and makes its rows in the order in which a build writes them.
+Each part of a split is a job of the stream, and generates its rows in the order of a build.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from datasets_core.stream.sources.block_index import BlockIndex
     from datasets_core.stream.sources.blocks import BlockPart
 
-# Streamed scripts that open a path made from a text: detected by how they fail, since such a text cannot fetch
-# itself.
+# Streamed scripts that open a path converted to a string: detected by their errors, since a string cannot fetch
+# its file.
 
 
-# What Python, and packages that open paths in C, say of a place that is not on this disk.
+# Error messages of Python, and of packages that open paths in C, for a missing local file.
 _NOT_HERE = re.compile(
     r"FileNotFoundError|NotADirectoryError|No such file|does not exist|not found|rror opening|nable to open|OSError|"
     r"cannot open|nrecognized filesystem",
@@ -66,18 +66,18 @@ _NETWORK = ("connect to ", "look up ")
 
 
 def unopened(error: BaseException, given: Collection[str]) -> str | None:
-    """The URL whose text a streamed script took for the path of a file, so that it failed; None where it failed otherwise.
+    """Return the URL whose text a failed script used as the path of a file; None if it failed for another reason.
 
     Args:
-        error: what the library says of the failure.
-        given: the URLs that the script was given as paths.
+        error: the error of the library for the failure.
+        given: the URLs passed to the script as paths.
 
     >>> failed = DatasetGenerationError("FileNotFoundError: No such file or directory: 'https://example.org/a.csv.txt'")
     >>> unopened(failed, ["https://example.org/a.csv"])
     'https://example.org/a.csv'
     """
     longest_first = sorted(given, key=len, reverse=True)
-    if isinstance(error, UrlNotFoundError):  # a name beside a given one is a file that the script would make
+    if isinstance(error, UrlNotFoundError):  # a name next to a given one is a file that the script would create
         shown = {form: url for url in longest_first for form in (url, redact(url))}
         return next((url for form, url in shown.items() if error.url.startswith(form) and error.url != form), None)
     if isinstance(error, DeniedAccessError):
@@ -98,7 +98,7 @@ def _forms(url: str) -> tuple[str, ...]:
     return url, path, redact(url), repr(url)[1:-1]
 
 
-# The rows of a split expression by the blocks of its files, if the format has blocks: only the blocks needed are read.
+# The rows of a split expression in blocks of its files, if the format has blocks: only needed blocks are read.
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ class SplitBlocks:
     """The files of all splits of a dataset.
 
     Attributes:
-        indexes: those of each split, in the order of the splits.
-        recorded: how many rows splits have, as far as that is on record.
-        label: the dataset as messages name it.
-        steps: what is done to the rows of the files, before they are those of the dataset.
+        indexes: the blocks of each split, in the order of the splits.
+        recorded: recorded numbers of rows of splits.
+        label: name of the dataset in messages.
+        steps: steps from the rows of the files to those of the dataset.
     """
 
     indexes: Mapping[str, BlockIndex]
@@ -118,10 +118,10 @@ class SplitBlocks:
     steps: tuple[Step, ...] = ()
 
     def parts(self, instruction: ReadInstruction) -> tuple[BlockPart, ...]:
-        """The rows of a split expression.
+        """Return the rows of a split expression.
 
         Raises:
-            UnknownSplitError: no such split.
+            UnknownSplitError: the split does not exist.
         """
         return tuple(found for part in instruction.parts for found in self._parts(part))
 
@@ -144,7 +144,7 @@ class SplitBlocks:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Rows given by their numbers."""
+    """Rows selected by number."""
 
     start: int
     stop: int | None
@@ -155,12 +155,12 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Rows given by percent, from the end, by shards or as an even part; counted from footers, if not recorded.
+    """Rows selected by percent, from the end, by shards or as an even part; counted from footers if not recorded.
 
     Attributes:
         splits: the splits.
         part: the requested rows.
-        name: of the split.
+        name: name of the split.
     """
 
     splits: SplitBlocks
@@ -176,7 +176,7 @@ class Bounds:
         return known
 
     def _lengths(self) -> dict[str, Any]:
-        """Rows of each split that takes part; of each file, where shards are counted."""
+        """Return the number of rows of each split, or of each file if shards are counted."""
         splits, names = self.splits, list(self.splits.indexes)
         asked = names if self.part.split == ALL else [self.name]
         lengths: dict[str, Any] = {}
@@ -190,17 +190,17 @@ class Bounds:
 
 
 def split_blocks(builder: Any, asked: Mapping[str, Mapping[str, Any]], recorded: Mapping[str, int]) -> SplitBlocks | None:
-    """Return the files of all splits with their blocks; None if one of them has none.
+    """Return the files of all splits with their blocks; None if a file has none.
 
     Args:
-        builder: of a format.
-        asked: the arguments of the rows of each split.
+        builder: the builder of a format.
+        asked: arguments of the hook for each split.
         recorded: recorded number of rows of splits.
     """
     from datasets_core.stream.sources.block_index import BlockIndex
 
     indexes: dict[str, BlockIndex] = {}
-    if not hasattr(builder, "block_files"):  # not all formats are of files alone
+    if not hasattr(builder, "block_files"):  # not all formats only have files
         return None
     for split, found in asked.items():
         files = builder.block_files(found)
@@ -214,12 +214,12 @@ logger = logging.getLogger(__name__)
 
 
 class LiveSplits:
-    """The splits of a builder in a streaming build; the hooks run when the first is read.
+    """The splits of a builder in a streaming build; the hooks run when the first split is read.
 
     Args:
         builder: the builder.
-        options: how to fetch and check.
-        paths: the paths in values that may be opened.
+        options: options for downloads and checks.
+        paths: the paths among values that are allowed to be opened.
     """
 
     def __init__(self, builder: Any, options: BuildOptions, paths: MediaPaths) -> None:
@@ -229,7 +229,7 @@ class LiveSplits:
         if has_register(builder, options):
             Register.of(builder, options).equip(self._manager)
         self._named: dict[str, SplitGenerator] | None = None
-        self._unread: set[str] = set()  # of the splits, those that were not begun since they were named
+        self._unread: set[str] = set()  # splits that were not started since they were defined
         self.one_piece: dict[str, str | None] = {}
         self.tables: dict[str, LiveTables] = {}
         self._blocks: list[SplitBlocks | None] = []
@@ -256,7 +256,7 @@ class LiveSplits:
         return None if self._timeout is None else Deadline.of(self._timeout)
 
     def splits(self, *, again: bool = False) -> dict[str, SplitGenerator]:
-        """The splits by name; with `again`, named once more, as those are which can be read once only."""
+        """Return the splits by name; with `again`, defined anew if they can only be read once."""
         if self._named is None or again:
             try:
                 self._named = self._name()
@@ -272,9 +272,9 @@ class LiveSplits:
         return {split.name: split for split in named_splits(self.builder, self._manager, deadline=deadline)}
 
     def fetches_first(self, error: DatasetsCoreError) -> bool:
-        """Whether, after the author's code failed so, files are fetched before it gets their paths, which is said once.
+        """Return whether to fetch files and retry after this failure of the author's code; logged once.
 
-        It is where the code failed because it took the text of a URL for the path of a file.
+        That is the case if the code used the text of a URL as the path of a file.
         """
         manager = self._manager
         if not isinstance(manager, StreamingDownloadManager):
@@ -283,8 +283,8 @@ class LiveSplits:
         if url is None:
             return False
         logger.warning(
-            "%s makes a text of the path of %s and opens that, which a stream cannot see: from here on files are fetched whole "
-            "before they are read. Load it without streaming to have it built once, or, if the script is yours, pass the path "
+            "%s converts the path of %s to a string and opens it, which cannot be streamed: from now on files are downloaded "
+            "before they are read. Load it without streaming to build it once, or change the script to pass the path "
             "itself to open().",
             self.label,
             redact(url),
@@ -293,11 +293,11 @@ class LiveSplits:
         return True
 
     def stream(self, split: str | ReadInstruction) -> IterableDataset:
-        """The rows of a split expression.
+        """Return the rows of a split expression.
 
         Raises:
-            UnknownSplitError: no such split.
-            ConfigurationError: it counts from the end or by percent, and how many rows there are is not known.
+            UnknownSplitError: the split does not exist.
+            ConfigurationError: the expression needs the number of rows, which is not known.
         """
         instruction = split if isinstance(split, ReadInstruction) else ReadInstruction.from_spec(str(split))
         if (blocks := self._split_blocks()) is not None:
@@ -312,7 +312,7 @@ class LiveSplits:
         return IterableDataset(Plan(source, (), max(1, len(jobs))), info, text)
 
     def _split_blocks(self) -> SplitBlocks | None:
-        """The files by their blocks, where the format has such."""
+        """Return the blocks of the files, if the format has blocks."""
         if not self._blocks:
             builder = self.builder
             asked = {name: split.gen_kwargs for name, split in self.splits().items()} if self.is_format else {}
@@ -326,7 +326,7 @@ class LiveSplits:
 
         info: DatasetInfo = self.builder.shown_info()
         steps = blocks.steps
-        if steps:  # which leave rows out: the numbers of a slice are those of the rows that stay
+        if steps:  # filters drop rows: the numbers of a slice refer to the remaining ones
             instruction, cut = self._cut_behind(instruction, text)
             steps = (*steps, *cut)
         parts = blocks.parts(instruction)
@@ -337,10 +337,10 @@ class LiveSplits:
         return IterableDataset(Plan(source, steps, max(1, count)), info, text)
 
     def _cut_behind(self, instruction: ReadInstruction, text: str) -> tuple[ReadInstruction, tuple[Limit, ...]]:
-        """The whole splits of an expression, and the steps that cut their rows when they were filtered.
+        """Return the whole splits of an expression, and the steps that cut their rows when they were filtered.
 
         Raises:
-            ConfigurationError: how many rows stay would have to be known for it.
+            ConfigurationError: the expression needs the number of remaining rows.
         """
         if all(part.start is None and part.stop is None and not part.cuts for part in instruction.parts):
             return instruction, ()
@@ -348,8 +348,8 @@ class LiveSplits:
         is_counted = first.unit == "abs" and not first.cuts and min(first.start or 0, first.stop or 0) >= 0
         if more or first.split == ALL or not is_counted:
             raise ConfigurationError(
-                f"{text!r} of {self.label} cannot be streamed with filters=: how many rows they keep shows when all were read. "
-                f"Name rows from the beginning, as '{first.split}[:100]', or leave streaming=True out."
+                f"{text!r} of {self.label} cannot be streamed with filters=: the number of remaining rows is unknown. "
+                f"Select rows from the beginning, such as '{first.split}[:100]', or omit streaming=True."
             )
         start, stop = int(first.start or 0), None if first.stop is None else int(first.stop)
         cut = [Limit(start, is_skip=True)] if start else []
@@ -373,7 +373,7 @@ class LiveSplits:
             yield from self._parts(name, start, stop)
 
     def _parts(self, name: str, start: int = 0, stop: int | None = None) -> Iterator[LiveJob | FileJob]:
-        """A job for each file of a format, and for each part of what a script makes; of a slice of that, one for all of it."""
+        """Yield a job for each file of a format, or for each part of a script; for a slice of a script, a single job."""
         count = len(divide(self.splits()[name].gen_kwargs, group_bytes=0))
         if not self.is_format and (start or stop is not None):
             yield LiveJob(self, name, 0, 1, start, stop)
@@ -382,7 +382,7 @@ class LiveSplits:
             yield FileJob(self, name, index, count, start, stop) if self.is_format else LiveJob(self, name, index, count)
 
     def _names(self, jobs: tuple[LiveJob | FileJob, ...]) -> list[str]:
-        """The files of jobs."""
+        """Return the files of jobs."""
         found = {name: names_of_parts(name, self.splits()[name].gen_kwargs) for name in {job.split for job in jobs}}
         return [found[job.split][job.index] for job in jobs]
 
@@ -394,9 +394,9 @@ class LiveSplits:
         for name, count in found.items():
             if count is None:
                 raise ConfigurationError(
-                    f"{str(part)!r} of {self.builder.label} cannot be streamed: it depends on how many rows {name!r} has, and "
-                    f"that is not on record. Name rows from the beginning, as '{name}[:100]', {self._way_to_count}"
-                    "or leave streaming=True out."
+                    f"{str(part)!r} of {self.builder.label} cannot be streamed: it depends on the number of rows of {name!r}, "
+                    f"which is not recorded. Select rows from the beginning, such as '{name}[:100]', {self._way_to_count}"
+                    "or omit streaming=True."
                 )
         return {name: found.get(name) or 0 for name in self.names}
 
@@ -411,7 +411,7 @@ class LiveSplits:
         return "read the stream to its end once, " if self.is_format else ""
 
     def gen_kwargs(self, split: str, index: int, count: int) -> dict[str, Any]:
-        """The arguments of a part; made anew where what they hold can be read only once."""
+        """Return the arguments of a part; created again if they can only be read once."""
         found = self.splits()[split].gen_kwargs
         known, parts = self._divided.get(split, (None, []))
         if known is found and len(parts) == count:
@@ -426,15 +426,15 @@ class LiveSplits:
         parts = divide(found, group_bytes=0)
         if len(parts) != count:
             raise DatasetGenerationError(
-                f"Split {split!r} of {self.label} has {len(parts)} parts where it had {count}, since its files are "
-                "fetched before they are read. Load it without streaming."
+                f"Split {split!r} of {self.label} has {len(parts)} parts instead of {count} after its files were "
+                "downloaded. Load it without streaming."
             )
-        if self.is_format and not is_once:  # whose parts stay what they are, and may be many
+        if self.is_format and not is_once:  # whose parts do not change, and may be many
             self._divided[split] = found, parts
         return parts[index]
 
     def why_one_piece(self, split: str) -> str | None:
-        """Return why a split must be read in one piece: "keys" if its parts have equal keys, or "failure"; None: it need not.
+        """Return why a split must be read in one piece: "keys" if its parts have equal keys, or "failure"; None if it need not.
 
         A build makes such a split in one piece.  A row counter, for example, that runs on from file to file, starts again in
         each part; and if the files of a list have different roles, one without the others is not usable.
@@ -446,16 +446,16 @@ class LiveSplits:
 
     @property
     def is_format(self) -> bool:
-        """True if the builder is one of data files of a format."""
+        """True if the builder reads data files of a format."""
         return is_format(type(self.builder))
 
     @property
     def label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset in messages."""
         return str(self.builder.label)
 
     def release(self) -> None:
-        """Give back what is kept open between rows."""
+        """Close connections kept open between rows."""
         if isinstance(self._manager, StreamingDownloadManager):
             self._manager.release()
 
@@ -479,7 +479,7 @@ def _told(builder: Builder) -> str:
 
 
 def _cache_of(builder: Builder) -> IndexCache:
-    """Return the cache of row positions in files: in the cache of the builder, if that is on this disk."""
+    """Return the cache of row positions in files: in the cache of the builder, if that is local."""
     root = builder.cache_root
     return IndexCache.of_settings() if is_url(root) else IndexCache.at(join(root, "row_indexes"), INDEX_BYTES)
 
@@ -494,13 +494,13 @@ def _signed(builder: Builder, split: str, count: int) -> list[Any]:
 
 
 def streamed_splits(builder: Any, split: Any, options: BuildOptions | None = None, paths: MediaPaths | None = None) -> Any:
-    """Return the streams of a nest of split expressions; for None, those of all splits.
+    """Return the streams of a nesting of split expressions; for None, those of all splits.
 
     Args:
         builder: the builder.
         split: see `DatasetBuilder.as_streaming_dataset`.
-        options: how to fetch and check; None reads the finished dataset.
-        paths: the paths in values that may be opened.
+        options: options for downloads and checks; None reads the finished dataset.
+        paths: the paths among values that are allowed to be opened.
     """
     if options is None or paths is None:
         return nested(
@@ -513,6 +513,6 @@ def streamed_splits(builder: Any, split: Any, options: BuildOptions | None = Non
 
 
 def _by_split(splits: dict[str, Any]) -> IterableDatasetDict:
-    from datasets_core.stream.iterable_dict import IterableDatasetDict  # 5 ms that one split does without
+    from datasets_core.stream.iterable_dict import IterableDatasetDict  # takes 5 ms; one split does not need it
 
     return IterableDatasetDict(splits)

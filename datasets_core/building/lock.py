@@ -1,7 +1,7 @@
 """`DatasetLock`: sources and content of a dataset in one file for line-by-line comparison; builds checked against it.
 
 The file is JSON with its keys in one order, its lists sorted, and paths relative to the folder of the dataset, so that it
-means the same on another machine.  Its author is not trusted: it names no file outside of that folder.
+has the same meaning on another machine.  It is not trusted: it cannot refer to files outside that folder.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from datasets_core.store.manifest import Manifest, SourceRecord
 
 FORM = 1
 _KINDS = ("path", "url", "name")
-_KEYS_OF_HUB = ("repository", "revision")  # of a dataset on the Hub, in addition to its commit
+_KEYS_OF_HUB = ("repository", "revision")  # fields of a dataset on the Hub, in addition to its commit
 _KEYS = (
     *("form", "dataset", "config", "version", "options", "commit", "script", "files", "features", "splits", "fingerprint"),
     "library_versions",
 )
 _MAX_BYTES = 256 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_AGAIN = "Write the lock again with lock_dataset(...)"
+_AGAIN = "Create the lock again with lock_dataset(...)"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -65,9 +65,9 @@ class LockedFile:
         kind: "path" in the folder, or the repository, of the dataset, "url", or "name" for a file at any other
             place.
         place: the path, URL or name.
-        size: bytes; -1 if a store does not report it.
+        size: size in bytes; -1 if a store does not report it.
         sha256: in hex, None if unknown.
-        etag: version identifier of the server, on the Hub a hash of the content; "" if it sent none.
+        etag: version identifier of the server, on the Hub a hash of the content; "" without one.
     """
 
     kind: str
@@ -88,7 +88,7 @@ class LockedSplit:
     Attributes:
         name: its name.
         rows: number of rows.
-        sha256: of the rows, independent of shards.
+        sha256: sha256 of the rows, independent of shards.
     """
 
     name: str
@@ -98,21 +98,21 @@ class LockedSplit:
 
 @dataclass(frozen=True, slots=True)
 class DatasetLock:
-    """Sources and content of a dataset; None is unknown, and not compared.
+    """Sources and content of a dataset; None means unknown, and is not compared.
 
     Attributes:
-        dataset: its name, that of its folder; not compared: another checkout may have another name.
-        config, version: of the build.
+        dataset: name of its folder; not compared, since checkouts may have different names.
+        config, version: config and version of the build.
         options: options of the config given by the user.
         commit: the resolved commit of its repository, if any.
-        script: sha256 of the script and the modules beside it; "" without one.
+        script: sha256 of the script and the modules next to it; "" without one.
         files: every source.
         features: the columns, in the form of `dataset_info.json`.
-        splits: in their order.
-        fingerprint: of all rows.
-        library_versions: of the packages that read the data.
-        repository: on the Hub; None for other places.
-        revision: the requested revision; not compared: the commit is.
+        splits: the splits, in order.
+        fingerprint: fingerprint of all rows.
+        library_versions: versions of the packages that read the data.
+        repository: repository on the Hub; None for other locations.
+        revision: the requested revision; not compared, unlike the commit.
     """
 
     dataset: str
@@ -130,7 +130,7 @@ class DatasetLock:
     revision: str | None = None
 
     def text(self) -> str:
-        """The content of the file."""
+        """Return the content of the file."""
         form = {
             "form": FORM,
             "dataset": self.dataset,
@@ -159,13 +159,13 @@ def read_lock(path: str) -> DatasetLock:
 
     Raises:
         FileNotFoundDatasetsError: the file does not exist.
-        ManifestError: it is not a lock; names the line or the key.
+        ManifestError: the file is not a lock; the error names the line or the key.
     """
     try:
         with open(path, "rb") as handle:
             data = handle.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundDatasetsError(f"The lock {path} does not exist. Write it with lock_dataset(...).") from error
+        raise FileNotFoundDatasetsError(f"The lock {path} does not exist. Create it with lock_dataset(...).") from error
     except OSError as error:
         raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
     if len(data) > _MAX_BYTES:
@@ -177,7 +177,7 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
     """Return the lock in the bytes of a file.
 
     Raises:
-        ManifestError: they are not a lock; names the line or the key.
+        ManifestError: the bytes are not a lock; the error names the line or the key.
     """
     form = parse_json(data, path=path)
     reader = _Reader(path)
@@ -190,7 +190,7 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
     commit, script = keys["commit"], keys["script"]
     repository, revision = (keys.get(key) for key in _KEYS_OF_HUB)
     if repository is not None and not is_commit(commit):
-        raise ManifestError(path, f"commit is {json.dumps(commit)[:60]}, and should be a commit of {repository}", advice=_AGAIN)
+        raise ManifestError(path, f"commit is {json.dumps(commit)[:60]}, but must be a commit of {repository}", advice=_AGAIN)
     return DatasetLock(
         dataset=reader.text(keys.get("dataset"), "dataset"),
         config=reader.text(keys.get("config"), "config"),
@@ -212,7 +212,7 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
 
 
 class _Reader:
-    """Values of a lock, each of the kind that it should be."""
+    """Values of a lock, each with a check of its type."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -220,7 +220,7 @@ class _Reader:
     def _value(self, value: Any, key: str, what: str, is_right: Callable[[Any], bool]) -> Any:
         if not is_right(value):
             shown = json.dumps(value, ensure_ascii=False)[:60]
-            raise ManifestError(self._path, f"{key} is {shown}, and should be {what}", advice=_AGAIN)
+            raise ManifestError(self._path, f"{key} is {shown}, but must be {what}", advice=_AGAIN)
         return value
 
     def text(self, value: Any, key: str) -> str:
@@ -240,10 +240,10 @@ class _Reader:
         return dict(self._value(value, key, "an object", lambda given: isinstance(given, dict)))
 
     def check_keys(self, form: Mapping[str, Any], what: str, known: Iterable[str], optional: Iterable[str] = ()) -> None:
-        """Refuse keys that mean nothing, which would look as if they held something, and those that are left out."""
+        """Refuse unknown and missing keys."""
         for key in form:
             if key not in known and key not in optional:
-                raise ManifestError(self._path, f"{what} has the key {key!r}, which means nothing", advice=_AGAIN)
+                raise ManifestError(self._path, f"{what} has the unknown key {key!r}", advice=_AGAIN)
         for key in known:
             if key not in form:
                 raise ManifestError(self._path, f"{what} lacks the key {key!r}", advice=_AGAIN)
@@ -278,7 +278,7 @@ class _Reader:
             form = self.mapping(item, key)
             self.check_keys(form, key, ("name", "rows", "sha256"))
             name = self.text(form["name"], f"{key}.name")
-            self._value(name, f"{key}.name", "the name of one split only", lambda given: given not in seen)
+            self._value(name, f"{key}.name", "a unique name of a split", lambda given: given not in seen)
             seen.add(name)
             rows, sha256 = self.number(form["rows"], f"{key}.rows"), self.sha256(form["sha256"], f"{key}.sha256")
             yield LockedSplit(name, rows, sha256)
@@ -289,7 +289,7 @@ def _names_one_place(form: Any) -> bool:
 
 
 def is_below(path: str) -> bool:
-    """True if a path of a lock stays in the folder of its dataset.
+    """Return True if a path of a lock stays in the folder of its dataset.
 
     >>> is_below("data/a.csv"), is_below("../a.csv"), is_below("/etc/passwd")
     (True, False, False)
@@ -299,9 +299,9 @@ def is_below(path: str) -> bool:
 
 
 def differences(old: DatasetLock, new: DatasetLock) -> list[str]:
-    """Return the differences of two locks, a line each; values unknown to either are not compared."""
+    """Return the differences of two locks, one line each; unknown values are not compared."""
     lines = [
-        f"the {what} was {getattr(old, what)!r} and is {getattr(new, what)!r}"
+        f"the {what} was {getattr(old, what)!r} and is now {getattr(new, what)!r}"
         for what in ("repository", "config", "version", "commit")
         if getattr(old, what) != getattr(new, what)
     ]
@@ -315,7 +315,7 @@ def differences(old: DatasetLock, new: DatasetLock) -> list[str]:
     if old.splits is not None and new.splits is not None:
         moved = _of_splits(old.splits, new.splits)
         if not moved and None not in (old.fingerprint, new.fingerprint) and old.fingerprint != new.fingerprint:
-            moved = [f"the fingerprint was {_short(old.fingerprint or '')} and is {_short(new.fingerprint or '')}"]
+            moved = [f"the fingerprint was {_short(old.fingerprint or '')} and is now {_short(new.fingerprint or '')}"]
         lines += moved
     lines += _of_keys(old.library_versions, new.library_versions, "the library", str)
     return lines
@@ -333,24 +333,24 @@ def _shown(form: Any) -> str:
 def _of_keys(old: Mapping[str, Any], new: Mapping[str, Any], what: str, shown: Callable[[Any], str]) -> Iterator[str]:
     for key in [*old, *(key for key in new if key not in old)]:
         if key not in new:
-            yield f"{what} {key!r} is gone (it was {shown(old[key])})"
+            yield f"{what} {key!r} was removed (it was {shown(old[key])})"
         elif key not in old:
-            yield f"{what} {key!r} is new ({shown(new[key])})"
-        elif json.dumps(old[key], sort_keys=True) != json.dumps(new[key], sort_keys=True):  # 1 is not true
-            yield f"{what} {key!r} was {shown(old[key])} and is {shown(new[key])}"
+            yield f"{what} {key!r} was added ({shown(new[key])})"
+        elif json.dumps(old[key], sort_keys=True) != json.dumps(new[key], sort_keys=True):  # 1 is not True
+            yield f"{what} {key!r} was {shown(old[key])} and is now {shown(new[key])}"
 
 
 def _of_columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     lines = list(_of_keys(old, new, "the column", _shown))
     common = [name for name in old if name in new]
     if common != [name for name in new if name in old]:
-        lines.append(f"the columns stand in another order: {', '.join(new)}")
+        lines.append(f"the columns have another order: {', '.join(new)}")
     turned = [name for name in common if old[name] == new[name] and _in_order(old[name]) != _in_order(new[name])]
-    return lines + [f"the fields of column {name!r} stand in another order: {_shown(new[name])}" for name in turned]
+    return lines + [f"the fields of column {name!r} have another order: {_shown(new[name])}" for name in turned]
 
 
 def _in_order(form: Any) -> Any:
-    """The form of a feature with the order of its fields, which the equality of dicts does not look at."""
+    """Return the form of a feature with the order of its fields, which the equality of dicts ignores."""
     if isinstance(form, dict):
         keys = sorted(form) if isinstance(form.get("_type"), str) else list(form)
         return [(key, _in_order(form[key])) for key in keys]
@@ -358,7 +358,7 @@ def _in_order(form: Any) -> Any:
 
 
 def file_differences(old: tuple[LockedFile, ...], new: tuple[LockedFile, ...]) -> list[str]:
-    """Files that changed, moved, are gone or are new."""
+    """Return files that were changed, moved, removed or added."""
     before, after = ({(file.kind, file.place, number): file for file, number in _numbered(files)} for files in (old, new))
     gone = {key: file for key, file in before.items() if key not in after}
     added = {key: file for key, file in after.items() if key not in before}
@@ -372,15 +372,15 @@ def file_differences(old: tuple[LockedFile, ...], new: tuple[LockedFile, ...]) -
         if moved is not None:
             lines.append(f"{file.place} moved to {added.pop(moved).place}")
             del gone[key]
-    lines += [f"{file.place} is gone ({file})" for file in gone.values()]
-    lines += [f"{file.place} is new ({file})" for file in added.values()]
+    lines += [f"{file.place} was removed ({file})" for file in gone.values()]
+    lines += [f"{file.place} was added ({file})" for file in added.values()]
     return lines
 
 
 def is_same(old: LockedFile, new: LockedFile) -> bool:
-    """True if two records of one place speak of the same bytes."""
+    """Return True if two records of one location refer to the same bytes."""
     is_on_hub = old.kind == "path" or old.place.startswith("hf://")
-    if is_on_hub and not (old.sha256 and new.sha256):  # its ETag is a hash too, and of a repository the commit says the same
+    if is_on_hub and not (old.sha256 and new.sha256):  # its ETag is a hash, too, and for a repository the commit implies it
         return old.size == new.size and (not (old.etag and new.etag) or old.etag == new.etag)
     if old.sha256 or new.sha256:
         return (old.size, old.sha256) == (new.size, new.sha256)
@@ -388,7 +388,7 @@ def is_same(old: LockedFile, new: LockedFile) -> bool:
 
 
 def _numbered(files: tuple[LockedFile, ...]) -> Iterator[tuple[LockedFile, int]]:
-    """Files, and which of the equally named ones each is: of those that are known by name alone there may be several."""
+    """Return files with a number that distinguishes files of the same name."""
     seen: dict[tuple[str, str], int] = {}
     for file in sorted(files, key=lambda each: (each.kind, each.place, each.sha256 or "")):
         number = seen[file.kind, file.place] = seen.get((file.kind, file.place), -1) + 1
@@ -397,17 +397,17 @@ def _numbered(files: tuple[LockedFile, ...]) -> Iterator[tuple[LockedFile, int]]
 
 def _of_splits(old: tuple[LockedSplit, ...], new: tuple[LockedSplit, ...]) -> list[str]:
     before, after = ({split.name: split for split in splits} for splits in (old, new))
-    lines = [f"the split {name!r} is gone ({split.rows:,} rows)" for name, split in before.items() if name not in after]
-    lines += [f"the split {name!r} is new ({split.rows:,} rows)" for name, split in after.items() if name not in before]
+    lines = [f"the split {name!r} was removed ({split.rows:,} rows)" for name, split in before.items() if name not in after]
+    lines += [f"the split {name!r} was added ({split.rows:,} rows)" for name, split in after.items() if name not in before]
     common = [name for name in before if name in after]
     for name in common:
         if before[name].rows != after[name].rows:
-            lines.append(f"the split {name!r} had {before[name].rows:,} rows and has {after[name].rows:,}")
+            lines.append(f"the split {name!r} had {before[name].rows:,} rows and now has {after[name].rows:,}")
         elif before[name].sha256 != after[name].sha256:
             hashes = f"sha256 {_short(before[name].sha256)}, then {_short(after[name].sha256)}"
             lines.append(f"the rows of split {name!r} changed ({hashes})")
     if common != [name for name in after if name in before]:
-        lines.append(f"the splits stand in another order: {', '.join(after)}")
+        lines.append(f"the splits have another order: {', '.join(after)}")
     return lines
 
 
@@ -417,7 +417,7 @@ def _of_splits(old: tuple[LockedSplit, ...], new: tuple[LockedSplit, ...]) -> li
 _BLOCK = 1 << 20
 _SHA256_DIGITS = 64
 _LIBRARY = __name__.partition(".")[0]
-_FILES = ("data_files", "data_dir", "features")  # options that the files and the columns of a lock speak of
+_FILES = ("data_files", "data_dir", "features")  # options that the files and columns of a lock cover
 
 
 def lock_of(builder: DatasetBuilder, root: str, revision: str | None = None) -> DatasetLock:
@@ -434,18 +434,18 @@ def lock_of(builder: DatasetBuilder, root: str, revision: str | None = None) -> 
 
 @contextlib.contextmanager
 def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str, *, is_hashed: bool = True) -> Iterator[None]:
-    """Compare the sources with a lock, let the block build the dataset, and compare the result.
+    """Compare the sources with a lock, run the block, which builds the dataset, and compare the result.
 
     Args:
         lock: the expected dataset.
         path: the file of the lock, for messages.
-        builder: builds in the block; its downloads are compared while they arrive.
+        builder: builds in the block; its downloads are compared as they arrive.
         root: the folder of the dataset.
-        is_hashed: True to hash the shards, and their rows; else rows are only counted, and the cache is trusted.
+        is_hashed: True to hash the shards and their rows; otherwise rows are only counted, and the cache is trusted.
 
     Raises:
         DamagedShardError: a shard has other bytes than recorded.
-        LockDriftError: something differs; names all known differences.
+        LockDriftError: something differs; the error lists all known differences.
     """
     present = check_sources(lock, path, builder, root)
     urls = {file.place: file for file in lock.files or () if file.kind == "url" and file.sha256}
@@ -459,17 +459,17 @@ def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str, *,
             raise
         _refuse(
             path,
-            [f"{error.url} has {error.what} {error.found}, and {error.expected} is locked{_tags(urls[error.url], builder)}"],
+            [f"{error.url} has {error.what} {error.found}, but {error.expected} is locked{_tags(urls[error.url], builder)}"],
             error,
         )
     _refuse(path, differences(lock, present.after(builder._built(), is_hashed=is_hashed)))
 
 
 def check_sources(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str) -> Present:
-    """Compare what is known of a dataset before it is built with a lock; see `held_to`.
+    """Compare the sources of a dataset with a lock before the build; see `held_to`.
 
     Raises:
-        LockDriftError: something is not what it was.
+        LockDriftError: a source differs.
     """
     present = Present(builder, root, lock)
     _refuse(path, differences(_only_paths(lock), present.before(lock)))
@@ -477,11 +477,11 @@ def check_sources(lock: DatasetLock, path: str, builder: DatasetBuilder, root: s
 
 
 def _tags(locked: LockedFile, builder: DatasetBuilder) -> str:
-    """The version of a file that its server names, where it is not the one that was locked."""
+    """Return the current version of a file for messages, if it differs from the locked one."""
     data_files = builder.config.data_files
     known = data_files.identities if isinstance(data_files, DataFilesDict) else ()
     now = next((identity for url, _, identity in known if redact(url) == locked.place), "")
-    return f" (its ETag was {locked.etag} and is {now})" if now and locked.etag and now != locked.etag else ""
+    return f" (its ETag was {locked.etag} and is now {now})" if now and locked.etag and now != locked.etag else ""
 
 
 def _refuse(path: str, moved: list[str], cause: Exception | None = None) -> None:
@@ -497,7 +497,7 @@ class Present:
         self._known: dict[tuple[str, int, int], LockedFile] = {}
 
     def before(self, lock: DatasetLock) -> DatasetLock:
-        """Return what is known of the dataset before it is built; of the files those in its folder."""
+        """Return what is known before the build, including files in the folder of the dataset."""
         features = self._builder.info.features
         known = self._listed_sources() if self._repository is not None else self._local_sources(lock)
         return self._lock_with(known, None if features is None else features.to_dict(), None, None)
@@ -522,7 +522,7 @@ class Present:
         options: Mapping[str, Any] = {name: _plain(value) for name, value in given.items()}
         script = _script_hash(builder)
         if self._lock is not None and builder.is_read_only and self._repository is not None:
-            options, script = self._lock.options, self._lock.script  # the build of this very commit says no more of them
+            options, script = self._lock.options, self._lock.script  # the build of this commit has no further facts about them
         return DatasetLock(
             dataset=builder.dataset_name,
             config=builder.config.name,
@@ -544,13 +544,13 @@ class Present:
 
     @property
     def _repository(self) -> str | None:
-        """The repository on the Hub that it comes from."""
+        """The repository of the dataset on the Hub."""
         return None if self._builder.commit_sha is None else self._builder.repo_id
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def _local_sources(self, lock: DatasetLock) -> tuple[LockedFile, ...]:
-        """The files of the folder that are named now, or were when it was locked; nothing is downloaded."""
+        """Return the files of the folder that are used now, or were when the lock was written; nothing is downloaded."""
         places = {self._place_of(file.place) for file in lock.files or () if file.kind == "path"}
         data_files = self._builder.config.data_files
         if isinstance(data_files, DataFilesDict):
@@ -559,7 +559,7 @@ class Present:
         return tuple(sorted(file for file in found if file.kind == "path"))
 
     def _listed_sources(self) -> tuple[LockedFile, ...] | None:
-        """Return the source files from the repository, as listed in its commit; None if a script requests them."""
+        """Return the source files from the repository, as listed in its commit; None if a script requests files."""
         data_files = self._builder.config.data_files
         if not isinstance(data_files, DataFilesDict) or self._builder.script_digest is not None:
             return None
@@ -567,11 +567,11 @@ class Present:
         return tuple(sorted({file for file in listed if file is not None}))
 
     def _of_repository(self, source: SourceRecord) -> LockedFile | None:
-        """A file of the repository that the dataset comes from; None for one of elsewhere."""
+        """Return a file of the repository of the dataset; None for other files."""
         if self._repository is None:
             return None
         path = source.path
-        if not is_url(path) and not os.path.isabs(path):  # requested by a script from its manager
+        if not is_url(path) and not os.path.isabs(path):  # requested by a script from its download manager
             path = f"{PREFIX}{self._repository}/{posixpath.normpath(path)}"
         found = parse_hub_url(path)
         if found is None or found.repo_id != self._repository:
@@ -606,7 +606,7 @@ class Present:
             status = os.stat(place)
         except OSError as error:
             raise DataFilesNotFoundError(
-                f"{place}, which the dataset is made of, cannot be read: {error.strerror}. Put it back, or build again."
+                f"{place}, a source of the dataset, cannot be read: {error.strerror}. Restore the file, or build again."
             ) from error
         key = (place, status.st_size, status.st_mtime_ns)
         if key not in self._known:
@@ -616,7 +616,7 @@ class Present:
         return self._known[key]
 
     def _named(self, place: str) -> tuple[str, str]:
-        """The path of a file in the folder of the dataset, or else its name."""
+        """Return the path of a file in the folder of the dataset, or else its name."""
         if not is_url(self._root):
             for root, path in ((os.path.abspath(self._root), place), (os.path.realpath(self._root), os.path.realpath(place))):
                 inside = os.path.relpath(path, root)
@@ -633,7 +633,7 @@ class Present:
             return now
         found = entry(source.path, self._builder.storage_options)
         if found is None:
-            raise DataFilesNotFoundError(f"{url}, which the dataset is made of, is gone. Put it back, or build again.")
+            raise DataFilesNotFoundError(f"{url}, a source of the dataset, no longer exists. Restore the file, or build again.")
         now = LockedFile("url", url, found.size, None, found.identity)
         locked = next((file for file in (self._lock and self._lock.files) or () if file.place == url), None)
         if locked is not None and locked.etag and is_same(LockedFile("url", url, locked.size, None, locked.etag), now):
@@ -647,13 +647,13 @@ class Present:
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def _counted(self, manifest: Manifest) -> tuple[LockedSplit, ...]:
-        """The splits with the sha256 that is locked."""
+        """Return the splits with the locked sha256."""
         locked = {split.name: split.sha256 for split in (self._lock and self._lock.splits) or ()}
         lengths = manifest.split_lengths()
         return tuple(LockedSplit(split, sum(rows), locked.get(split, "")) for split, rows in lengths.items())
 
     def _hashed(self, manifest: Manifest) -> tuple[LockedSplit, ...]:
-        """The splits, once each shard is found to have the bytes that were written, and its rows are hashed."""
+        """Return the splits, after checking the bytes of each shard and hashing its rows."""
         folder, options = self._builder._output_dir, self._builder._output_storage_options
         rows = {split: sum(lengths) for split, lengths in manifest.split_lengths().items()}
         on_record = dataclasses.replace(manifest, shards=tuple(shard for shard in manifest.shards if shard.sha256))
@@ -665,7 +665,7 @@ class Present:
 
 
 def _only_paths(lock: DatasetLock) -> DatasetLock:
-    """The lock without what is known only after the build."""
+    """Return the lock without facts that are only known after the build."""
     files = tuple(file for file in lock.files or () if file.kind == "path")
     return dataclasses.replace(lock, files=files, splits=None, fingerprint=None)
 
@@ -684,7 +684,7 @@ def _script_hash(builder: DatasetBuilder) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return an option as JSON; values without a JSON form by their type and hash."""
+    """Return an option as JSON; other values by type and hash."""
     try:
         text = json.dumps(value)
         if json.loads(text) == value:

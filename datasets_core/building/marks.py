@@ -1,7 +1,7 @@
 """`Mark`: start of a block of rows in a text file, with the reader's state; cache of the marks of files.
 
-Reading from a mark gives the rows, and the types, that reading from the beginning gives: blocks of a stream end at the same
-places however often it is interrupted, and a mark holds all that its reader knew when it came there.
+Reading from a mark gives the same rows and types as reading from the beginning: blocks of a stream end at the same
+positions regardless of interruptions, and a mark has the complete state of its reader at that point.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ logger = logging.getLogger(__name__)
 
 _SPACING_BYTES = 1 << 18
 _MOST_MARKS = 4096
-_MANY = 512  # small files, after which what is known of them is kept
+_MANY = 512  # number of small files after which their row counts are stored
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The file that marks are of.
+    """The file of marks.
 
     Attributes:
-        size, tag: its version: bytes, and what changes with the content; -1 and "" where its place does not say.
-        compression: how it is compressed, or "": what is, is undone again from its beginning.
-        lead: bytes before its text: those of a byte order mark.
+        size, tag: its version: size in bytes, and a tag that changes with the content; -1 and "" if unknown.
+        compression: its compression, or ""; compressed files are decompressed from their beginning.
+        lead: number of bytes before its text, of a byte order mark.
     """
 
     size: int = -1
@@ -45,7 +45,7 @@ class TextFile:
     lead: int = 0
 
     def is_same(self, other: TextFile) -> bool:
-        """True if both have the same version, as far as both know it: of a copy of a remote file only the size is known.
+        """Return True if both have the same version, as far as both are known: for a copy of a remote file only the size is.
 
         >>> TextFile(7, '"v1"').is_same(TextFile(7)), TextFile(7, '"v1"').is_same(TextFile(7, '"v2"'))
         (True, False)
@@ -64,8 +64,8 @@ class Mark:
         to: the byte up to which the text was read to find its end.
         reader: state of the reader at the mark, as plain JSON.
         file: the file.
-        row: rows of the file before it.
-        types: known column types: at the start of the file, and at the mark; as returned by `packed`.
+        row: number of rows of the file before it.
+        types: known column types: at the start of the file and at the mark, as returned by `packed`.
     """
 
     at: int
@@ -76,7 +76,7 @@ class Mark:
     types: tuple[str | None, str | None] = (None, None)
 
     def to_json(self) -> list[Any]:
-        """The mark as plain JSON.
+        """Return the mark as plain JSON.
 
         >>> Mark(7, 90, None, TextFile(100, "x"), 2).to_json()
         [2, 7, 90, None, [100, 'x', '', 0], [None]]
@@ -90,7 +90,7 @@ class Mark:
         """Return the mark from the result of `to_json`.
 
         Raises:
-            ValueError: not a result of `to_json`.
+            ValueError: the value is not a result of `to_json`.
         """
         try:
             row, at, to, reader, (size, tag, compression, lead), types = stored
@@ -100,11 +100,11 @@ class Mark:
                 raise ValueError("other values")
             return cls(at, to, reader, TextFile(size, tag, compression, lead), row, (types[0], types[-1]))
         except (TypeError, ValueError, IndexError) as error:
-            raise ValueError(f"no mark of a file: {error}") from error
+            raise ValueError(f"invalid mark: {error}") from error
 
 
 def packed(schema: pa.Schema | None) -> str | None:
-    """A schema as a short text.
+    """Return a schema as a short text.
 
     >>> unpacked(packed(pa.schema({"a": pa.int64()})))
     a: int64
@@ -115,10 +115,10 @@ def packed(schema: pa.Schema | None) -> str | None:
 
 
 def unpacked(text: str | None) -> pa.Schema | None:
-    """Return the argument of `packed`.
+    """Return the schema from a result of `packed`.
 
     Raises:
-        ValueError: not a result of `packed`.
+        ValueError: the text is not a result of `packed`.
     """
     if text is None:
         return None
@@ -130,13 +130,13 @@ def unpacked(text: str | None) -> pa.Schema | None:
 
 @dataclass
 class FileMarks:
-    """The marks of one file, and how many rows it has where it was read to its end.
+    """The marks of one file, and its number of rows if it was read to its end.
 
     Attributes:
-        marks: in order, some distance apart; none is at the beginning.
-        num_rows: rows of the file; None where its end was not seen.
-        seen: rows that it has at least.
-        file: the version that this is known of.
+        marks: the marks, in order, some distance apart, without one at the beginning.
+        num_rows: number of rows of the file; None if its end was not reached.
+        seen: minimum number of rows.
+        file: the version of the file.
     """
 
     marks: list[Mark] = field(default_factory=list)
@@ -146,7 +146,7 @@ class FileMarks:
     is_new: bool = field(default=False, compare=False)
 
     def note(self, mark: Mark) -> None:
-        """Keep a mark that was come by, if there is none near it."""
+        """Store a mark, if there is none near it."""
         if self.file is None or not self.file.is_same(mark.file):
             self.marks, self.num_rows, self.seen, self.file = [], None, 0, mark.file
         self.seen = max(self.seen, mark.row)
@@ -160,22 +160,22 @@ class FileMarks:
         self.is_new = True
 
     def end(self, rows: int) -> None:
-        """Say that the file has so many rows."""
+        """Set the number of rows of the file."""
         self.seen = max(self.seen, rows)
         self.is_new |= self.num_rows != rows
         self.num_rows = rows
 
     def before(self, row: int) -> Mark | None:
-        """The last mark at or before a row."""
+        """Return the last mark at or before a row."""
         return next((mark for mark in reversed(self.marks) if mark.row <= row), None)
 
     @property
     def _spacing(self) -> int:
-        """Return the distance of marks in bytes: larger in a larger file, which would have too many."""
+        """Return the distance of marks in bytes: which grows with the size of the file."""
         return max(_SPACING_BYTES, self.marks[-1].at // _MOST_MARKS * 2)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as plain JSON."""
+        """Return the marks as plain JSON."""
         file = None if self.file is None else [self.file.size, self.file.tag, self.file.compression, self.file.lead]
         return {"marks": [mark.to_json() for mark in self.marks], "rows": self.num_rows, "seen": self.seen, "file": file}
 
@@ -184,17 +184,17 @@ class FileMarks:
         """Return the marks from the result of `to_json`.
 
         Raises:
-            ValueError: not a result of `to_json`.
+            ValueError: the value is not a result of `to_json`.
         """
         try:
             marks = [Mark.from_json(mark) for mark in stored["marks"]]
             file = None if stored["file"] is None else TextFile(*stored["file"])
             return cls(marks, stored["rows"], int(stored["seen"]), file)
         except (KeyError, TypeError) as error:
-            raise ValueError(f"no marks of a file: {error}") from error
+            raise ValueError(f"invalid marks of a file: {error}") from error
 
     def to_bytes(self) -> bytes:
-        """All of it, to be kept."""
+        """Return the marks as bytes, for storage."""
         return json.dumps(self.to_json()).encode()
 
     @classmethod
@@ -202,7 +202,7 @@ class FileMarks:
         """Return the marks from the result of `to_bytes`.
 
         Raises:
-            ValueError: not a result of `to_bytes`.
+            ValueError: the bytes are not a result of `to_bytes`.
         """
         return cls.from_json(json.loads(data))
 
@@ -210,7 +210,7 @@ class FileMarks:
 class MarkCache:
     """Cache of the marks of the files of a dataset, for this process and the next ones.
 
-    A large file has an entry of its own; the row counts of small files share one entry for each split.
+    A large file has its own entry; the row counts of small files share one entry for each split.
 
     Args:
         name: returns the identity of the dataset and its reader; called once.
@@ -235,14 +235,14 @@ class MarkCache:
         return found
 
     def keep(self, split: str, index: int, count: int) -> None:
-        """Have those of a file on the disk, if some are new; of small files, when there are many, or reading ends.
+        """Store the marks of a file, if some are new; for small files, after many of them or at the end of reading.
 
         Args:
             split, index: the file.
-            count: how many files the split has.
+            count: number of files of the split.
         """
         found = self._files.get((split, index))
-        if found is None or sys.is_finalizing():  # a walk that ends with its process opens nothing
+        if found is None or sys.is_finalizing():  # an iteration that ends with its process opens nothing
             return
         if found.is_new and found.marks:
             self._cache.put(self._key(split, index), found.to_bytes())
@@ -252,7 +252,7 @@ class MarkCache:
             self._keep_small(split)
 
     def drop(self, split: str, index: int) -> None:
-        """Forget those of a file that is another one now."""
+        """Remove the marks of a file that has changed."""
         self._files[split, index] = FileMarks()
         self._cache.drop(self._key(split, index))
         if self._small.get(split, {}).pop(index, None) is not None:
@@ -281,7 +281,7 @@ class MarkCache:
         try:
             return understood(kept)
         except (ValueError, AttributeError) as error:
-            logger.debug("What was kept of files is not used: %s.", error)
+            logger.debug("Cached positions in files are not used: %s.", error)
             return None
 
     def _key(self, split: str, part: int | str) -> str:

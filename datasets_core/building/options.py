@@ -50,75 +50,75 @@ from datasets_core.store.manifest import EXTENSIONS, Manifest
 if TYPE_CHECKING:
     from datasets_core.fetch.downloads import DownloadManager
 
-# Expected against recorded: which splits there are, how many rows and bytes each has, and what the downloads were.
+# Expected and recorded facts: the splits, their rows and bytes, and the downloads.
 
 
 STRENGTH = {VerificationMode.NO_CHECKS: 0, VerificationMode.BASIC_CHECKS: 1, VerificationMode.ALL_CHECKS: 2}
 
 _BLOCK = 1 << 20
 
-LOCK_NAME = "dataset.lock"  # where `lock_dataset` writes a lock, and `load_dataset` finds it
+LOCK_NAME = "dataset.lock"  # default name for `lock_dataset` and `load_dataset`
 
 
 def check_splits(
     expected: Mapping[str, SplitInfo] | None, found: Mapping[str, SplitInfo], *, dataset: str, mode: VerificationMode
 ) -> None:
-    """Compare the splits that were built with those on record.
+    """Compare the built splits with the recorded ones.
 
     Args:
-        expected: the recorded splits; None where none are.
+        expected: the recorded splits; None if none are.
         found: the splits that were built.
-        dataset: for messages.
-        mode: bytes are compared only under `all_checks`, since they depend on how the rows are stored.
+        dataset: name of the dataset for messages.
+        mode: bytes are only compared under `all_checks`, since they depend on the storage of rows.
 
     Raises:
         ExpectedMoreSplitsError: a recorded split was not built.
-        UnexpectedSplitsError: a split was built that is not on record.
-        NonMatchingSplitsSizesError: a split has another number of rows or bytes.
+        UnexpectedSplitsError: a built split is not recorded.
+        NonMatchingSplitsSizesError: the number of rows or bytes of a split differs.
     """
     if not expected or mode is VerificationMode.NO_CHECKS:
         return
     missing = [name for name in expected if name not in found]
     if missing:
         raise ExpectedMoreSplitsError(
-            f"{dataset!r} was built without the splits {missing} that are on record (built: {list(found)}). "
-            "Mend the record or the data; verification_mode='no_checks' skips the comparison."
+            f"{dataset!r} was built without the recorded splits {missing} (built: {list(found)}). "
+            "Fix the record or the data; verification_mode='no_checks' skips the comparison."
         )
     extra = [name for name in found if name not in expected]
     if extra:
         raise UnexpectedSplitsError(
-            f"{dataset!r} has the splits {extra} that are not on record (recorded: {list(expected)}). "
-            "Mend the record or the data; verification_mode='no_checks' skips the comparison."
+            f"{dataset!r} has the splits {extra}, which are not recorded (recorded: {list(expected)}). "
+            "Fix the record or the data; verification_mode='no_checks' skips the comparison."
         )
     wrong = [line for name in found for line in _differences(name, expected[name], found[name], mode)]
     if wrong:
         raise NonMatchingSplitsSizesError(
             f"{dataset!r} differs from its record: {'; '.join(wrong)}. "
-            "Mend the record or the data; verification_mode='no_checks' skips the comparison."
+            "Fix the record or the data; verification_mode='no_checks' skips the comparison."
         )
 
 
 def _differences(name: str, expected: SplitInfo, found: SplitInfo, mode: VerificationMode) -> Iterable[str]:
     wanted: dict[str, object] = {}
-    if expected.num_examples and expected.num_examples != found.num_examples:  # a recorded 0 is how old records say unknown
+    if expected.num_examples and expected.num_examples != found.num_examples:  # old records use 0 for unknown
         wanted["num_examples"] = expected.num_examples
     if mode is VerificationMode.ALL_CHECKS and expected.num_bytes and not _about(expected.num_bytes, found.num_bytes or 0):
         wanted["num_bytes"] = expected.num_bytes
     if wanted:
         real = {what: getattr(found, what) for what in wanted}
-        yield f"split {name!r} was expected with {describe(wanted)} and has {describe(real)}"
+        yield f"split {name!r} should have {describe(wanted)}, but has {describe(real)}"
 
 
 def _about(expected: int, found: int) -> bool:
-    """Equal but for the offsets and bitmaps that each record batch adds: other writers make other batches."""
+    """Return True if sizes only differ by offsets and bitmaps of record batches, since other writers make other batches."""
     return abs(expected - found) * 100 <= expected
 
 
 def check_downloads(expected: Mapping[str, Any] | None, recorded: Mapping[str, Any] | None, mode: VerificationMode) -> None:
-    """Compare the downloads with those on record.
+    """Compare the downloads with the recorded ones.
 
     Raises:
-        ChecksumVerificationError: a file is missing, is not on record, or has other bytes.
+        ChecksumVerificationError: a file is missing, not recorded, or different.
     """
     if expected and recorded is not None:
         check_files(expected, recorded, mode)
@@ -127,7 +127,7 @@ def check_downloads(expected: Mapping[str, Any] | None, recorded: Mapping[str, A
 def recorded_downloads(builder: Builder, mode: VerificationMode) -> Mapping[str, Any] | None:
     """Return the recorded downloads of a builder; None if they are not compared.
 
-    Hugging Face `datasets` compared them under `all_checks` alone, and the files of many scripts changed since.
+    Hugging Face `datasets` only compared them under `all_checks`, and files of many scripts have changed since.
     """
     if builder.is_of_old_datasets and mode is not VerificationMode.ALL_CHECKS:
         return None
@@ -135,13 +135,13 @@ def recorded_downloads(builder: Builder, mode: VerificationMode) -> Mapping[str,
 
 
 def check_manifest(builder: Builder, manifest: Manifest, downloads: Mapping[str, Any] | None, mode: VerificationMode) -> None:
-    """Compare a whole dataset, and the downloads that it was built from, with what its builder has on record.
+    """Compare a complete dataset and its downloads with the records of its builder.
 
-    A dataset of files that the user chose is a part of what is on record, and compared with nothing; of one that
-    holds the first rows of each split, only the downloads are.
+    A dataset of files that the user chose is a part of the recorded one, and not compared; for one that
+    has only the first rows of each split, only downloads are compared.
 
     Raises:
-        VerificationError: they differ.
+        VerificationError: something differs.
     """
     if builder.is_partial:
         return
@@ -156,10 +156,10 @@ def check_hashes(
     on_bytes: Callable[[int], object] = lambda done: None,
     storage_options: dict[str, Any] | None = None,
 ) -> None:
-    """Hash every shard again, local or remote, and compare it with its record.
+    """Hash every shard, local or remote, and compare it with its record.
 
     Raises:
-        DamagedShardError: one has other bytes.
+        DamagedShardError: the bytes of a shard differ.
     """
     for shard in manifest.shards:
         path = join(folder, shard.name)
@@ -170,7 +170,7 @@ def check_hashes(
         found = digest.hexdigest()
         on_bytes(shard.num_bytes)
         if found != shard.sha256:
-            raise DamagedShardError(path, f"has sha256 {found}, and {shard.sha256} is on record")
+            raise DamagedShardError(path, f"has sha256 {found}, but {shard.sha256} is recorded")
 
 
 _OLD_OPTIONS = {"ignore_verifications", "try_from_hf_gcs", "use_auth_token", "beam_runner", "beam_options", "disable_tqdm"}
@@ -200,15 +200,15 @@ class BuildOptions(NamedTuple):
 
     @classmethod
     def of(cls, **given: Any) -> BuildOptions:
-        """The options that are meant by arguments of `download_and_prepare`, of which `output_dir` is one.
+        """Return the options for arguments of `download_and_prepare`, including `output_dir`.
 
         Raises:
-            ConfigurationError: a mode, format, size, count or option that does not exist.
+            ConfigurationError: a mode, format, size, count or option is invalid.
         """
         arguments = {_ARGUMENTS.get(name, name): name for name in cls._fields}
         unknown = sorted(given.keys() - arguments.keys() - _OLD_OPTIONS)
         if unknown:
-            raise ConfigurationError(f"download_and_prepare() has no option {unknown[0]!r}. Leave it out.")
+            raise ConfigurationError(f"download_and_prepare() has no option {unknown[0]!r}. Omit it.")
         is_unchecked = given.get("ignore_verifications")
         said = {arguments[name]: value for name, value in given.items() if name in arguments and value is not None}
         if given.get("file_format", "arrow") not in EXTENSIONS:
@@ -221,7 +221,7 @@ class BuildOptions(NamedTuple):
         demands = bool(options.demands_checksums or downloads.force_checksums_validation)
         if demands and verification is VerificationMode.NO_CHECKS:
             raise ConfigurationError(
-                "force_checksums_validation=True demands checks, and verification_mode='no_checks' makes none. Leave one out."
+                "force_checksums_validation=True requires checks, but verification_mode='no_checks' disables them. Omit one."
             )
         is_serial = "engine" not in said and options.num_proc is None
         return options._replace(
@@ -229,7 +229,7 @@ class BuildOptions(NamedTuple):
             verification=verification,
             max_shard_bytes=None if options.max_shard_bytes is None else parse_size(options.max_shard_bytes),
             engine=SERIAL if is_serial else get_engine(said.get("engine"), num_proc=options.num_proc),
-            num_shards=_count("num_shards", options.num_shards) or None,  # 0 is no wish, as elsewhere
+            num_shards=_count("num_shards", options.num_shards) or None,  # 0 means unset, as elsewhere
             disable_shuffling=bool(options.disable_shuffling),
             max_rows=_count("max_examples_per_split", options.max_rows),
             registers_checksums=bool(options.registers_checksums or downloads.register_checksums),
@@ -248,26 +248,26 @@ _ARGUMENTS = {
     "demands_checksums": "force_checksums_validation",
     "checks_version": "check_version",
 }
-"""What `download_and_prepare` calls an option, where it has another name there."""
+"""Return the name of an option in `download_and_prepare`."""
 
 
 def _count(name: str, given: Any) -> int | None:
     if given is None:
         return None
     try:
-        count = -1 if isinstance(given, bool) else operator.index(given)  # the integers of numpy too
+        count = -1 if isinstance(given, bool) else operator.index(given)  # accepts numpy integers, too
     except TypeError:
         count = -1
     if count < 0:
-        raise ConfigurationError(f"{name} is {given!r}. Give a whole number that is not negative, or leave it out.")
+        raise ConfigurationError(f"{name} is {given!r}. Pass a non-negative integer, or omit it.")
     return count
 
 
-# Preparation of a builder before any row is made: its download manager, and its splits.
+# Preparation of a builder before rows are generated: its download manager and its splits.
 
 
 def has_register(builder: Builder, options: BuildOptions) -> bool:
-    """True if anything registers checksums of the downloads of a build, or is to."""
+    """Return True if checksums of downloads of the build are, or will be, registered."""
     if options.registers_checksums or options.demands_checksums or builder.locked_checksums:
         return True
     path = builder.checksums_path
@@ -275,9 +275,9 @@ def has_register(builder: Builder, options: BuildOptions) -> bool:
 
 
 def takes_local_files(builder: Builder, options: BuildOptions) -> bool:
-    """True if a build needs nothing of a download manager but that its files exist: local data files of a format.
+    """Return True if a build only needs its files to exist, as for local data files of a format.
 
-    Hashes (`all_checks`) and sizes on record are compared by a `DownloadManager`.
+    Recorded hashes (`all_checks`) and sizes require a `DownloadManager`.
     """
     data_files = builder.config.data_files
     return (
@@ -294,13 +294,13 @@ def takes_local_files(builder: Builder, options: BuildOptions) -> bool:
 class LocalFiles:
     """Local data files, passed to their builder unchanged, each checked once.
 
-    For other requests, such as the members of an archive, the download manager is made on first use.
+    For other requests, such as the members of an archive, the download manager is created on first use.
 
     Args:
-        manager: makes the download manager.
+        manager: creates the download manager.
 
     Attributes:
-        local_paths: the files requested.
+        local_paths: the requested files.
     """
 
     is_streaming = False
@@ -312,7 +312,7 @@ class LocalFiles:
         self.local_paths: set[str] = set()
 
     def download(self, paths: Any) -> Any:
-        """Absolute local paths, by split or in a list, as they are.
+        """Return absolute local paths, by split or in a list, unchanged.
 
         Raises:
             DataFilesNotFoundError: a file does not exist.
@@ -323,7 +323,7 @@ class LocalFiles:
             try:
                 found = os.stat(path)
             except (FileNotFoundError, NotADirectoryError):
-                return self._real.download(paths)  # says what is missing
+                return self._real.download(paths)  # raises the error for the missing file
             is_file = stat.S_ISREG(found.st_mode)
             self._sizes[path] = found.st_size if is_file else None
             if is_file:
@@ -338,7 +338,7 @@ class LocalFiles:
 
     @property
     def cache_folders(self) -> tuple[str, ...]:
-        """See `DownloadManager.cache_folders`; local files are in none of them."""
+        """See `DownloadManager.cache_folders`; local files are not in these folders."""
         folders: tuple[str, ...] = () if self._manager is None else self._manager.cache_folders
         return folders
 
@@ -351,7 +351,7 @@ class LocalFiles:
 
     @property
     def _real(self) -> Any:
-        """The download manager, with the earlier requests."""
+        """Return the download manager, with the earlier requests."""
         if self._manager is None:
             self._manager = self._make()
             if self._sizes:
@@ -366,7 +366,7 @@ def _are_local(paths: Any) -> bool:
 
 def download_manager(builder: Builder, options: BuildOptions, *, kind: type[DownloadManager] | None = None) -> Any:
     """Return the download manager for the files of a builder, with the options of the user."""
-    from datasets_core.fetch.downloads import DownloadManager  # 20 ms that local files do without
+    from datasets_core.fetch.downloads import DownloadManager  # takes 20 ms; local files do not need it
 
     if options.download_config is None:
         config = DownloadConfig(cache_dir=builder.download_dir, token=builder.token, storage_options=builder.storage_options)
@@ -387,17 +387,17 @@ def download_manager(builder: Builder, options: BuildOptions, *, kind: type[Down
 
 
 def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None = None) -> list[SplitGenerator]:
-    """The splits that a builder names.
+    """Return the splits defined by a builder.
 
     Args:
-        builder: whose.
-        dl_manager: fetches what it needs.
-        deadline: when its author's code is to be done; a builder that keeps it itself knows it already.
+        builder: the builder.
+        dl_manager: the download manager.
+        deadline: deadline of the author's code; None if the builder enforces it itself.
 
     Raises:
-        ManualDownloadError: files have to be fetched by hand.
-        DatasetGenerationError, ScriptTimeoutError: the author's code failed, or was not done in time.
-        ConfigurationError: it returns something else than splits.
+        ManualDownloadError: files must be downloaded manually.
+        DatasetGenerationError, ScriptTimeoutError: the author's code failed, or did not finish in time.
+        ConfigurationError: the hook did not return splits.
     """
     instructions = builder.manual_download_instructions
     if instructions is not None and getattr(dl_manager, "manual_dir", None) is None:
@@ -409,12 +409,12 @@ def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None
             return named, list(named) if isinstance(named, Iterable) else None
         except TypeError as error:
             if getattr(dl_manager, "misses_manual_dir", False) and "None" in str(error):
-                from datasets_core.building.failures import missed_manual_dir  # here and below: only where code fails
+                from datasets_core.building.failures import missed_manual_dir  # here and below: only needed for errors
 
                 raise missed_manual_dir(error) from error
             raise
 
-    doing = "naming its splits"
+    doing = "returning its splits"
     timer = deadline if builder.is_stopped_by_timer else None
     try:
         named, splits = name_them() if timer is None else stopped_at(timer, name_them, doing=doing)
@@ -426,14 +426,14 @@ def named_splits(builder: Builder, dl_manager: Any, *, deadline: Deadline | None
     label = _HookLabel(builder)
     if splits is None:
         raise ConfigurationError(
-            f"_split_generators of {label} returns {named!r} ({type(named).__name__}). Return a list of SplitGenerators."
+            f"_split_generators of {label} returned {named!r} ({type(named).__name__}). Return a list of SplitGenerators."
         )
     check_split_list(splits, label)
     return splits
 
 
 class _HookLabel:
-    """The dataset with the place of its hook, found when a message needs it."""
+    """The dataset with the location of its hook, computed when a message needs it."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
@@ -453,16 +453,16 @@ def check_split_list(splits: Sequence[Any], label: object) -> None:
         label: the dataset, as text or as an object that becomes text in messages.
 
     Raises:
-        ConfigurationError: another value, or invalid names.
+        ConfigurationError: the value or a name is invalid.
     """
     for split in splits:
         if not isinstance(split, SplitGenerator):
             raise ConfigurationError(
-                f"_split_generators of {label} returns {split!r} ({type(split).__name__}). Return a list of SplitGenerators."
+                f"_split_generators of {label} returned {split!r} ({type(split).__name__}). Return a list of SplitGenerators."
             )
         if not isinstance(split.gen_kwargs, dict):
             raise ConfigurationError(
-                f"gen_kwargs of split {split.name!r} of {label} is {split.gen_kwargs!r}. Give a dict of keyword arguments."
+                f"gen_kwargs of split {split.name!r} of {label} is {split.gen_kwargs!r}. Pass a dict of keyword arguments."
             )
     check_split_names([split.name for split in splits], label)
 
@@ -471,22 +471,24 @@ def check_split_names(names: Sequence[str], label: object) -> None:
     """Refuse names that no split expression can contain.
 
     Raises:
-        ConfigurationError: no split at all, a duplicate name, `all`, or a name that is not made of words and points.
+        ConfigurationError: there is no split, or a name is duplicate, `all`, or has invalid characters.
     """
     if not names:
-        raise ConfigurationError(f"{label} names no splits. Return at least one SplitGenerator from _split_generators.")
+        raise ConfigurationError(f"{label} has no splits. Return at least one SplitGenerator from _split_generators.")
     for name in names:
         if not is_split_name(name):
-            raise ConfigurationError(f"{label} calls a split {name!r}. Use letters, digits, '_' and '-', and '.' between them.")
+            raise ConfigurationError(
+                f"{label} has an invalid split {name!r}. Use letters, digits, '_', '-', and '.' between them."
+            )
         if name.lower() == "all":
             raise ConfigurationError(
-                f"{label} calls a split {name!r}, and 'all' means the union of the splits. Choose another name."
+                f"{label} has a split named {name!r}, but 'all' means the union of all splits. Choose another name."
             )
         if names.count(name) > 1:
-            raise ConfigurationError(f"{label} has two splits called {name!r}. Give each split a name of its own.")
+            raise ConfigurationError(f"{label} has two splits named {name!r}. Use a different name for each split.")
 
 
-# Write order of the rows of a dataset, and whether an existing dataset has it.
+# The order in which rows are written, and whether an existing dataset has it.
 
 
 Order = Literal["source", "hash", "key"]
@@ -500,7 +502,7 @@ def wanted_order(builder: Hooks, *, disable_shuffling: bool = False) -> Order:
 
 
 def is_wanted(manifest: Manifest, builder: Hooks, options: BuildOptions) -> bool:
-    """True if an existing dataset has the requested rows, order and number of shards."""
+    """Return True if an existing dataset has the requested rows, order and number of shards."""
     wanted = wanted_order(builder, disable_shuffling=options.disable_shuffling)
     orders = {"source": ("source",), "hash": ("hash",), "key": ("key", "source")}[wanted]
     if manifest.write_order not in orders or manifest.disable_shuffling != (wanted == "key"):
@@ -512,7 +514,7 @@ def is_wanted(manifest: Manifest, builder: Hooks, options: BuildOptions) -> bool
 
 
 def variant_folder(folder: str, builder: Hooks, *, disable_shuffling: bool, max_rows: int | None) -> str:
-    """Return the folder in the cache for a build with other rows, or in another order, than the builder's own.
+    """Return the folder in the cache for a build with other rows or another order than the default.
 
     The dataset in `folder` is not changed.
     """
@@ -521,7 +523,7 @@ def variant_folder(folder: str, builder: Hooks, *, disable_shuffling: bool, max_
     return f"{folder}{unshuffled}" + ("" if max_rows is None else f"-first{max_rows}")
 
 
-# The `checksums.tsv` beside a script: reading it, and writing the checksums of downloads.
+# The `checksums.tsv` next to a script: reading it, and writing the checksums of downloads.
 
 
 logger = logging.getLogger(__name__)
@@ -537,7 +539,7 @@ class Register(NamedTuple):
         entries: its entries, by URL.
         mode: `no_checks` compares nothing.
         is_written: True to register downloads instead of comparing them.
-        is_demanded: True if a URL that is not registered is an error.
+        is_demanded: True if an unregistered URL is an error.
     """
 
     path: str | None
@@ -551,9 +553,9 @@ class Register(NamedTuple):
         """Return the register of a builder, before anything is downloaded.
 
         Raises:
-            ConfigurationError: it is to be written, and the builder has no script.
-            DatasetDiskError: it is to be written, and cannot be.
-            ManifestError: it cannot be understood.
+            ConfigurationError: it has to be written, but the builder has no script.
+            DatasetDiskError: it cannot be written.
+            ManifestError: the file is invalid.
         """
         path = builder.checksums_path
         if options.registers_checksums:
@@ -562,7 +564,7 @@ class Register(NamedTuple):
         return cls(path, entries, options.verification, options.registers_checksums, options.demands_checksums)
 
     def equip(self, manager: Any) -> Any:
-        """A download manager that compares, or takes down, what it fetches."""
+        """Return a download manager that compares or records what it fetches."""
         if hasattr(manager, "registered"):
             manager.registered, manager.registered_path = self.entries, self.path
             manager.download_config = manager.download_config.copy()
@@ -571,7 +573,7 @@ class Register(NamedTuple):
         return manager
 
     def settle(self, manager: Any, downloads: Mapping[str, Any] | None) -> None:
-        """Write what was downloaded, or compare it.
+        """Register or compare the downloads.
 
         Raises:
             NonMatchingChecksumError, MissingChecksumError: as `check`.
@@ -583,11 +585,11 @@ class Register(NamedTuple):
             self.check(downloads)
 
     def check(self, downloads: Mapping[str, Any] | None) -> None:
-        """Compare the downloads on record, of this build or of an earlier one.
+        """Compare the recorded downloads of this build, or of an earlier one.
 
         Raises:
-            NonMatchingChecksumError: one has another size or sha256 than is registered.
-            MissingChecksumError: one is not registered, and each is to be.
+            NonMatchingChecksumError: size or sha256 of a download differ from the registered values.
+            MissingChecksumError: a download is not registered, though all must be.
         """
         if self.mode is VerificationMode.NO_CHECKS or self.is_written:
             return
@@ -609,7 +611,7 @@ def read_registered(path: str | None, *, within: str | None = None) -> dict[str,
         within: the folder that must contain it after resolving links; None for any.
 
     Raises:
-        ManifestError: the file cannot be understood; names the line.
+        ManifestError: the file is invalid; the error names the line.
     """
     text = _text(path, within=within)
     if path is None or text is None:
@@ -623,11 +625,11 @@ def check_place(path: str | None, label: str) -> str:
     Raises:
         ConfigurationError: the builder has no script.
         DatasetDiskError: the folder cannot be written.
-        ManifestError: the existing file cannot be understood.
+        ManifestError: the existing file is invalid.
     """
     if path is None:
         raise ConfigurationError(
-            f"{label} has no script beside which {CHECKSUMS_NAME} could stand. Leave register_checksums=True out."
+            f"{label} has no script whose folder could contain {CHECKSUMS_NAME}. Omit register_checksums=True."
         )
     read_registered(path)
     check_writable(path)
@@ -637,11 +639,11 @@ def check_place(path: str | None, label: str) -> str:
 def register(path: str, found: Mapping[str, RegisteredFile]) -> None:
     """Merge the checksums of downloads into the file; an entry with another size or sha256 is replaced.
 
-    Processes that register at the same time take turns: the file has the entries of both in the end.
+    Processes that register at the same time take turns, and the file has the entries of all.
 
     Raises:
-        DatasetDiskError: it cannot be written; the existing file stays unchanged.
-        ManifestError: the existing file cannot be understood.
+        DatasetDiskError: the file cannot be written; an existing file stays unchanged.
+        ManifestError: the existing file is invalid.
     """
     if not found:
         return
@@ -652,7 +654,7 @@ def register(path: str, found: Mapping[str, RegisteredFile]) -> None:
             known = entries.get(url)
             if known is not None and (known["num_bytes"], known["checksum"]) != (file.num_bytes, file.checksum):
                 logger.warning(
-                    "%s: %s had %s bytes and sha256 %s, and is registered with %s bytes and sha256 %s from now on.",
+                    "%s: %s was registered with %s bytes and sha256 %s, and is now registered with %s bytes and sha256 %s.",
                     *(path, url, known["num_bytes"], known["checksum"], file.num_bytes, file.checksum),
                 )
             name = (known and known["name"]) or (file.name if file.name and is_file_name(file.name) else None)
@@ -666,13 +668,13 @@ def register(path: str, found: Mapping[str, RegisteredFile]) -> None:
 def _text(path: str | None, *, within: str | None = None) -> str | None:
     if path is None:
         return None
-    from datasets_core.meta.listings import UnfitFileError, small_bytes  # of a script alone
+    from datasets_core.meta.listings import UnfitFileError, small_bytes  # only for a script
 
     try:
         data = small_bytes(path, most_bytes=_MAX_BYTES, within=within)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except UnfitFileError as error:  # a pipe may never end
+    except UnfitFileError as error:  # a pipe may be endless
         raise ManifestError(path, str(error)) from error
     except OSError as error:
         raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
@@ -685,13 +687,13 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
-    """Lock the folder against other registering processes; without a lock file among the author's own files."""
+    """Lock the folder against other registering processes; without a lock file among the author's files."""
     import fcntl
 
     with disk_errors(folder):
         descriptor = os.open(folder, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):  # a file system without locks: the merge is made right before the rename
+        with contextlib.suppress(OSError):  # without locks, the merge happens right before the rename
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

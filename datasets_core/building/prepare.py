@@ -1,7 +1,7 @@
 """`prepare`: reuse of a finished dataset, or a build under the lock; record of the builds of Hub datasets.
 
 A finished dataset is used without a lock, if its manifest, its shards and its verification mode are sufficient.
-Else one process builds, under the lock, and the waiting processes look again.
+Otherwise one process builds under the lock, and waiting processes check again.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _MOST_BYTES = 16 << 20
 
 
 class HubReference(NamedTuple):
-    """What was asked of the Hub, and the commit that it turned out to be.
+    """A request to the Hub, and the resolved commit.
 
     Attributes:
         repo_id: `org/name`, or `name`.
-        revision: as given by the user; None if not given.
+        revision: the revision passed by the user, or None.
         commit: the commit; None if unknown.
         config: the requested name; None for the default.
-        asked: hash of the rest: data files, data folder, options, features, version.
+        asked: hash of the remaining arguments: data files, data folder, options, features, version.
     """
 
     repo_id: str
@@ -56,14 +56,14 @@ class HubReference(NamedTuple):
 
 
 class HubBuild(NamedTuple):
-    """One build, and one way in which it was asked for.
+    """One build, and a request for it.
 
     Attributes:
-        commit: of the repository.
-        config: its config.
+        commit: commit of the repository.
+        config: config of the build.
         is_default: True if it was the config of a request without a name.
         asked: see `HubReference`.
-        place: its folder, in the cache.
+        place: its folder in the cache.
     """
 
     commit: str
@@ -74,7 +74,7 @@ class HubBuild(NamedTuple):
 
 
 def remember(root: str, reference: HubReference, config: str, place: str) -> None:
-    """Record the build for a request; a cache that cannot be written stays unchanged.
+    """Record the build for a request; a read-only cache stays unchanged.
 
     Args:
         root: the cache.
@@ -100,11 +100,11 @@ def remember(root: str, reference: HubReference, config: str, place: str) -> Non
             builds = [*others[-_MOST_BUILDS + 1 :], build]
             write_atomically(path, _text(reference.repo_id, revisions, builds).encode("utf-8", "surrogatepass"))
     except DatasetDiskError as error:
-        logger.info("What was built of %s is not written down: %s", reference.repo_id, error)
+        logger.info("The build of %s is not recorded: %s", reference.repo_id, error)
 
 
 def recall(root: str, reference: HubReference) -> list[HubBuild]:
-    """Return the builds for such a request, at the commit of the revision when it was loaded last; the latest first.
+    """Return the builds for a request at the last known commit of its revision, the latest first.
 
     Args:
         root: the cache.
@@ -119,12 +119,12 @@ def recall(root: str, reference: HubReference) -> list[HubBuild]:
 
 
 def is_known(root: str, repo_id: str) -> bool:
-    """True if something of a repository was built in a cache."""
+    """Return True if the cache has a build of a repository."""
     return not is_url(root) and os.path.exists(_file(root, repo_id))
 
 
 def _file(root: str, repo_id: str) -> str:
-    return os.path.join(root, FOLDER, repo_id.replace("/", "--") + ".json")  # which no id may hold
+    return os.path.join(root, FOLDER, repo_id.replace("/", "--") + ".json")  # a character that ids cannot contain
 
 
 def _fits(build: HubBuild, reference: HubReference) -> bool:
@@ -148,7 +148,7 @@ def _text(repo_id: str, revisions: Mapping[str, str], builds: list[HubBuild]) ->
 
 def _read(path: str, repo_id: str) -> tuple[dict[str, str], list[HubBuild]]:
     """Return the record of a repository; nothing if the file is missing, damaged, of a newer version, or names
-    another repository with the same name on this disk: then the Hub is asked."""
+    another repository with the same file name: then the Hub is asked."""
     try:
         with open(path, "rb") as file:
             form: Any = json.loads(file.read(_MOST_BYTES).decode("utf-8", "surrogatepass"))
@@ -168,14 +168,14 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
     """Return the manifest of the dataset, built and checked as far as requested.
 
     Raises:
-        DatasetsCoreError: a subclass for the failure.
+        DatasetsCoreError: a failure, as a subclass.
     """
     forced = options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS or options.registers_checksums
     if not forced and (found := _reusable(builder, options)) is not None:
         return _bumped(builder, options, found)
-    with locked_and_swept(lock_path(options.output_dir)):  # an empty folder of a version would promise data
+    with locked_and_swept(lock_path(options.output_dir)):  # an empty version folder would look like a dataset
         if not forced and (found := _reusable(builder, options, is_locked=True)) is not None:
-            return _bumped(builder, options, found)  # another process built it while this one waited
+            return _bumped(builder, options, found)  # built by another process while this one waited
         from datasets_core.building.write.build import Build  # 20 ms that an existing dataset does not need
 
         return Build(builder, options).run()
@@ -185,7 +185,7 @@ def _bumped(builder: Builder, options: BuildOptions, found: Manifest) -> Manifes
     """Return the manifest of an existing dataset, with its version compared if requested."""
     logger.info("Found cached dataset %s (%s)", builder.label, options.output_dir)
     if options.checks_version:
-        from datasets_core.building.folders import check_bump  # comparing is what reading does without
+        from datasets_core.building.folders import check_bump  # the comparison is not needed for reading
 
         check_bump(builder, options.output_dir, options.output_dir, found, options.storage_options)
     return found
@@ -203,18 +203,18 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     if manifest is None or manifest.file_format != options.file_format or not is_wanted(manifest, builder, options):
         return None
     if manifest.identity not in ("", dataset_identity(builder)):
-        if is_locked:  # that is, for the second and last time
+        if is_locked:  # checked for the second and last time
             logger.warning(
-                "%s held another dataset, %s. Building %s there.", options.output_dir, manifest.identity, builder.label
+                "%s has another dataset, %s. Building %s there.", options.output_dir, manifest.identity, builder.label
             )
         return None
     if manifest.denied and not builder.is_confined:
-        logger.info("Building %s again: it was built confined, and denied to %s.", builder.label, "; ".join(manifest.denied))
+        logger.info("Rebuilding %s: the sandbox denied its build to %s.", builder.label, "; ".join(manifest.denied))
         return None
     is_hashed = options.verification is VerificationMode.ALL_CHECKS
     changed = stale_source(manifest, builder.config.data_files, hashed=is_hashed)
     if changed is not None:
-        logger.info("Building %s again: %s has changed.", builder.label, changed)
+        logger.info("Rebuilding %s: %s has changed.", builder.label, changed)
         return None
     wanted = options.verification
     try:
@@ -228,12 +228,12 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     known = _mode(manifest.verification)
     is_unchecked = known is VerificationMode.NO_CHECKS and wanted is not VerificationMode.NO_CHECKS
     if is_unchecked and builder.yields == "rows":
-        logger.info("Building %s again: whether its keys are unique was not looked at, and is not stored.", builder.label)
+        logger.info("Rebuilding %s: the uniqueness of its keys was not checked.", builder.label)
         return None
     is_checked = STRENGTH[wanted] <= STRENGTH[known]
     try:
         if has_register(builder, options):
-            from datasets_core.building.options import Register  # 2 ms that datasets without checksums do without
+            from datasets_core.building.options import Register  # takes 2 ms; datasets without checksums do not need it
 
             Register.of(builder, options).check(manifest.info.download_checksums)
         check_manifest(builder, manifest, manifest.info.download_checksums, wanted)
@@ -242,7 +242,7 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     except VerificationError as error:
         if not is_checked:
             raise
-        logger.warning("Building %s again, since the record is another one now: %s", builder.label, error)
+        logger.warning("Rebuilding %s, since its record has changed: %s", builder.label, error)
         return None
     if is_checked:
         return manifest
@@ -257,10 +257,10 @@ def _mode(name: str) -> VerificationMode:
 
 
 def _record_outcome(folder: str, before: Manifest, verified: Manifest, *, is_locked: bool) -> None:
-    """Keep it that the dataset was verified; a read-only cache stays as it is."""
+    """Record that the dataset was verified, unless the cache is read-only."""
     try:
         with contextlib.nullcontext() if is_locked else locked(lock_path(folder)):
             if read_manifest(folder) == before:
                 write_atomically(os.path.join(folder, MANIFEST_NAME), manifest_bytes(verified))
     except DatasetDiskError as error:
-        logger.info("The outcome of the verification is not kept: %s", error)
+        logger.info("The result of the verification is not recorded: %s", error)

@@ -1,4 +1,4 @@
-"""`ReadOnlyBuilder`: a finished dataset in a folder, opened without the code that built it."""
+"""`ReadOnlyBuilder`: a prepared dataset in a folder, opened without its code."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub.repository import HubCommit
 
 
-# Rows of a folder of records as Arrow files in the cache: a split is converted once, when it is first read by row
-# number.
+# Conversion of a folder of records to Arrow files in the cache: a split is converted once, when it is first read by
+# row number.
 
 
 _NAME = "tfds_folder"
 
 
 class ConvertedRecords(ArrowBasedBuilder):
-    """One split of a folder of records, converted to a dataset of the cache.
+    """One split of a folder of records, converted to a dataset in the cache.
 
     Args:
         folder: folder of the records.
@@ -88,7 +88,7 @@ class ConvertedRecords(ArrowBasedBuilder):
 
     @property
     def label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset in messages."""
         return self._records.info.full_name or self._folder
 
     def _shards(self) -> list[ShardRecord]:
@@ -124,14 +124,14 @@ def converted_rows(
     in_memory: bool | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> tuple[RowTable, list[tuple[str, str]]]:
-    """Return the rows of a split expression, and the digests of their files.
+    """Return the rows of a split expression, and the digests of its files.
 
     Args:
         folder: folder of the records.
         manifest: its content.
         split: the expression.
         how: options of the conversion.
-        in_memory: read the rows instead of mapping them.
+        in_memory: True to read the rows into memory instead of mapping them.
         storage_options: for the folder.
 
     Raises:
@@ -163,7 +163,7 @@ def converted_rows(
 def _converted(
     folder: str, manifest: TfdsManifest, split: str, how: Conversion, storage_options: dict[str, Any] | None
 ) -> tuple[str, Manifest]:
-    """The folder in the cache, and what it contains."""
+    """Return the folder in the cache, and what it contains."""
     builder = ConvertedRecords(folder, manifest, split, storage_options, how.cache_dir)
     mode = DownloadMode.FORCE_REDOWNLOAD if how.is_forced else DownloadMode.REUSE_DATASET_IF_EXISTS
     builder.download_and_prepare(download_mode=mode, num_proc=how.num_proc)
@@ -176,14 +176,14 @@ def _in_memory(manifest: Manifest, asked: bool | None) -> bool:
     return 0 < (manifest.info.dataset_size or 0) < settings().max_memory_bytes if asked is None else asked
 
 
-# A finished dataset in a repository of the Hub: its folder, fetched into the hub cache and read there.
+# A prepared dataset in a repository on the Hub: its folder is fetched into the hub cache, and read there.
 
 
 _LISTED = 10
 
 
 def is_at_hub(path: str) -> bool:
-    """True if a path names something on the Hub, and not something in an archive there.
+    """Return True if a path is on the Hub, and not inside an archive there.
 
     >>> is_at_hub("hf://datasets/org/name"), is_at_hub("/data"), is_at_hub("zip://a::hf://datasets/org/name/a.zip")
     (True, False, False)
@@ -192,17 +192,17 @@ def is_at_hub(path: str) -> bool:
 
 
 def fetched_folder(hub: Hub, commit: HubCommit, inner: str) -> str:
-    """A folder of a commit as one of this disk, with all its files.
+    """Return a local copy of a folder of a commit, with all files.
 
     Args:
-        hub: where from.
-        commit: whose folder.
-        inner: its path in the repository, which holds a description of a dataset; "" for the repository itself.
+        hub: the Hub client.
+        commit: the commit.
+        inner: path of the folder in the repository; "" for the repository itself.
 
     Raises:
         DownloadError, OfflineError: a file cannot be fetched.
     """
-    from datasets_core.fetch.hub.files import fetch_files  # 10 ms that folders of this disk do without
+    from datasets_core.fetch.hub.files import fetch_files  # takes 10 ms; folders of this disk do not need it
 
     root = f"{inner}/" if inner else ""
     places = fetch_files(hub, commit, [path for path in commit.files if path.startswith(root)])
@@ -213,18 +213,18 @@ def folder_at_hub(url: str, storage_options: Mapping[str, Any] | None = None) ->
     """Return the local copy of the folder of a dataset at an `hf://datasets/…` URL.
 
     Args:
-        url: of the folder.
-        storage_options: its `token`.
+        url: URL of the folder.
+        storage_options: options with the `token`.
 
     Raises:
-        DatasetNotFoundError: the folder holds no finished dataset, or the repository does not exist.
-        OfflineError, DownloadError: it cannot be fetched.
+        DatasetNotFoundError: the folder has no prepared dataset, or the repository does not exist.
+        OfflineError, DownloadError: the folder cannot be fetched.
     """
-    from datasets_core.fetch.hub.client import Hub  # 10 ms that folders of this disk do without
+    from datasets_core.fetch.hub.client import Hub  # takes 10 ms; folders of this disk do not need it
 
     place = parse_hub_url(url)
     if place is None:
-        raise DatasetNotFoundError(f"{url!r} names no dataset of the Hub. Write hf://datasets/org/name/folder.")
+        raise DatasetNotFoundError(f"{url!r} is not a dataset on the Hub. Write hf://datasets/org/name/folder.")
     hub = Hub.of((storage_options or {}).get("token"))
     commit = hub.commit(place.repo_id, place.revision)
     root = f"{place.path}/" if place.path else ""
@@ -233,8 +233,8 @@ def folder_at_hub(url: str, storage_options: Mapping[str, Any] | None = None) ->
     below = [path for path in commit.files if path.startswith(root) and path.endswith(f"/{MANIFEST_NAME}")]
     listed = [commit.url(os.path.dirname(path)) for path in below[:_LISTED]] + ["…"] * (len(below) > _LISTED)
     if listed:
-        raise DatasetNotFoundError(f"{url} is not the folder of one version. Give one of those below it: {', '.join(listed)}.")
-    raise DatasetNotFoundError(f"No dataset stands prepared in {url}. Give the folder that holds its {MANIFEST_NAME}.")
+        raise DatasetNotFoundError(f"{url} is not the folder of a version. Pass one below it: {', '.join(listed)}.")
+    raise DatasetNotFoundError(f"There is no prepared dataset in {url}. Pass the folder that contains its {MANIFEST_NAME}.")
 
 
 # `RecordReading`: a builder whose dataset may consist of records written by TensorFlow Datasets, read in place.
@@ -268,7 +268,7 @@ class RecordReading(DatasetBuilder):
         return found if self.wanted is None else found.cast(self.wanted)
 
     def _streamed(self, split: Any) -> Any:
-        """The rows of a nest of split expressions as streams, in their order; of None, all splits: nothing is converted.
+        """Return the rows of a nesting of split expressions as streams, in order, for None of all splits; nothing is converted.
 
         Raises:
             DatasetNotFoundError, UnknownSplitError: as `as_dataset`.
@@ -285,20 +285,20 @@ class RecordReading(DatasetBuilder):
             stream = self._dataset(manifest, rows, [(manifest.identity, "")], part).to_iterable_dataset()
             return stream if self.wanted is None else stream.cast(self.wanted)
 
-        from datasets_core.stream.iterable_dict import IterableDatasetDict  # 5 ms that rows by number do without
+        from datasets_core.stream.iterable_dict import IterableDatasetDict  # takes 5 ms; rows by number do not need it
 
         return nested(split, one, lambda: IterableDatasetDict({name: one(name) for name in manifest.split_lengths()}))
 
 
 class ReadOnlyBuilder(RecordReading):
-    """Result of `builder_from_directory`: a builder that only reads.
+    """A builder that only reads; the result of `builder_from_directory`.
 
     Folders of TensorFlow Datasets are streamed from their files; for reads by row number they are converted into the cache.
 
     Args:
         folder: folder of the dataset.
         manifest: its content.
-        storage_options: for fsspec.
+        storage_options: options for fsspec file systems.
     """
 
     is_read_only = True
@@ -326,7 +326,7 @@ class ReadOnlyBuilder(RecordReading):
 
     @property
     def label(self) -> str:
-        """The dataset as messages name it."""
+        """The name of the dataset in messages."""
         return self.info.full_name or self._output_dir
 
     @property
@@ -342,17 +342,17 @@ class ReadOnlyBuilder(RecordReading):
         verification_mode: VerificationMode | str | None = None,
         **options: Any,
     ) -> None:
-        """Check that the dataset is whole; there is nothing to download and no code to build it.
+        """Check that the dataset is complete; nothing is downloaded or built.
 
         Args:
-            output_dir: not given, or the folder of the dataset.
-            args, options: other ways of building do not matter.
-            download_mode: anything but reuse is refused.
+            output_dir: None, or the folder of the dataset.
+            args, options: have no effect.
+            download_mode: only reuse is supported.
             verification_mode: `all_checks` hashes every shard.
 
         Raises:
-            DatasetBuildError: it is to be built anew, or elsewhere.
-            DamagedShardError: a shard is missing, cut or altered.
+            DatasetBuildError: a rebuild, or another folder, is requested.
+            DamagedShardError: a shard is missing, truncated or altered.
         """
         from datasets_core.building.tfds_folders.folder import RecordManifest
 
@@ -374,13 +374,13 @@ class ReadOnlyBuilder(RecordReading):
         """Return the rows as streams; see `DatasetBuilder.as_streaming_dataset`.
 
         Args:
-            split: name, expression, `ReadInstruction`, or a list, tuple or dict of such; None for all splits.
+            split: name, expression, `ReadInstruction`, or a list, tuple or dict of these; None for all splits.
             base_path, options: have no effect.
         """
         return self._streamed(split)
 
     def look_at_built(self) -> None:
-        """Do nothing: the dataset is known."""
+        """Do nothing, since the splits are known."""
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({self.label}, in {self._output_dir})"
@@ -392,34 +392,34 @@ class ReadOnlyBuilder(RecordReading):
         raise self._no_code()
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Nothing: see `DatasetBuilder.generate`."""
+        """Yield nothing; see `DatasetBuilder.generate`."""
         raise self._no_code()
 
     def _no_code(self) -> DatasetBuildError:
         return DatasetBuildError(
-            f"{self.label} stands prepared in {self._output_dir}, and there is no code here to build it again. "
-            "Load it by its script, or leave out download_mode= and output_dir=."
+            f"{self.label} is prepared in {self._output_dir}, but its code is not available to build it again. "
+            "Load it with its script, or omit download_mode= and output_dir=."
         )
 
 
 def builder_from_directory(
     path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
 ) -> ReadOnlyBuilder:
-    """Return the builder of a finished dataset in a folder; its script is not needed.
+    """Return the builder of a prepared dataset in a folder; its script is not needed.
 
     The folder may also be one of TensorFlow Datasets, with TFRecord or Parquet files.
 
     Args:
-        path: the folder, or URL, of one version: in the cache, in a data folder, or an `output_dir`.  One on the Hub is
-            fetched whole, into the hub cache.
-        storage_options: for fsspec; for the Hub a `token`.
+        path: the folder, or URL, of one version: in the cache, in a data folder, or an `output_dir`.  A folder on the Hub is
+            downloaded to the hub cache.
+        storage_options: options for fsspec file systems; for the Hub a `token`.
         file_format: the format to read, if TensorFlow Datasets stored the rows in several.
 
     Raises:
-        DatasetNotFoundError: the folder holds no dataset of this library or of TensorFlow Datasets; names versions below it.
+        DatasetNotFoundError: the folder has no dataset of this library or of TensorFlow Datasets; lists versions below it.
         ManifestError: the dataset is damaged.
         FileFormatError: TensorFlow Datasets stored the rows in an unsupported format.
-        ConfigurationError: the folder of a version in the cache, with several builds.
+        ConfigurationError: the folder is that of a version in the cache with several builds.
 
     >>> import tempfile
     >>> from datasets_core import load_dataset_builder
@@ -431,7 +431,7 @@ def builder_from_directory(
     [1, 2]
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise ConfigurationError(f"The folder is {path!r}. Give the folder of a prepared dataset.")
+        raise ConfigurationError(f"{path!r} is not a folder. Pass the folder of a prepared dataset.")
     folder = folder_of_dataset(path)
     if is_at_hub(folder):
         folder, storage_options = folder_at_hub(folder, storage_options), None
@@ -439,18 +439,18 @@ def builder_from_directory(
     if manifest is None:
         version = os.path.basename(folder)
         builds = whole_builds(folder, Version(version), storage_options) if Version.is_valid(version) else []
-        found = the_one(builds, os.path.basename(os.path.dirname(folder)), storage_options)  # in the cache, one for each build
+        found = the_one(builds, os.path.basename(os.path.dirname(folder)), storage_options)  # each build has a folder
         if found is None:
             raise DatasetNotFoundError(_nothing_in(folder, storage_options))
         folder, manifest = found.folder, found.manifest
     try:
         return ReadOnlyBuilder(folder, manifest, storage_options)
-    except ConfigurationError as error:  # a config that cannot be called so
+    except ConfigurationError as error:  # an invalid name of a config
         raise ManifestError(files.join(folder, MANIFEST_NAME), str(error)) from error
 
 
 def folder_of_dataset(path: str | os.PathLike[str]) -> str:
-    """A folder as a URL, or as an absolute local path."""
+    """Return a folder as a URL, or as an absolute local path."""
     folder = located(path)
     return folder if files.is_url(folder) else os.path.abspath(folder)
 
@@ -464,11 +464,11 @@ def _nothing_in(folder: str, storage_options: dict[str, Any] | None) -> str:
     below = list(itertools.islice(whole, _LISTED + 1))
     if below:
         listed = ", ".join(below[:_LISTED]) + (", …" if len(below) > _LISTED else "")
-        return f"{folder} is not the folder of one version. Give one of those below it: {listed}."
+        return f"{folder} is not the folder of a version. Pass one of the folders below it: {listed}."
     if files.entry(files.join(folder, MANIFEST_NAME), storage_options) is not None:
         who = "neither by this library nor by TensorFlow Datasets"
         return f"The {MANIFEST_NAME} in {folder} was written {who}. Load the files with load_dataset(folder)."
-    return f"No dataset stands prepared in {folder}. Give the folder that holds its {MANIFEST_NAME}."
+    return f"There is no prepared dataset in {folder}. Pass the folder that contains its {MANIFEST_NAME}."
 
 
 # `builder_from_directories`: several prepared folders read as one dataset, splits of the same name joined.
@@ -479,17 +479,17 @@ def builder_from_directories(
 ) -> ReadOnlyBuilder:
     """Return the builder of several finished datasets as one: a split has the rows of all folders, in their order.
 
-    The metadata come from the first folder; the version only if all have the same one.  Row ids name a
-    file by its path below the common folder: they differ from those of one folder by itself, and ids of that
-    kind are not found here.
+    The metadata come from the first folder; the version only if all have the same one.  Row ids contain the
+    path of a file below the common folder, so that they differ from those of a single folder, whose ids
+    are not found here.
 
     Args:
-        paths: folders, or URLs, as for `builder_from_directory`.
-        storage_options: for fsspec.
+        paths: folders or URLs, as for `builder_from_directory`.
+        storage_options: options for fsspec file systems.
 
     Raises:
-        DatasetNotFoundError, ManifestError: a folder without a dataset, or with a damaged one.
-        ConfigurationError: no folder, a duplicate, or folders with different features, file formats or stores.
+        DatasetNotFoundError, ManifestError: a folder has no dataset, or a damaged one.
+        ConfigurationError: there is no folder or a duplicate, or folders have different features, file formats or stores.
 
     >>> import tempfile
     >>> from datasets_core import load_dataset_builder
@@ -505,7 +505,7 @@ def builder_from_directories(
         paths = [paths]
     builders = [builder_from_directory(path, storage_options) for path in paths]
     if not builders:
-        raise ConfigurationError("No folder is given. Give the folders of prepared datasets.")
+        raise ConfigurationError("No folder was given. Pass the folders of prepared datasets.")
     if len(builders) == 1:
         return builders[0]
     _check_alike(builders)
@@ -517,7 +517,7 @@ def _check_alike(builders: Sequence[ReadOnlyBuilder]) -> None:
     first, folders = builders[0], [builder.cache_dir for builder in builders]
     twice = next((folder for folder in folders if folders.count(folder) > 1), None)
     if twice is not None:
-        raise ConfigurationError(f"{twice} is given twice, and its rows would be there twice. Give each folder once.")
+        raise ConfigurationError(f"{twice} was given twice, which would duplicate its rows. Pass each folder once.")
     for other in builders[1:]:
         if other.info.features != first.info.features:
             what = "features"
@@ -526,18 +526,18 @@ def _check_alike(builders: Sequence[ReadOnlyBuilder]) -> None:
         else:
             continue
         raise ConfigurationError(
-            f"{first.cache_dir} and {other.cache_dir} have different {what}. Join folders that were prepared alike."
+            f"{first.cache_dir} and {other.cache_dir} have different {what}. Join folders prepared in the same way."
         )
 
 
 def _common_folder(folders: Sequence[str]) -> str:
-    """The folder that holds all these folders."""
+    """Return the common parent of folders."""
     split = [folder.split("/") if files.is_url(folder) else folder.split(os.sep) for folder in folders]
     kinds = {files.is_url(folder) for folder in folders}
     length = next((place for place, parts in enumerate(zip(*split, strict=False)) if len(set(parts)) > 1), min(map(len, split)))
-    least = 3 if True in kinds else 1  # protocol:, nothing, bucket
+    least = 3 if True in kinds else 1  # "protocol:", "", bucket
     if len(kinds) > 1 or length < least:
-        raise ConfigurationError(f"{folders[0]} and {folders[-1]} have no folder in common. Join folders of one store.")
+        raise ConfigurationError(f"{folders[0]} and {folders[-1]} have no common parent folder. Join folders of one store.")
     shared = split[0][:length]
     return "/".join(shared) if True in kinds else os.sep.join(shared) or os.sep
 

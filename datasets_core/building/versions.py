@@ -26,7 +26,7 @@ EXPERIMENTAL_LATEST = "experimental_latest"
 
 
 def is_pattern(requested: object) -> bool:
-    """True if a requested version is a pattern.
+    """Return True if a requested version is a pattern.
 
     >>> is_pattern("1.*.*"), is_pattern("1.0.0"), is_pattern(None)
     (True, False, False)
@@ -35,12 +35,12 @@ def is_pattern(requested: object) -> bool:
 
 
 class Versions(NamedTuple):
-    """The versions that a builder lists.
+    """The versions listed by a builder.
 
     Attributes:
-        canonical: the one that is meant where none is named.
-        supported: the others, above or below it.
-        blocked: those of them that their author blocked.
+        canonical: the default version.
+        supported: other versions, above or below it.
+        blocked: versions blocked by their author.
 
     >>> listed = Versions.of("2.0.1", ["3.0.0", "3.1.1", "1.0.0"])
     >>> listed.pick("3.*.*", dataset="reviews"), listed.preparable
@@ -53,10 +53,10 @@ class Versions(NamedTuple):
 
     @classmethod
     def of(cls, canonical: str | Version, supported: Iterable[str | Version] | None = None) -> Versions:
-        """Return the versions, given as such or as texts.
+        """Return the versions, given as versions or strings.
 
         Raises:
-            ReferenceSyntaxError: an invalid version.
+            ReferenceSyntaxError: a version is invalid.
         """
         if isinstance(supported, (str, Version)):
             supported = [supported]
@@ -74,23 +74,23 @@ class Versions(NamedTuple):
 
     @property
     def preparable(self) -> tuple[Version, ...]:
-        """The canonical version and the highest one, of those that are free, unless only an older release prepares them."""
+        """The canonical version and the highest one that are not blocked, unless only an older release prepares them."""
         free = self.free
         ends = dict.fromkeys(version for version in (self.canonical, max(free, default=self.canonical)) if version in free)
         return tuple(version for version in ends if version.library_version_to_prepare is None)
 
     def without(self, is_blocked: Callable[[Version], bool]) -> Versions:
-        """The same, with those blocked of which `is_blocked` is true."""
+        """Return a copy with the versions blocked for which `is_blocked` is true."""
         return self._replace(blocked=frozenset(filter(is_blocked, self.all)))
 
     def pick(self, requested: str | Version | None, *, dataset: str) -> Version:
-        """Return the requested version: of a pattern the highest match, whatever the order of the list.
+        """Return the requested version: for a pattern the highest match, independent of the order of the list.
 
-        A blocked version is returned only if it is named exactly, or no other fits.
+        A blocked version is returned only if it is requested exactly, or no other fits.
 
         Args:
             requested: a version, a pattern, "experimental_latest" for the highest of all, None for the canonical one.
-            dataset: for messages.
+            dataset: name of the dataset for messages.
 
         Raises:
             UnknownVersionError: no listed version fits.
@@ -99,7 +99,7 @@ class Versions(NamedTuple):
         if requested is None:
             return self.canonical
         if not isinstance(requested, (str, Version)):
-            raise ArgumentTypeError(f"version is {requested!r}. Give a version such as '1.0.0', or a pattern such as '1.*.*'.")
+            raise ArgumentTypeError(f"version is {requested!r}. Pass a version such as '1.0.0', or a pattern such as '1.*.*'.")
         if isinstance(requested, str) and requested == EXPERIMENTAL_LATEST:
             return max(self.free or self.all)
         pattern = check_pattern(requested)
@@ -110,16 +110,16 @@ class Versions(NamedTuple):
 
 
 NO_VERSIONS = Versions(NO_VERSION)
-"""Versions of a builder that lists none."""
+"""Versions of a builder without listed versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockedVersions:
-    """The versions and configs that the author of a builder blocked, with the reasons (None where there is none).
+    """The versions and configs blocked by the author of a builder, with the reasons (or None).
 
     Args:
         versions: reason by version, or by a pattern such as `1.*.*`.
-        configs: by config the reason, or the reasons by version.
+        configs: reason by config, or a dict of reasons by version.
 
     >>> from datasets_core import BlockedVersions
     >>> blocked = BlockedVersions(versions={"1.0.0": "wrong labels"}, configs={"tiny": "empty"})
@@ -132,10 +132,10 @@ class BlockedVersions:
 
     @classmethod
     def of(cls, value: Any) -> BlockedVersions:
-        """Return the value of a builder: a `BlockedVersions`, a mapping of versions to reasons, versions alone, or None.
+        """Return blocked versions, given as a `BlockedVersions`, a mapping of versions to reasons, versions alone, or None.
 
         Raises:
-            ConfigurationError: another value.
+            ConfigurationError: the value has another type.
         """
         if value is None or isinstance(value, cls):
             return value or cls()
@@ -143,10 +143,10 @@ class BlockedVersions:
             return cls(**value) if value and value.keys() <= {"versions", "configs"} else cls(versions=value)
         if isinstance(value, (list, tuple, set, frozenset)):
             return cls(versions=dict.fromkeys(map(str, value)))
-        raise ConfigurationError(f"BLOCKED_VERSIONS is {value!r}. Give BlockedVersions(versions={{'1.0.0': 'why'}}).")
+        raise ConfigurationError(f"BLOCKED_VERSIONS is {value!r}. Use BlockedVersions(versions={{'1.0.0': 'why'}}).")
 
     def is_blocked(self, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
-        """True if a version, or a config in it, is blocked, and why.
+        """Return True if a version, or a config in it, is blocked, and the reason.
 
         Args:
             version: the version.
@@ -163,7 +163,7 @@ class BlockedVersions:
         return False, None
 
 
-# `Versioned`: what a builder says about its versions, and what follows from the one that was picked.
+# `Versioned`: the versions of a builder, and properties of the selected one.
 
 
 class Versioned(BuiltPushing):
@@ -171,10 +171,10 @@ class Versioned(BuiltPushing):
 
     Attributes:
         VERSION: the canonical version.
-        SUPPORTED_VERSIONS: other versions that the code knows, above or below the canonical one.
-        RELEASE_NOTES: what changed, by version.
+        SUPPORTED_VERSIONS: other versions supported by the code, above or below the canonical one.
+        RELEASE_NOTES: changes, by version.
         BLOCKED_VERSIONS: versions and configs that are refused, with the reasons.
-        requires_version: a builder without a version is refused; without this it has the version `0.0.0`.
+        requires_version: True to refuse a builder without a version; otherwise its version is `0.0.0`.
     """
 
     VERSION: ClassVar[Version | str | None] = None
@@ -190,12 +190,12 @@ class Versioned(BuiltPushing):
 
     @property
     def canonical_version(self) -> Version:
-        """The version that is meant where none is named: the config's, else the class's."""
+        """The default version: that of the config, else of the class."""
         return self._versions.canonical
 
     @property
     def supported_versions(self) -> list[Version]:
-        """The other versions: the config's, else the class's."""
+        """The other versions: those of the config, else of the class."""
         return list(self._versions.supported)
 
     @property
@@ -205,19 +205,19 @@ class Versioned(BuiltPushing):
 
     @property
     def release_notes(self) -> dict[str, str]:
-        """Changes by version: the descriptions of the versions, and above them the notes of the config, or the class."""
+        """Changes by version: the release notes of the config or the class, and descriptions of versions."""
         described = {str(version): version.description for version in self._versions.all if version.description}
         notes = getattr(self.config, "release_notes", None) or self.RELEASE_NOTES or {}
         return {**described, **{str(version): note for version, note in notes.items()}}
 
     @property
     def is_preparable(self) -> bool:
-        """True if this code prepares the picked version: the canonical one, or the highest that is not blocked."""
+        """True if this code prepares the selected version: the canonical one, or the highest that is not blocked."""
         return self._version in self._versions.preparable
 
     @property
     def is_available(self) -> bool:
-        """True if the picked version is available: this code prepares it, or it was prepared before."""
+        """True if the selected version is available: this code prepares it, or it was prepared before."""
         if self.is_preparable:
             return True
         try:
@@ -228,7 +228,7 @@ class Versioned(BuiltPushing):
 
     @classmethod
     def blocks(cls, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
-        """True if the author blocked a version, or a config in it, and why.
+        """Return True if the author blocked a version, or a config in it, and the reason.
 
         Args:
             version: the version.
@@ -237,17 +237,17 @@ class Versioned(BuiltPushing):
         return BlockedVersions.of(cls.BLOCKED_VERSIONS).is_blocked(version, config)
 
     def _pick_version(self, requested: str | Version | None) -> None:
-        """Set the requested version, from those that config and class list.
+        """Select the requested version from those listed by config and class.
 
         Raises:
-            UnknownVersionError, ReferenceSyntaxError: not listed, or not a version.
-            MissingVersionError: a version is required, and none is listed.
+            UnknownVersionError, ReferenceSyntaxError: the version is not listed, or invalid.
+            MissingVersionError: a version is required, but none is listed.
         """
         canonical = next((found for found in (self.config.version, self.VERSION) if _is_named(found)), None)
         if canonical is None and self.requires_version:
             raise MissingVersionError(self.dataset_name)
         free = requested if canonical is None and Version.is_valid(requested) else None
-        if canonical is None and free is not None:  # a dataset without a version gets one
+        if canonical is None and free is not None:  # a dataset without a version gets this one
             self._versions = Versions.of(as_version(free))
         else:
             supported = getattr(self.config, "supported_versions", None) or self.SUPPORTED_VERSIONS
@@ -256,7 +256,7 @@ class Versioned(BuiltPushing):
         try:
             self._version = self._versions.pick(requested, dataset=self.dataset_name)
         except UnknownVersionError:
-            if Version.is_valid(requested):  # blocked, and not listed any more: not to be read where it is prepared either
+            if Version.is_valid(requested):  # blocked, and no longer listed: existing builds must not be read either
                 self._version = as_version(requested)  # type: ignore[arg-type]
                 self._check_blocked()
             raise
@@ -267,17 +267,17 @@ class Versioned(BuiltPushing):
     def _warn_of_experimental(self, *, stacklevel: int) -> None:
         if self._version > self.canonical_version:
             warnings.warn(
-                f"Version {self._version} of {self.dataset_name!r} is experimental: it is above the canonical "
-                f"{self.canonical_version}, and may still change. Leave version= out for the canonical one.",
+                f"Version {self._version} of {self.dataset_name!r} is experimental: it is higher than the canonical "
+                f"{self.canonical_version}, and may still change. Omit version= for the canonical one.",
                 ExperimentalVersionWarning,
                 stacklevel=stacklevel,
             )
 
     def _check_blocked(self) -> None:
-        """Refuse a version or config that the author blocked.
+        """Raise if the author blocked the version or config.
 
         Raises:
-            BlockedVersionError: it is blocked, with the reason.
+            BlockedVersionError: the version or config is blocked; the error has the reason.
         """
         is_blocked, reason = self.blocks(self._version, self.config.name)
         if is_blocked:
@@ -291,23 +291,23 @@ class Versioned(BuiltPushing):
         return super()._built()
 
     def _take_prepared(self, *, forced: bool = False, hashed: bool = False) -> Manifest:
-        """Return the manifest of a version that other code prepared: in the output folder, or beside it in the cache.
+        """Return the manifest of a version prepared by other code, in the output folder or next to it in the cache.
 
         Args:
-            forced: True if it is to be built again.
+            forced: True if a rebuild is requested.
             hashed: True to hash every shard and compare it with its record.
 
         Raises:
-            DamagedShardError: a shard has other bytes.
-            UnpreparableVersionError: it does not exist, or is to be built again.
-            ConfigurationError: several builds, by other code.
+            DamagedShardError: the bytes of a shard differ.
+            UnpreparableVersionError: the version does not exist, or a rebuild is requested.
+            ConfigurationError: there are several builds by other code.
         """
-        from datasets_core.building.folders import the_one, whole_builds  # 10 ms that most do without
+        from datasets_core.building.folders import the_one, whole_builds  # takes 10 ms; most do not need it
 
         folder, options = self._output_dir, self._output_storage_options
         version = os.path.dirname(folder)
         in_cache = folder == self._cache_dir and os.path.basename(version) == str(self._version)
-        where = version if in_cache else folder  # in the cache the builds of other code are beside this one's
+        where = version if in_cache else folder  # in the cache, builds of other code are next to this one
         if not forced:
             own = [found for found in whole_builds(folder, self._version, options) if found.folder == folder]
             found = the_one(own or (whole_builds(where, self._version) if in_cache else []), self.dataset_name, options)

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from datasets_core.dataset.dataset import Dataset
 
 
-# `croissant`: a dataset described for other tools, as JSON-LD.
+# `croissant`: the description of a dataset for other tools, as JSON-LD.
 
 
 _SOURCE = ("path", "data_files", "data_dir", "revision", "token", "storage_options", "trust_remote_code")
 
 
 def describe_files(reference: Mapping[str, Any], *, splits: Sequence[str] | None, output: str | None) -> int:
-    """Write the Croissant description of a dataset, of all its configs where none is named.
+    """Write the Croissant description of a dataset; of all its configs if no config is named.
 
-    A config is built where its columns or the hashes of its files are not known without that.
+    A config is built if its columns or the hashes of its files are not known otherwise.
     """
     names = [reference["name"]] if reference.get("name") is not None else get_dataset_config_names(**_of_source(reference))
     builders = [load_dataset_builder(**{**reference, "name": name}) for name in names]
@@ -55,17 +55,17 @@ def describe_files(reference: Mapping[str, Any], *, splits: Sequence[str] | None
     say(output)
     folder = os.path.dirname(os.path.abspath(output))
     if not is_url(output) and (missing := _not_beside(told, folder)) is not None:
-        say(f"datasets-core: its paths start at the folder of the data: there is no {missing} in {folder}", file=sys.stderr)
+        say(f"datasets-core: paths are relative to the data folder, and {folder} has no {missing}", file=sys.stderr)
     return 0
 
 
 def _of_source(reference: Mapping[str, Any]) -> dict[str, Any]:
-    """The words that say where a dataset is, and none for its config."""
+    """Return the reference of the dataset as text, without its config."""
     return {key: value for key, value in reference.items() if key in _SOURCE}
 
 
 def _folder(output: str | None, builders: Sequence[DatasetBuilder]) -> str | None:
-    """Return the base of paths: the folder of the description, or for shards of several configs their common folder."""
+    """Return the base folder of paths: that of the description, or the common folder of the shards of all configs."""
     if output is not None and not is_url(output):
         return os.path.dirname(os.path.abspath(output))
     return os.path.commonpath([builder.cache_dir for builder in builders]) if len(builders) > 1 else None
@@ -84,7 +84,7 @@ def _lacks_hashes(info: DatasetInfo) -> bool:
 
 
 def _not_beside(told: Mapping[str, Any], folder: str) -> str | None:
-    """Return the first file that the description expects beside itself and that is missing."""
+    """Return the first missing file of those that the description expects in its own folder."""
     for node in told["distribution"]:
         address = node.get("contentUrl")
         if address is not None and not is_url(address) and not os.path.isfile(os.path.join(folder, address)):
@@ -92,7 +92,7 @@ def _not_beside(told: Mapping[str, Any], folder: str) -> str | None:
     return None
 
 
-# `build`, `info` and `head`: a dataset as a user looks at it from a terminal.
+# `build`, `info` and `head`: a dataset on the terminal.
 
 
 def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -> int:
@@ -106,7 +106,7 @@ def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -
 
 
 def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
-    """Print what is known of the dataset before, or after, it is built."""
+    """Print the metadata of the dataset, whether or not it is built."""
     builder = load_dataset_builder(**reference)
     built = read_manifest(builder.cache_dir)
     info = built.info if built else builder.info
@@ -139,7 +139,7 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
 def head(reference: Mapping[str, Any], *, split: str | None, count: int) -> int:
     """Print the first `count` rows as JSON lines."""
     if count < 0:
-        raise ConfigurationError(f"--rows {count} is less than none. Give 0 or more.")
+        raise ConfigurationError(f"--rows {count} is negative. Pass 0 or more.")
     found = load_dataset(**reference, split=split)
     rows = found if split is not None else next(iter(found.values()))
     for row in rows.select(range(min(count, len(rows)))):
@@ -156,26 +156,26 @@ def _splits(info: DatasetInfo) -> list[str]:
 
 
 def _printable(value: object) -> Any:
-    """Return values without a JSON form as text: bytes as base64, others (dates, decimals) by `str`."""
+    """Return a value that JSON cannot store as text: bytes as base64, others (dates, decimals) by `str`."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return str(value)
 
 
 def lock(reference: Mapping[str, Any], *, output: str, update: bool, num_proc: int | None) -> int:
-    """Write the lock of the dataset into a file, or confirm that the file is up to date."""
+    """Write the lock file of the dataset, or confirm that it is up to date."""
     outcome = lock_dataset(**reference, lock=output, update=update, num_proc=num_proc)
     for line in outcome.moved:
         say(f"  {line}")
-    say(f"{outcome.path} {'is written' if outcome.is_written else 'holds: nothing moved'}")
+    say(f"{outcome.path} {'written' if outcome.is_written else 'is up to date'}")
     return 0
 
 
 def diff(old: str, new: str, *, rows: int, as_json: bool, check: bool) -> int:
-    """Print the changes of a dataset from one prepared version to another.
+    """Print the differences between two prepared versions of a dataset.
 
     Returns:
-        0, also if they differ; with `check` 1 if the recorded version is too small a change.
+        0, even if they differ; with `check`, 1 if the version number does not reflect the change.
     """
     found = compare(_folder_of(old), _folder_of(new), limit=rows)
     if as_json:
@@ -196,26 +196,26 @@ def _meaning(found: Difference) -> str:
     if not found.summary:
         return "nothing differs"
     meanings = {
-        "patch": "the same rows in the same order",
-        "minor": "the same rows, and more columns or fields",
-        "major": "other rows, columns or splits",
+        "patch": "same rows in the same order",
+        "minor": "same rows, with added columns or fields",
+        "major": "changed rows, columns or splits",
     }
     return meanings[found.level]
 
 
 def _on_versions(found: Difference) -> str:
     if found.old_version is None or found.new_version is None:
-        return "versions: none is on record"
+        return "versions: not recorded"
     said = f"versions: {found.old_version}, then {found.new_version}"
     if found.declared == "back":
-        return f"{said}, which goes back; {found.right_version} or higher would be right"
+        return f"{said}: the version went down; use {found.right_version} or higher"
     if not found.is_declared:
-        return f"{said}, which says too little; {found.right_version} or higher would be right"
-    return f"{said}, which says enough"
+        return f"{said}: the change is larger than the version says; use {found.right_version} or higher"
+    return f"{said}: the version reflects the change"
 
 
 def cite(reference: Mapping[str, Any], *, as_json: bool) -> int:
-    """Print the name of a prepared dataset, the fingerprint of its rows, and the citation that its author recorded."""
+    """Print the name of a prepared dataset, the fingerprint of its rows, and its recorded citation."""
     builder = _built_builder(reference)
     manifest: Manifest = builder._built()
     info = manifest.info
@@ -250,11 +250,11 @@ def _folder_of(text: str) -> str:
 
 
 def _built_builder(reference: Mapping[str, Any]) -> DatasetBuilder:
-    """The builder of a dataset that is built: of a folder, of a name that `cache ls` prints, or of a reference.
+    """Return the builder of a built dataset, given by folder, by a name that `cache ls` prints, or by reference.
 
     Raises:
-        DatasetNotFoundError: it is not built.
-        ConfigurationError: the name is that of several.
+        DatasetNotFoundError: the dataset is not built.
+        ConfigurationError: several datasets have this name.
     """
     path = os.fspath(reference["path"])
     given = {name: value for name, value in reference.items() if value is not None and name != "path"}
@@ -266,7 +266,7 @@ def _built_builder(reference: Mapping[str, Any]) -> DatasetBuilder:
         folders = [] if os.path.exists(path) else named_folders(path)
         if len(folders) > 1:
             raise ConfigurationError(
-                f"{path} names {counted(len(folders), 'dataset')} of the cache. Give one of: {', '.join(folders)}."
+                f"{path} matches {counted(len(folders), 'dataset')} in the cache. Pass one of: {', '.join(folders)}."
             )
         if folders:
             return builder_from_directory(folders[0])
@@ -275,7 +275,7 @@ def _built_builder(reference: Mapping[str, Any]) -> DatasetBuilder:
     return builder
 
 
-# `push`: a dataset of this machine, or any other that can be loaded, brought to a repository of the Hub.
+# `push`: upload a dataset to a repository on the Hub.
 
 
 _ASKED = ("path", "data_files", "data_dir", "token", "trust_remote_code")
@@ -291,15 +291,15 @@ def push(
     num_proc: int | None,
     **how: Any,
 ) -> int:
-    """Push a dataset and say where the commit is.
+    """Push a dataset to the Hub and print the URL of the commit.
 
     Args:
-        reference: what `load_dataset` takes; its path may be a saved folder, a built one, or a name as `cache ls` prints it.
-        repo_id: `org/name`, or `name` for one of the user's own.
-        config_name: the config to push: of several that the dataset has it is the one that is read.
+        reference: arguments of `load_dataset`; the path may also be a saved or built folder, or a name printed by `cache ls`.
+        repo_id: `org/name`, or `name` for a repository of the user.
+        config_name: the config to push; if the dataset has several, this one is read.
         split: a split expression; all splits if None.
-        num_shards: files of each split.
-        num_proc: processes that build and write.
+        num_shards: number of files per split.
+        num_proc: number of processes that build and write.
         how: other arguments of `push_to_hub`.
     """
     found, own = _opened(reference, config_name, split, num_proc)
@@ -323,7 +323,7 @@ def push(
 def _opened(
     reference: Mapping[str, Any], config_name: str | None, split: str | None, num_proc: int | None
 ) -> tuple[Dataset | DatasetDict, str | None]:
-    """The rows, and the config that they are of, where that has a name."""
+    """Return the rows, and the name of their config if it has one."""
     path = os.fspath(reference["path"])
     is_folder = os.path.isdir(path)
     if is_folder and (is_saved_group(path) or is_saved_dataset(path)):

@@ -31,7 +31,7 @@ from datasets_core.store.source import verify_folder
 if TYPE_CHECKING:
     from datasets_core.scripting.sandbox.limits import Layers
 
-# How the command line words things: counts, the advice of the library in flags, and nothing that a terminal obeys.
+# Wording of the command line: counts, advice with flags instead of arguments, and escaped control characters.
 
 
 _FLAGS = {
@@ -54,7 +54,7 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 
 def plain(text: str) -> str:
-    """A text with what a terminal would obey written out: authors of datasets are strangers. JSON stays what it is.
+    """Escape control characters, since the text may come from an untrusted dataset. JSON text keeps its meaning.
 
     >>> print(plain("a\\x1b[31mred"))
     a\\u001b[31mred
@@ -63,17 +63,17 @@ def plain(text: str) -> str:
 
 
 def say(text: object, *, file: TextIO | None = None) -> None:
-    """Print a text, with what a terminal would obey written out.
+    """Print a text with control characters escaped.
 
     Args:
         text: the text.
-        file: standard output if None.
+        file: the file to print to; standard output if None.
     """
     print(plain(str(text)), file=file)
 
 
 class PlainFormatter(logging.Formatter):
-    """Lines of a log, with what a terminal would obey written out."""
+    """Formatter of log lines that escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         """See `logging.Formatter`."""
@@ -81,7 +81,7 @@ class PlainFormatter(logging.Formatter):
 
 
 def counted(count: int, noun: str) -> str:
-    """A count and its noun.
+    """Return a count with its noun.
 
     >>> counted(1, "shard"), counted(1200, "row")
     ('1 shard', '1,200 rows')
@@ -90,7 +90,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def in_flags(message: str) -> str:
-    """A message of the library in the words of the command line.
+    """Return a message of the library with flags of the command line instead of Python arguments.
 
     >>> in_flags("Read it, then pass trust_remote_code=True or name the .py file itself.")
     'Read it, then pass --trust-remote-code or name the .py file itself.'
@@ -100,7 +100,7 @@ def in_flags(message: str) -> str:
     return re.sub(r"(--data-files) (?=[.,;]|$)", r"\1", message)
 
 
-# `datasets-core doctor`: what this machine offers, above all to confine the scripts of strangers with, tried out.
+# `datasets-core doctor`: the environment, and above all the layers of the sandbox, which are tried out.
 
 
 _NEEDED = ("pyarrow", "numpy", "fsspec", "huggingface_hub", "httpx2", "cloudpickle")
@@ -122,7 +122,7 @@ _TRIALS = {
 
 
 def report(*, as_json: bool) -> int:
-    """Print what there is, and what happens to scripts."""
+    """Print versions, the available layers of the sandbox, and how scripts run."""
     from datasets_core.scripting.sandbox.limits import layers
 
     found = layers()
@@ -150,24 +150,24 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
         "Packages": _versions(_NEEDED),
         "Optional packages": _versions(_OPTIONAL),
         "Confinement": {
-            "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not there",
-            "seccomp": ("there, refusals are reported" if found.notices else "there") if found.seccomp else "not there",
+            "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not available",
+            "seccomp": ("available, reports refusals" if found.notices else "available") if found.seccomp else "not available",
             "bwrap": _bwrap(found),
-            "user": f"{os.geteuid()}, which gives up all capabilities in a confined process",
-            "memory of a confined script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
+            "user": f"{os.geteuid()}; a sandboxed process drops all capabilities",
+            "memory limit of a sandboxed script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
         },
     }
     tried, holds = _tried() if found.can_sandbox else ({}, False)
     if tried:
-        facts["Tried in a confined process"] = tried
+        facts["Tried in a sandboxed process"] = tried
     reason = found.reason or (
-        "" if holds else "what was tried in a confined process was not denied, or it could not be started"
+        "" if holds else "the sandboxed process was not denied a tried action, or it could not be started"
     )
-    facts["Scripts that you name (a .py file)"] = "run as they are"
-    facts["Scripts of strangers"] = (
-        f"are refused because {reason}; trust_remote_code=True runs those that you trust"
+    facts["Scripts that you name (a .py file)"] = "run without the sandbox"
+    facts["Untrusted scripts"] = (
+        f"are refused because {reason}; pass trust_remote_code=True for scripts that you trust"
         if reason
-        else f"run confined by: {', '.join(found.words())}"
+        else f"run in the sandbox: {', '.join(found.words())}"
     )
     return facts
 
@@ -177,8 +177,8 @@ def _bwrap(found: Layers) -> str:
 
     path = found.bwrap or (limits.program() if shutil.which("bwrap") else None)
     if path is None:
-        return "there, but does not work for this user" if shutil.which("bwrap") else "not there"
-    return f"{path}, {'used' if found.bwrap and not found.landlock else 'not needed beside Landlock'}"
+        return "installed, but does not work for this user" if shutil.which("bwrap") else "not available"
+    return f"{path}, {'used' if found.bwrap and not found.landlock else 'not needed with Landlock'}"
 
 
 def _versions(packages: tuple[str, ...]) -> dict[str, str]:
@@ -192,7 +192,7 @@ def _versions(packages: tuple[str, ...]) -> dict[str, str]:
 
 
 def _tried() -> tuple[dict[str, str], bool]:
-    """Return the outcome of actions that no script may do; and whether all were denied."""
+    """Return the outcome of each forbidden action, and whether all were denied."""
     from datasets_core.scripting.sandbox.limits import Sandbox
     from datasets_core.scripting.sandbox.process import SandboxedProcess
 
@@ -214,7 +214,7 @@ def _tried() -> tuple[dict[str, str], bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
-    """One finished dataset; `manifest` is None where it cannot be read."""
+    """A prepared dataset; `manifest` is None if it cannot be read."""
 
     folder: str
     manifest: Manifest | None
@@ -226,14 +226,14 @@ class _Finished:
 
 
 def verify(path: str) -> int:
-    """Hash every shard below `path`, a place or a name in the cache; 0 if all is sound, 1 if anything is bad."""
+    """Hash every shard below `path`, a folder or a name in the cache; return 0 if all are intact, else 1."""
     if is_url(path):
         found = [_Finished(path, read_manifest(path))]
     else:
         found = list(_finished(path)) or _named(path)
     if not found:
         raise DatasetNotFoundError(
-            f"{path} holds no finished dataset ({MANIFEST_NAME}). Give a folder, or a name that `cache ls` prints."
+            f"No prepared dataset (with a {MANIFEST_NAME}) found in {path}. Pass a folder, or a name printed by `cache ls`."
         )
     bad = 0
     with progress("Verifying", total=sum(dataset.size for dataset in found), unit="B") as bar:
@@ -247,12 +247,12 @@ def verify(path: str) -> int:
                 shards = counted(len(dataset.manifest.shards), "shard")
                 say(f"good {dataset.folder}: {shards}, {counted(rows, 'row')}, {_bytes(dataset.size)}")
     if bad:
-        say(f"{bad} bad. Build the dataset again: datasets-core build … --force", file=sys.stderr)
+        say(f"{bad} damaged. Rebuild the dataset: datasets-core build … --force", file=sys.stderr)
     return 1 if bad else 0
 
 
 def list_cache() -> int:
-    """Print every finished dataset of the cache, and what they take together."""
+    """Print every prepared dataset of the cache, and their total size."""
     total = 0
     for dataset in _finished(settings().cache_dir):
         total += dataset.size
@@ -262,12 +262,12 @@ def list_cache() -> int:
     dead = _dead_downloads()
     if garbage or dead:
         freed = sum(found.size for found in garbage) + sum(dead.values())
-        say(f"{_bytes(freed)} can go: datasets-core cache gc")
+        say(f"{_bytes(freed)} can be freed: datasets-core cache gc")
     return 0
 
 
 def remove(name: str, *, sure: bool) -> int:
-    """Remove the finished datasets whose name is `name` or begins with `name/`."""
+    """Remove the prepared datasets whose name is `name` or begins with `name/`."""
     found = _named(name)
     if not found:
         raise DatasetNotFoundError(f"No dataset {name!r} in {settings().cache_dir}. `datasets-core cache ls` lists them.")
@@ -277,7 +277,7 @@ def remove(name: str, *, sure: bool) -> int:
         return 1
     for dataset in found:
         with locked(lock_path(dataset.folder)), disk_errors(dataset.folder):
-            os.unlink(os.path.join(dataset.folder, MANIFEST_NAME))  # from here on nothing loads: no half dataset is ever seen
+            os.unlink(os.path.join(dataset.folder, MANIFEST_NAME))  # without it nothing loads the folder
             shutil.rmtree(dataset.folder)
     return 0
 
@@ -298,12 +298,12 @@ def collect(*, dry_run: bool) -> int:
         for path in dead:
             with disk_errors(path):
                 disk_cache.remove(path)
-    say(f"{_bytes(freed)} {'would come' if dry_run else 'came'} free")
+    say(f"{_bytes(freed)} {'would be' if dry_run else 'were'} freed")
     return 0
 
 
 def _dead_downloads() -> dict[str, int]:
-    """Return leftovers of downloads and extractions, and unused indexes, with their bytes."""
+    """Return leftovers of downloads and extractions, and unused indexes, with their sizes in bytes."""
     now = settings()
     folders = dict.fromkeys(disk_cache.download_folders(now.downloads_dir, now.extracted_dir))
     found = {path: disk_cache.size_of(path) for folder in folders for path in disk_cache.litter(folder)}
@@ -311,7 +311,7 @@ def _dead_downloads() -> dict[str, int]:
 
 
 def _remove_temporary(*, dry_run: bool) -> None:
-    """Remove the folders in which killed processes had results that they did not want to keep."""
+    """Remove the temporary folders of killed processes."""
     for path in dead_folders():
         say(f"{'temporary':9} {'':>10}  {path}")
         if not dry_run:
@@ -332,13 +332,13 @@ def _finished(root: str) -> Iterator[_Finished]:
 
 
 def _named(name: str) -> list[_Finished]:
-    """The finished datasets of the cache whose name is `name` or begins with `name/`; of the Hub, `org/name` as it is there."""
+    """Return the prepared datasets of the cache named `name` or `name/...`; those of the Hub are named `org/name`."""
     wanted = tuple(f"{each}/" for each in (name.strip("/"), name.strip("/").replace("/", "___", 1)) if each)
     return [dataset for dataset in _finished(settings().cache_dir) if f"{_name(dataset.folder)}/".startswith(wanted)]
 
 
 def named_folders(name: str) -> list[str]:
-    """The folders of the finished datasets of the cache whose name is `name` or begins with `name/`."""
+    """Return the folders of the prepared datasets of the cache whose name is `name` or begins with `name/`."""
     return [dataset.folder for dataset in _named(name)]
 
 
@@ -379,14 +379,14 @@ def _bytes(count: float) -> str:
 
 def _agreed(what: str) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigurationError(f"Removing {what} needs a yes. Pass --yes.")
+        raise ConfigurationError(f"Removing {what} needs confirmation. Pass --yes.")
     return input(f"Remove {what}? [y/N] ").strip().lower() in {"y", "yes"}
 
 
 # `new`: a dataset script that runs unchanged, its data, and its test.
 
 
-_SCRIPT = '''"""{title}: what it is, where it comes from."""
+_SCRIPT = '''"""{title}: a description of the dataset and its source."""
 
 import csv
 from collections.abc import Iterator
@@ -396,7 +396,7 @@ import datasets_core as datasets
 
 
 class {camel}(datasets.GeneratorBasedBuilder):
-    """One sentence that says what a row is."""
+    """Write one sentence about what a row contains."""
 
     VERSION = datasets.Version("1.0.0")
 
@@ -415,7 +415,7 @@ class {camel}(datasets.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
-        # A URL here is downloaded, checked and cached; a relative path is read beside this file.
+        # A URL here is downloaded, checked and cached; a relative path is read next to this file.
         files = dl_manager.download_and_extract({{"train": "data/train.csv", "test": "data/test.csv"}})
         return [datasets.SplitGenerator(name=split, gen_kwargs={{"path": path}}) for split, path in files.items()]
 
@@ -425,7 +425,7 @@ class {camel}(datasets.GeneratorBasedBuilder):
                 yield number, {{"text": row["text"], "label": row["label"]}}
 '''
 
-_TEST = '''"""The dataset builds, with the rows and types that it promises.  Run: pytest {name}"""
+_TEST = '''"""Test that the dataset builds with the expected rows and types.  Run: pytest {name}"""
 
 from pathlib import Path
 
@@ -449,16 +449,16 @@ _HELD_OUT = "text,label\nDoes it?,yes\n"
 
 
 def write(name: str, parent: str) -> int:
-    """Write `parent/name/` with script, data and test; existing files are not touched.
+    """Write `parent/name/` with script, data and test; existing files are not changed.
 
     Raises:
-        ConfigurationError: the name is not a snake_case name, or the folder exists.
+        ConfigurationError: the name is not in snake_case, or the folder exists.
     """
     if not name.isidentifier() or name != name.lower():
         raise ConfigurationError(f"{name!r} is not a valid dataset name. Use lower-case letters, digits and underscores.")
     folder = os.path.join(parent, name)
     if os.path.exists(folder):
-        raise ConfigurationError(f"{folder} exists already. Choose another name or --dir.")
+        raise ConfigurationError(f"{folder} already exists. Choose another name or --dir.")
     words = {"name": name, "camel": snakecase_to_camelcase(name), "title": name.replace("_", " ").capitalize()}
     contents = {
         f"{name}.py": _SCRIPT.format(**words),

@@ -1,1 +1,1 @@
-"""Bytes from elsewhere: download, verify, cache, extract."""
+"""Remote files: download, verification, caching, extraction."""

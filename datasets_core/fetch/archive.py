@@ -1,4 +1,4 @@
-"""Archives read member by member: zip and tar (plain or compressed), with every damage an `ArchiveError`.
+"""Archives read member by member: zip and tar (plain or compressed), with an `ArchiveError` for any damage.
 
 `walk` is the only reader: both extraction and `iter_archive` use it.
 """
@@ -25,11 +25,11 @@ from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is
 
 ArchiveKind = Literal["zip", "tar"]
 
-_DAMAGED = "Fetch the archive again, or ask who made it"
-_BY_HAND = "Unpack it by hand and give the folder"
+_DAMAGED = "Download the archive again, or ask its author"
+_BY_HAND = "Extract it manually, and pass the folder"
 _ENCRYPTED = 0x1
 _NAME_IS_UTF8 = 0x800
-_UNIX_SYSTEMS = {3, 19}  # whose zips carry a mode: Unix and macOS
+_UNIX_SYSTEMS = {3, 19}  # systems whose zips have file modes: Unix and macOS
 _LONGEST_TARGET = 4096
 _LONGEST_HEADER = 1 << 20
 _DRAIN = 1 << 20
@@ -41,7 +41,7 @@ _TAR_ERRORS = (tarfile.TarError, EOFError, ValueError, OSError, zlib.error)
 
 
 def detect(path: str | os.PathLike[str] | BinaryIO) -> Kind | None:
-    """The kind of a local file, URL or open file by its magic number: an archive, a compression, or None for anything else."""
+    """The kind of a local file, URL or open file by its magic number: an archive, a compression, or None."""
     with _opened(path) as source:
         return kind_of(source.read(HEAD_BYTES))
 
@@ -50,13 +50,13 @@ def archive_kind(path: str | os.PathLike[str]) -> ArchiveKind | None:
     """Return `"zip"` or `"tar"` (also inside gz, bz2, xz, zst, lz4), or None for a file without members.
 
     Raises:
-        ArchiveError: a rar or 7z archive, which this library does not open.
+        ArchiveError: a rar or 7z archive, which are not supported.
     """
     with _opened(path) as source:
         head = source.read(HEAD_BYTES)
         kind = kind_of(head)
         if kind in ("rar", "7z"):
-            raise ArchiveError(redact(os.fspath(path)), f"{kind} archives are not opened", advice=_BY_HAND)
+            raise ArchiveError(redact(os.fspath(path)), f"{kind} archives are not supported", advice=_BY_HAND)
         if kind not in COMPRESSIONS:
             return cast(ArchiveKind | None, kind)
         source.seek(0)
@@ -67,17 +67,17 @@ def archive_kind(path: str | os.PathLike[str]) -> ArchiveKind | None:
 def walk(
     source: str | os.PathLike[str] | BinaryIO, *, known_as: str | None = None
 ) -> Iterator[tuple[Member, Callable[[], BinaryIO]]]:
-    """Every member of an archive in its order, with a function that opens it until the next one is taken.
+    """Yield the members of an archive in order, each with a function that opens it until the next one is taken.
 
-    Members that are links or folders come too; what they open to is of no use.
+    Links and folders are included, but cannot be read.
 
     Args:
-        source: a path, or an open file.
-        known_as: the name of the archive in errors; by default that of `source`.
+        source: a path or an open file.
+        known_as: name of the archive in errors; default: that of `source`.
 
     Raises:
-        UnsafeArchiveError: a member would leave the folder, or is a device; or a limit is passed.
-        ArchiveError: the archive is damaged, cut, encrypted, or none.
+        UnsafeArchiveError: a member would be outside the folder, is a device, or exceeds a limit.
+        ArchiveError: the archive is damaged, truncated, encrypted, or not an archive.
     """
     name = redact(known_as) if known_as else _name_of(source)
     with _opened(source) as opened:
@@ -93,13 +93,13 @@ def walk(
             with decompressed(cast(BinaryIO, KeptOpen(opened)), path=name) as plain:
                 start = cast(io.BufferedReader, plain).peek(HEAD_BYTES)[:HEAD_BYTES]
                 if not is_tar(start) and not is_empty_tar(start):
-                    raise ArchiveError(name, f"holds one {kind}-compressed file and no tar", advice="Open it with extract()")
+                    raise ArchiveError(name, f"contains one {kind}-compressed file, not a tar", advice="Open it with extract()")
                 yield from _walk_tar(_Forward(plain, budget), name, budget)
         elif kind is None:
-            what = "empty, and no archive" if not head else "no archive (zip or tar, by its first bytes)"
-            raise ArchiveError(name, what, advice="Give an archive, or open the file itself")
+            what = "is empty, not an archive" if not head else "is not a zip or tar archive, by its first bytes"
+            raise ArchiveError(name, what, advice="Pass an archive, or open the file itself")
         else:
-            raise ArchiveError(name, f"{kind} archives are not opened", advice=_BY_HAND)
+            raise ArchiveError(name, f"{kind} archives are not supported", advice=_BY_HAND)
 
 
 def zip_members(source: BinaryIO, *, known_as: str) -> dict[str, tuple[Member, Callable[[], BinaryIO]]]:
@@ -117,13 +117,13 @@ def zip_members(source: BinaryIO, *, known_as: str) -> dict[str, tuple[Member, C
     members = [(info, _zip_member(opened, info, name, budget)) for info in opened.infolist()]
     _check_twice(members, name)
     bound = getattr(getattr(source, "raw", None), "bound", None)
-    if bound is not None:  # of what comes in parts, the last of a member ends with it
+    if bound is not None:  # for a member in parts, the last part ends it
         bound([*(info.header_offset for info in opened.infolist()), opened.start_dir])
     return {member.path: (member, _ZipOpener(opened, info, name)) for info, member in members}
 
 
 def check_repeated(source: str | os.PathLike[str] | BinaryIO, repeated: Container[str], *, known_as: str | None = None) -> None:
-    """Members of one name are harmless when they hold the same bytes.
+    """Check that members with the same name have the same bytes.
 
     Raises:
         UnsafeArchiveError: members at one of the paths `repeated` differ.
@@ -138,7 +138,7 @@ def check_repeated(source: str | os.PathLike[str] | BinaryIO, repeated: Containe
                 digest.update(data)
         if seen.setdefault(member.path, digest.hexdigest()) != digest.hexdigest():
             archive = redact(known_as) if known_as else _name_of(source)
-            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice and differs", advice=_BY_HAND)
+            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice with different content", advice=_BY_HAND)
 
 
 def _name_of(source: object) -> str:
@@ -163,25 +163,25 @@ def _size_of(source: BinaryIO) -> int | None:
 
 @contextmanager
 def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """A path opened and closed; an open file as it is, from its beginning."""
+    """A context with an opened path, or an open file from its beginning."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         try:
             handle = files.open_binary(path)
         except (FileNotFoundError, IsADirectoryError) as error:
             what = "is a folder" if isinstance(error, IsADirectoryError) else "does not exist"
-            raise DataFilesNotFoundError(f"{redact(path)} {what}. Give the path of an archive.") from error
+            raise DataFilesNotFoundError(f"{redact(path)} {what}. Pass the path of an archive.") from error
         with handle:
             yield cast(BinaryIO, handle)
         return
     if not source.seekable():
-        source = cast(BinaryIO, io.BytesIO(source.read()))  # formats are detected at the start, zips are read from the end
+        source = cast(BinaryIO, io.BytesIO(source.read()))  # formats are detected at the start, and zips are read from the end
     source.seek(0)
     yield source
 
 
 class KeptOpen(io.RawIOBase):
-    """A file that a reader on top of it may close without closing it."""
+    """A wrapper of a file that readers can close without closing the file."""
 
     def __init__(self, inner: BinaryIO) -> None:
         self._inner = inner
@@ -202,7 +202,7 @@ class KeptOpen(io.RawIOBase):
 
 
 class _MemberFile(io.RawIOBase):
-    """One member open for reading, whose damages name archive and member."""
+    """An open member, with errors that name the archive and the member."""
 
     def __init__(self, inner: Any, archive: str, member: str, errors: tuple[type[Exception], ...]) -> None:
         self._inner, self._archive, self._member, self._errors = inner, archive, member, errors
@@ -256,8 +256,8 @@ def _damage(archive: str, member: str | None, error: Exception) -> DatasetsCoreE
     while told is not None:
         if isinstance(told, DatasetsCoreError):
             return told
-        told = told.__context__  # zipfile hides whatever a file says behind words of its own
-    what = f"member {member!r} is damaged or cut" if member else "the archive is damaged or cut"
+        told = told.__context__  # zipfile replaces errors of the file by its own
+    what = f"member {member!r} is damaged or truncated" if member else "the archive is damaged or truncated"
     return ArchiveError(archive, f"{what} ({str(error) or type(error).__name__})", advice=_DAMAGED)
 
 
@@ -281,7 +281,7 @@ def _check_twice(members: list[tuple[zipfile.ZipInfo, Member]], archive: str) ->
     for info, member in members:
         content = info.CRC, info.file_size
         if member.kind == "file" and seen.setdefault(member.path, content) != content:
-            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice and differs", advice=_BY_HAND)
+            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice with different content", advice=_BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +319,7 @@ def _zip_name(info: zipfile.ZipInfo, archive: str) -> str:
     if info.flag_bits & _NAME_IS_UTF8 or name.isascii():
         return name
     try:
-        return name.encode("cp437").decode("utf-8")  # written as UTF-8, but without saying so
+        return name.encode("cp437").decode("utf-8")  # written as UTF-8, without the flag
     except UnicodeError as error:
         raise UnsafeArchiveError(archive, f"member {name!r} has a name that is not UTF-8", advice=_BY_HAND) from error
 
@@ -337,7 +337,7 @@ def _zip_kind(info: zipfile.ZipInfo, archive: str) -> MemberKind:
 
 
 class _Plain:
-    """An uncompressed tar: members are skipped by seeking, and can be sought in."""
+    """An uncompressed tar: members are skipped by seeking, and are seekable."""
 
     def __init__(self, source: BinaryIO) -> None:
         self.read, self.seek, self.tell = source.read, source.seek, source.tell
@@ -347,7 +347,7 @@ class _Plain:
 
 
 class _Forward:
-    """A compressed tar as far as it was read: it goes forward only, and counts what it unpacks."""
+    """A compressed tar, which is only read forward, and counts the decompressed bytes."""
 
     def __init__(self, source: BinaryIO, budget: Budget) -> None:
         self._source, self._budget, self._position = source, budget, 0
@@ -360,7 +360,7 @@ class _Forward:
 
     def seek(self, position: int) -> int:
         if position < self._position:
-            raise io.UnsupportedOperation("a member of a compressed tar is read once, forward, before the next one is taken")
+            raise io.UnsupportedOperation("a member of a compressed tar can only be read once, forward, before the next one")
         while position > self._position and self.read(min(_DRAIN, position - self._position)):
             pass
         return self._position
@@ -373,7 +373,7 @@ class _Forward:
 
 
 class _StrictTarInfo(tarfile.TarInfo):
-    """A header whose damage ends the reading; `tarfile` takes it for the end of the archive."""
+    """A header whose damage raises an error; `tarfile` would take it for the end of the archive."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _StrictTarInfo:
@@ -396,7 +396,7 @@ class _StrictTarInfo(tarfile.TarInfo):
         except _END_MARK:
             raise
         except _NO_HEADER as error:
-            raise tarfile.ReadError("it stops without its end mark") from error
+            raise tarfile.ReadError("it has no end mark") from error
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(str(error)) from error
         if found.size < 0:
@@ -422,7 +422,7 @@ def _walk_tar(source: _Plain | _Forward, archive: str, budget: Budget) -> Iterat
         opened.members.clear()  # type: ignore[attr-defined]  # else it holds every header until the end
         budget.take_member()
         member = _tar_member(info, archive)
-        if isinstance(source, _Plain) or info.issparse():  # of a sparse member, the stream holds the least part
+        if isinstance(source, _Plain) or info.issparse():  # for a sparse member, the stream has only the data parts
             budget.take_bytes(member.size)
         yield member, _TarOpener(opened, info, archive)
     _check_end(source, archive)
@@ -450,7 +450,7 @@ def _tar_member(info: tarfile.TarInfo, archive: str) -> Member:
 
 
 def _check_end(source: _Plain | _Forward, archive: str) -> None:
-    """After the end mark only padding may come; reading it also checks the check sum of a compressed stream."""
+    """Check that only padding follows the end mark; reading it also verifies the checksum of a compressed stream."""
     while data := source.read(_DRAIN):
         if data.count(0) != len(data):
             raise ArchiveError(

@@ -1,7 +1,7 @@
-"""The cache of downloads: a file is in it whole and verified, or not at all; N processes that ask fetch it once.
+"""The cache of downloads: it has only complete and verified files, each fetched once by concurrent processes.
 
-`<key>` is a file and `<key>.json` what is known of it; the key follows from URL and version.  `<url>.url.json` names the
-version of a URL that was fetched last.  Both are written after the file has taken its name.
+`<key>` is a file and `<key>.json` its record; the key depends on URL and version.  `<url>.url.json` names the
+last fetched version of a URL.  Both are written after the file has its final name.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class CachedFile:
 
     Attributes:
         path: its path.
-        url: where it came from, redacted.
-        etag, last_modified: by which its source knows this version.
-        size, sha256: of the whole content.
+        url: its source, without secrets.
+        etag, last_modified: identifiers of this version at its source.
+        size, sha256: size in bytes and sha256 of the content.
         fetched_at: seconds since the epoch.
     """
 
@@ -67,24 +67,24 @@ class CachedFile:
 
     @property
     def version(self) -> str:
-        """An identity of this version: the ETag, else the date; "" if the source gave neither."""
+        """An identity of this version: the ETag, else the date; "" without either."""
         return self.etag or self.last_modified or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to the cache for one file.
+    """A request for one file to the cache.
 
     Attributes:
-        url: the URL as the user gave it.
+        url: the URL passed by the user.
         source: the source to fetch it from.
-        expected: size and sha256 on record.
+        expected: recorded size and sha256.
         mode: how strictly to compare them.
-        force: True to fetch it again in any case.
+        force: True to always fetch the file again.
         use_etag: True to ask the source whether the cached version is current.
         local_only: True to raise if the file is not cached.
-        is_pinned: True to accept the cached file if it has the sha256 on record, without asking the server.
-        version: the version the dataset was built from (`CachedFile.version`): no other is accepted unchecked; None if unknown.
+        is_pinned: True to accept the cached file if it has the recorded sha256, without a request.
+        version: the version that the dataset was built from (`CachedFile.version`), which is required; None if unknown.
         watch: receives the progress.
     """
 
@@ -101,23 +101,23 @@ class Request:
 
 
 class DownloadCache:
-    """One folder of downloads.
+    """A folder of downloads.
 
     Args:
-        folder: is made when something is fetched.
-        locks: folder of the locks; by default the same one.
+        folder: the folder; created on the first download.
+        locks: folder of the locks; default: the same folder.
     """
 
     def __init__(self, folder: str, *, locks: str | None = None) -> None:
         self.folder, self._disk = folder, DiskCache(folder, locks=locks)
 
     def get(self, wanted: Request) -> CachedFile:
-        """The file of a URL, fetched if need be.
+        """Return the file of a URL, fetched if needed.
 
         Raises:
-            OfflineError: it is not in the cache, and nothing may be fetched.
-            NonMatchingChecksumError: it differs from its record, also when fetched anew.
-            DownloadError: it cannot be fetched.
+            OfflineError: the file is not in the cache, and requests are not allowed.
+            NonMatchingChecksumError: the file differs from its record, also when fetched again.
+            DownloadError: the file cannot be fetched.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         begun = time.time()
@@ -128,17 +128,17 @@ class DownloadCache:
             found = self._find(wanted.url)
             if found is None or found.fetched_at < begun:
                 return None
-            check_file(wanted.url, wanted.expected, found.record, wanted.mode)  # by another one, while we waited for the lock
+            check_file(wanted.url, wanted.expected, found.record, wanted.mode)  # by another process meanwhile
             return found
 
         return self._disk.make(_hashed(wanted.url), find, lambda temporary: self._fetch(wanted, temporary))
 
     def held(self, wanted: Request) -> CachedFile | None:
-        """The file of a URL where the cache has it, and it need not be fetched again; else None.
+        """Return the cached file of a URL, if it need not be fetched again; else None.
 
         Raises:
-            OfflineError: it is not in the cache, and nothing may be fetched.
-            DownloadError: its server refuses.
+            OfflineError: the file is not in the cache, and requests are not allowed.
+            DownloadError: the server refuses the request.
         """
         closed = wanted.source.is_remote and (wanted.local_only or settings().offline)
         found = None if wanted.force and not closed else self._sound(wanted, closed=closed)
@@ -165,7 +165,7 @@ class DownloadCache:
         return wanted.source.version()
 
     def make(self, url: str, write: Callable[[str], object], *, force: bool = False) -> CachedFile:
-        """The file of a URL that `write(path)` fetches in its own way, once."""
+        """Return the file of a URL that `write(path)` fetches once."""
         begun, name = time.time(), f"custom\n{url}"
 
         def find(is_held: bool) -> CachedFile | None:
@@ -177,8 +177,8 @@ class DownloadCache:
             try:
                 write(temporary)
                 if not os.path.isfile(temporary):
-                    advice = "Write to the path that it is given"
-                    raise DownloadError(redact(url), "the custom download wrote no file", advice=advice)
+                    advice = "Write the file to the given path"
+                    raise DownloadError(redact(url), "the custom download did not write a file", advice=advice)
                 return self._enter(name, url, temporary, Fetched(record_of(temporary)))
             finally:
                 discard(temporary)
@@ -209,12 +209,12 @@ class DownloadCache:
             return None
         found = CachedFile(path=path, **{name: facts[name] for name in names})
         if os.path.getsize(path) != found.size:
-            logger.warning("%s has another size than it was fetched with, and is fetched again.", path)
+            logger.warning("The size of %s has changed since its download: it is fetched again.", path)
             return None
         return found
 
     def _sound(self, wanted: Request, *, closed: bool) -> CachedFile | None:
-        """The file in the cache, if it is what it was, and what it should be."""
+        """Return the cached file, if it is unchanged and matches its record."""
         found = self._find(wanted.url)
         if found is None:
             return None
@@ -225,7 +225,7 @@ class DownloadCache:
         except NonMatchingChecksumError:
             if closed:
                 raise
-            logger.warning("%s in the cache differs from its record, and is fetched again.", redact(wanted.url))
+            logger.warning("The cached file of %s differs from its record: it is fetched again.", redact(wanted.url))
             return None
         return found
 
@@ -237,9 +237,7 @@ class DownloadCache:
         except DownloadError as error:
             if error.status is not None and error.status < 500 and error.status not in (408, 429):
                 raise
-            logger.warning(
-                "%s cannot be asked for a newer version (%s); the one in the cache is used.", found.url, error.reason
-            )
+            logger.warning("%s cannot be checked for a newer version (%s): the cached file is used.", found.url, error.reason)
             return True
 
     # -- what is fetched
@@ -251,7 +249,7 @@ class DownloadCache:
                 try:
                     fetched = self._fetch_checked(wanted, temporary, compared)
                 except NonMatchingChecksumError:
-                    logger.warning("%s differs from its record, and is fetched a second time.", redact(wanted.url))
+                    logger.warning("%s differs from its record: it is fetched a second time.", redact(wanted.url))
                     discard(temporary)
                     fetched = self._fetch_checked(wanted, temporary, compared)
                 return self._enter(wanted.url, wanted.url, temporary, fetched)
@@ -268,22 +266,22 @@ class DownloadCache:
         return fetched
 
     def _fetch_twice(self, wanted: Request, temporary: str, compared: FileRecord, first: Fetched) -> Fetched:
-        """A file of the right size with another sha256, which this mode does not refuse: damaged on its way, or changed.
+        """Return a file of the right size with another sha256, which this mode accepts: damaged in transit, or changed.
 
         Raises:
-            DownloadError: it comes with other bytes each time.
+            DownloadError: its content differs in each download.
         """
         shown = redact(wanted.url)
-        logger.warning("%s has another sha256 than on record, and is fetched a second time.", shown)
+        logger.warning("%s does not have the recorded sha256: it is fetched a second time.", shown)
         discard(temporary)
         second = _decoded(wanted.url, temporary, wanted.source.fetch(temporary, compared, wanted.watch))
         check_file(wanted.url, wanted.expected, second.record, wanted.mode)
         if differ(compared, second.record):
             if second.record != first.record:
                 discard(temporary)
-                raise DownloadError(shown, "comes with other bytes each time, and never with those on record")
+                raise DownloadError(shown, "has different content in each download, which never matches the record")
             logger.warning(
-                "%s has sha256 %s, and %s is on record; verification_mode='all_checks' refuses it.",
+                "%s has sha256 %s, but %s is recorded; verification_mode='all_checks' would refuse it.",
                 shown,
                 second.record.checksum,
                 compared.checksum,
@@ -291,7 +289,7 @@ class DownloadCache:
         return second
 
     def _enter(self, name: str, url: str, temporary: str, fetched: Fetched) -> CachedFile:
-        """Give a whole and verified file its name in the cache."""
+        """Move a complete and verified file to its place in the cache."""
         key = _hashed(f"{name}\n{fetched.etag or fetched.last_modified or ''}")
         path = self._path(key)
         found = CachedFile(
@@ -306,7 +304,7 @@ class DownloadCache:
         facts = {name: value for name, value in dataclasses.asdict(found).items() if name != "path"}
         with files.disk_errors(path):
             files.sync_file(temporary)
-            discard(path + ".json")  # no moment at which it describes another file than the one there
+            discard(path + ".json")  # so that the record never describes another file
             os.replace(temporary, path)
             files.write_atomically(path + ".json", _json(facts))
             files.write_atomically(self._path(_hashed(name)) + ".url.json", _json({"key": key}))
@@ -315,30 +313,30 @@ class DownloadCache:
 
 
 def check_version(wanted: Request, found: CachedFile) -> None:
-    """See that the version that was fetched is the one that was meant; a server that calls the same file otherwise each time
-    cannot be held to it.
+    """Check that the fetched version is the expected one, unless the server reports another version for each request of the
+    same file.
 
     Raises:
-        DownloadError: it is another one.
+        DownloadError: it is another version.
     """
     if found.version == wanted.version:
         return
     if wanted.source.version() in (found.version, wanted.version):
         reason = f"it changed while the dataset was prepared (its version was {wanted.version!r}, then {found.version!r})"
         raise DownloadError(redact(wanted.url), reason, advice="Load the dataset again")
-    logger.warning("%s has another ETag whenever it is asked for: whether it changed cannot be told.", redact(wanted.url))
+    logger.warning("%s has a different ETag in each response: changes cannot be detected.", redact(wanted.url))
 
 
 def _not_here(url: str) -> OfflineError:
-    return OfflineError(redact(url), "is not in the cache, and nothing may be fetched", advice=closed_advice())
+    return OfflineError(redact(url), "is not in the cache, and requests are not allowed", advice=closed_advice())
 
 
 def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:
-    """The file as it was before a server that does not heed `Accept-Encoding: identity` compressed it."""
+    """Return the decompressed file, if the server ignored `Accept-Encoding: identity` and compressed it."""
     if not fetched.encoding or (fetched.encoding in _GZIP and url.partition("?")[0].endswith((".gz", ".tgz"))):
-        return fetched  # that the file is compressed is what its name says anyway
+        return fetched  # the name of the file shows that it is compressed
     if fetched.encoding not in _GZIP:
-        raise DownloadError(redact(url), f"the server sends Content-Encoding {fetched.encoding!r}, which was not asked for")
+        raise DownloadError(redact(url), f"the server sends the Content-Encoding {fetched.encoding!r}, which was not requested")
     digest, plain = Digest(), plain_of(path)
     try:
         with open_decompressed(path, name=url) as source, open(plain, "wb") as out:
@@ -350,7 +348,7 @@ def _decoded(url: str, path: str, fetched: Fetched) -> Fetched:
         raise
     except ArchiveError as error:
         discard(path)  # the file is complete: nothing is left to continue
-        raise DownloadError(redact(url), f"what the server sends is broken: {error.reason}") from error
+        raise DownloadError(redact(url), f"the server sends damaged data: {error.reason}") from error
     finally:
         discard(plain)
     return dataclasses.replace(fetched, record=digest.record(), encoding="")

@@ -1,4 +1,4 @@
-"""Digests of downloaded files: compute, compare, record; and how strictly to compare."""
+"""Digests of downloaded files: computing, comparing and recording them; the strictness of comparisons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from datasets_core.errors import (
     redact,
 )
 
-REGISTER_IT = "If what comes now is right, register it with register_checksums=True"
+REGISTER_IT = "If the new content is correct, register it with register_checksums=True"
 _CHUNK = 1 << 20
 _LEAST_CHUNK = 1 << 13
 
@@ -44,26 +44,26 @@ class VerificationMode(StrEnum):
 
 
 class FileRecord(NamedTuple):
-    """Size and sha256 of one file; None where the record does not say."""
+    """Size and sha256 of one file; None if unknown."""
 
     num_bytes: int | None = None
     checksum: str | None = None
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any] | FileRecord | None) -> FileRecord:
-        """A record in the form of `dataset_infos.json`; unknown means None."""
+        """Return a record from the form in `dataset_infos.json`; unknown values are None."""
         if isinstance(record, FileRecord):
             return record
         size, checksum = (record or {}).get("num_bytes"), (record or {}).get("checksum")
         return cls(None if size is None else int(size), checksum.lower() if checksum else None)
 
     def to_dict(self) -> dict[str, int | str | None]:
-        """The form of `dataset_infos.json`."""
+        """Return the record in the form of `dataset_infos.json`."""
         return {"num_bytes": self.num_bytes, "checksum": self.checksum}
 
 
 class RegisteredFile(NamedTuple):
-    """A line of a `checksums.tsv`: size and sha256 of a URL, and the file name to use when it is fetched by hand."""
+    """A line of a `checksums.tsv`: size and sha256 of a URL, and the file name for manual downloads."""
 
     num_bytes: int | None = None
     checksum: str | None = None
@@ -76,19 +76,19 @@ class RegisteredFile(NamedTuple):
 
 
 class Digest:
-    """A sha256 and a count of bytes, taken while the bytes pass by."""
+    """A sha256 and a count of bytes, updated while bytes are read."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
         self.num_bytes = 0
 
     def update(self, data: bytes | bytearray | memoryview) -> None:
-        """Take in more bytes."""
+        """Add more bytes."""
         self._hash.update(data)
         self.num_bytes += len(data)
 
     def hexdigest(self) -> str:
-        """The sha256 of the bytes so far."""
+        """Return the sha256 of the bytes so far."""
         return self._hash.hexdigest()
 
     def record(self) -> FileRecord:
@@ -97,7 +97,7 @@ class Digest:
 
 
 def digest_of(path: str | os.PathLike[str]) -> Digest:
-    """The digest of a whole local file, open to be continued."""
+    """Return the digest of a whole local file, open to be continued."""
     digest = Digest()
     with open(path, "rb", buffering=0) as source:
         buffer = memoryview(bytearray(min(_CHUNK, max(_LEAST_CHUNK, os.fstat(source.fileno()).st_size + 1))))
@@ -122,7 +122,7 @@ def differ(expected: FileRecord, found: FileRecord) -> bool:
 
 
 def check_file(url: str, expected: FileRecord, found: FileRecord, mode: VerificationMode) -> None:
-    """Compare one file with its record, as strictly as `mode` says; what either does not say is not compared.
+    """Compare one file with its record, as strictly as `mode` requires; unknown values are not compared.
 
     Raises:
         NonMatchingChecksumError: size or sha256 differ.
@@ -138,12 +138,12 @@ def check_file(url: str, expected: FileRecord, found: FileRecord, mode: Verifica
 
 
 def check_registered(what: str, expected: FileRecord, found: FileRecord, *, advice: str | None = None) -> None:
-    """Compare one file with what is registered of it: size and sha256, whatever the mode.
+    """Compare size and sha256 of a file with the registered values, in any mode.
 
     Args:
-        what: the name of the file, for error messages.
-        expected, found: what either does not say is not compared.
-        advice: one thing to do, as a sentence without its stop.
+        what: name of the file, for error messages.
+        expected, found: the records; unknown values are not compared.
+        advice: advice for the user, without a final period.
 
     Raises:
         NonMatchingChecksumError: they differ.
@@ -163,7 +163,7 @@ def check_files(
     found: Mapping[str, Mapping[str, Any] | FileRecord],
     mode: VerificationMode,
 ) -> None:
-    """Compare the downloaded files with the recorded ones; `expected=None` means that nothing is recorded.
+    """Compare the downloaded files with the recorded ones; `expected=None` means no record.
 
     Under `all_checks` both must have the same URLs.
 
@@ -179,13 +179,13 @@ def check_files(
     if mode is VerificationMode.ALL_CHECKS:
         if missing := [url for url in on_record if url not in downloaded]:
             raise ExpectedMoreDownloadedFilesError(
-                f"{_listed(missing)} on record and not downloaded. "
-                "Mend the record or the script; verification_mode='basic_checks' skips the comparison."
+                f"{_listed(missing)} recorded but not downloaded. "
+                "Fix the record or the script; verification_mode='basic_checks' skips the comparison."
             )
         if surplus := [url for url in downloaded if url not in on_record]:
             raise UnexpectedDownloadedFileError(
-                f"{_listed(surplus)} downloaded and not on record. "
-                "Mend the record or the script; verification_mode='basic_checks' skips the comparison."
+                f"{_listed(surplus)} downloaded but not recorded. "
+                "Fix the record or the script; verification_mode='basic_checks' skips the comparison."
             )
     for url, record in downloaded.items():
         if url in on_record:
@@ -198,7 +198,7 @@ def _listed(urls: Iterable[str]) -> str:
     return ", ".join(named[:10]) + more + (" is" if len(named) == 1 else " are")
 
 
-# What a `checksums.tsv` registers of URLs: found by any of their names, or as a file that was fetched by hand.
+# The entries of a `checksums.tsv` by URL: found by any of their names, or for a manually downloaded file.
 
 
 Registered = Mapping[str, RegisteredFile]
@@ -222,7 +222,7 @@ def file_by_hand(
     """Return the file of the manual folder with the registered name of a URL; None if it does not exist.
 
     Raises:
-        NonMatchingChecksumError: it has other bytes than are registered.
+        NonMatchingChecksumError: the file differs from the registered size or sha256.
     """
     if entry is None or not entry.name or os.path.basename(entry.name) != entry.name or not folder or files.is_url(folder):
         return None
@@ -233,8 +233,8 @@ def file_by_hand(
     if is_enforced and differ(entry.record, record):
         namesakes = [other for other in registered.values() if other.name == entry.name]
         if any(not differ(other.record, record) for other in namesakes):
-            return None  # it is the file of another URL
-        advice = f"It stands for {redact(url)}: fetch it again, or take it out of the folder"
+            return None  # it belongs to another URL
+        advice = f"It is used for {redact(url)}: download it again, or remove it from the folder"
         check_registered(path, entry.record, record, advice=advice)
     return path, record
 
@@ -242,7 +242,7 @@ def file_by_hand(
 def registrable(records: Mapping[str, tuple[str, FileRecord]], registered: Registered) -> dict[str, RegisteredFile]:
     """Return the entries to register for downloads: URLs with their secrets hidden, each with size, sha256 and name.
 
-    URLs that differ only in their secrets, and lead to different files, are left out.
+    URLs that only differ in their secrets, but have different content, are omitted.
 
     Args:
         records: requested URL → full URL, and its record.
@@ -262,12 +262,12 @@ def registrable(records: Mapping[str, tuple[str, FileRecord]], registered: Regis
 
 
 def name_of(url: str) -> str:
-    """Return the name of the file of a URL when it is fetched by hand, as far as the URL contains one.
+    """Return the name for manual downloads of a URL, if the URL contains one.
 
     >>> name_of("https://example.org/data/a%20b.zip?download=1")
     'a b.zip'
     """
-    from urllib.parse import unquote, urlsplit  # 3 ms that local paths do without
+    from urllib.parse import unquote, urlsplit  # takes 3 ms; local paths do not need it
 
     parts = urlsplit(url.partition("::")[0])
     last = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
@@ -275,7 +275,7 @@ def name_of(url: str) -> str:
     return name if name.strip("._") else "download"
 
 
-# `checksums.tsv` as text: what is registered of each URL, and how it is written.
+# Parsing and formatting of `checksums.tsv`.
 
 
 CHECKSUMS_NAME = "checksums.tsv"
@@ -287,10 +287,10 @@ _CONTROL = r"[\x00-\x1f\x7f\x85\u2028\u2029]"
 def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
     """Parse a `checksums.tsv`: return `num_bytes`, `checksum` (sha256) and `name` of each URL; None if unknown.
 
-    The file is not trusted: a name refers to a file of the manual folder, never to one outside it.
+    The file is not trusted: a name refers to a file in the folder of manual downloads, never to one outside it.
 
     Raises:
-        ManifestError: an invalid line, or an invalid file name; contains the line.
+        ManifestError: a line or file name is invalid; the error contains the line.
 
     >>> parse_checksums("https://example.org/a.zip\\t12\\tNone\\ta.zip\\n", path="checksums.tsv")
     {'https://example.org/a.zip': {'num_bytes': 12, 'checksum': None, 'name': 'a.zip'}}
@@ -302,16 +302,14 @@ def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
             continue
         fields = line.split("\t") if "\t" in line else line.rsplit(None, 2)
         if len(fields) not in (3, 4) or not fields[0].strip():
-            raise ManifestError(
-                path, f"line {number}: {line[:80]!r} is not url, size, sha256 and file name, with tabs between them"
-            )
+            raise ManifestError(path, f"line {number}: {line[:80]!r} is not URL, size, sha256 and file name, separated by tabs")
         url, size, checksum, name = (part.strip() for part in [*fields, ""][:4])
         if size not in _UNKNOWN and not (size.isascii() and size.isdigit() and len(size) < 20):
             raise ManifestError(path, f"line {number}: the size {size[:40]!r} is not a number of bytes")
         if checksum not in _UNKNOWN and re.fullmatch(_SHA256, checksum) is None:
-            raise ManifestError(path, f"line {number}: {checksum[:80]!r} is not a sha256, which has 64 hexadecimal digits")
+            raise ManifestError(path, f"line {number}: {checksum[:80]!r} is not a sha256 (64 hexadecimal digits)")
         if name not in _UNKNOWN and not is_file_name(name):
-            raise ManifestError(path, f"line {number}: {name[:80]!r} is not a file name without folders")
+            raise ManifestError(path, f"line {number}: {name[:80]!r} is not a plain file name")
         record = {
             "num_bytes": None if size in _UNKNOWN else int(size),
             "checksum": None if checksum in _UNKNOWN else checksum.lower(),
@@ -319,12 +317,12 @@ def parse_checksums(text: str, *, path: str) -> dict[str, dict[str, Any]]:
         }
         known = found.setdefault(url, record)
         if {**known, "name": None} != {**record, "name": None}:
-            raise ManifestError(path, f"line {number}: {url} is recorded a second time, with another size or sha256")
+            raise ManifestError(path, f"line {number}: {url} is recorded twice, with different size or sha256")
     return found
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if it is the name of a file in a folder, without a path.
+    """Return True for a plain file name without a path.
 
     >>> is_file_name("a.zip"), is_file_name("../a.zip"), is_file_name("C:\\\\a.zip")
     (True, False, False)
@@ -345,7 +343,7 @@ def checksums_text(entries: Mapping[str, Mapping[str, Any]], *, comments: str = 
         comments: lines that begin with `#`, written first.
 
     Raises:
-        ConfigurationError: a URL that a line cannot contain.
+        ConfigurationError: a URL cannot be written in a line.
 
     >>> checksums_text({"https://example.org/a": {"num_bytes": 3, "checksum": "ab" * 32, "name": "a"}}).split("\\t")[1]
     '3'
@@ -353,18 +351,18 @@ def checksums_text(entries: Mapping[str, Mapping[str, Any]], *, comments: str = 
     lines = []
     for url in sorted(entries):
         if re.search(_CONTROL, url) or url != url.strip() or url.startswith("#"):
-            raise ConfigurationError(f"The URL {url!r} cannot stand in {CHECKSUMS_NAME}. Write it without such characters.")
+            raise ConfigurationError(f"The URL {url!r} cannot be written to {CHECKSUMS_NAME}. Remove tabs and line breaks.")
         entry = entries[url]
         fields = [url, *(str(entry.get(key)) for key in ("num_bytes", "checksum"))]
         lines.append("\t".join([*fields, entry["name"]] if entry.get("name") else fields) + "\n")
     return comments + "".join(lines)
 
 
-# How files are fetched: the user's options, and nested paths.
+# Options of downloads, and nested paths.
 
 
 class DownloadMode(StrEnum):
-    """What of an earlier run is used again: everything, the downloads, or nothing.
+    """Which results of an earlier run to reuse: all, the downloads, or none.
 
     >>> DownloadMode("force_redownload")
     <DownloadMode.FORCE_REDOWNLOAD: 'force_redownload'>
@@ -382,28 +380,28 @@ class DownloadMode(StrEnum):
 
 @dataclass
 class DownloadConfig:
-    """How files are fetched.
+    """Options of downloads.
 
     Attributes:
         cache_dir: folder of downloads; the setting `downloads_dir` by default.
-        force_download: fetch again what is in the cache.
-        resume_download: has no effect: what can be continued safely is continued.
-        local_files_only: take everything from the cache.
-        proxies: scheme → URL of a proxy; what the environment says by default.
-        user_agent: added to ours.
-        extract_compressed_file: `download` unpacks what it fetched.
-        force_extract: unpack again.
-        delete_extracted: remove what was unpacked when the dataset is built.
-        extract_on_the_fly: has no effect: readers open compressed files as they are.
-        use_etag: ask the server whether a file in the cache is still current.
-        num_proc: files fetched at the same time (in threads); the setting `download_threads` by default.
-        max_retries: tries of one request; the setting of that name where that is more.
-        token: for the Hugging Face Hub.
-        storage_options: for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` goes to the URL's own server only.
-        download_desc: the words of the progress bar.
-        disable_tqdm: show no progress bar.
-        register_checksums: a build writes what it downloads into the `checksums.tsv` beside its script, instead of comparing.
-        force_checksums_validation: a URL that is not registered there is an error.
+        force_download: True to fetch cached files again.
+        resume_download: has no effect: downloads are always resumed if that is safe.
+        local_files_only: True to only use cached files.
+        proxies: scheme → URL of a proxy; default: those of the environment.
+        user_agent: added to that of the library.
+        extract_compressed_file: True if `download` also extracts files.
+        force_extract: True to extract again.
+        delete_extracted: True to remove extracted files after the build.
+        extract_on_the_fly: has no effect: readers open compressed files directly.
+        use_etag: True to check with the server whether a cached file is current.
+        num_proc: number of parallel downloads (threads); default: the setting `download_threads`.
+        max_retries: minimum number of tries of a request; the setting of that name applies if it is larger.
+        token: access token for the Hugging Face Hub.
+        storage_options: options for fsspec, by protocol or plain; `{"https": {"headers": {…}}}` only for the server of the URL.
+        download_desc: title of the progress bar.
+        disable_tqdm: True to hide the progress bar.
+        register_checksums: True to record downloads in the `checksums.tsv` next to the script instead of comparing them.
+        force_checksums_validation: True to raise an error for unregistered URLs.
 
     >>> config = DownloadConfig(max_retries=5, storage_options={"https": {"headers": {"Authorization": "Bearer secret"}}})
     >>> "secret" in repr(config)
@@ -431,11 +429,11 @@ class DownloadConfig:
     force_checksums_validation: bool = False
 
     def copy(self) -> DownloadConfig:
-        """A copy that shares nothing."""
+        """Return a deep copy."""
         return copy.deepcopy(self)
 
 
-# Paths and URLs in any nesting of lists, tuples and dicts: what goes in as one shape comes out as the same.
+# Paths and URLs in nested lists, tuples and dicts: results have the same structure.
 
 
 def leaves(nested: Any) -> Iterator[str]:
@@ -445,31 +443,31 @@ def leaves(nested: Any) -> Iterator[str]:
     ['a', 'b', 'c']
 
     Raises:
-        ConfigurationError: something in it is neither a path nor a list, tuple or dict.
+        ConfigurationError: a value is not a path, list, tuple or dict.
     """
     if isinstance(nested, (str, os.PathLike)):
         text = os.fspath(nested)
         if not isinstance(text, str):
-            raise ConfigurationError(f"{text!r} is a path in bytes. Give it as str.")
+            raise ConfigurationError(f"{text!r} is a path as bytes. Pass it as str.")
         yield text
     elif isinstance(nested, Mapping):
         for value in nested.values():
             yield from leaves(value)
     elif isinstance(nested, (list, tuple)):
         for value in nested:
-            if type(value) is str:  # most are, and there may be thousands
+            if type(value) is str:  # the common case, possibly thousands of times
                 yield value
             else:
                 yield from leaves(value)
     else:
         raise ConfigurationError(
             f"{nested!r} ({type(nested).__name__}) is not a path or URL, nor a list, tuple or dict of them. "
-            "Give one of these (a generator as list(...))."
+            "Pass one of these (convert a generator with list(...))."
         )
 
 
 def mapped(nested: Any, function: Callable[[str], Any]) -> Any:
-    """The same shape with `function(leaf)` in the place of every leaf.
+    """Return the same structure with `function(leaf)` in place of each leaf.
 
     >>> mapped({"train": ["a"], "test": ("b", "c")}, str.upper)
     {'train': ['A'], 'test': ('B', 'C')}

@@ -1,7 +1,7 @@
-"""`DiskCache`: values by key on the disk, and files that one process makes while others wait; and unfinished downloads.
+"""`DiskCache`: values by key on disk, files made by one process while others wait, and unfinished downloads.
 
-Values come by a rename and go by being unlinked, the one least lately used first, so that no process waits for another; a
-reader keeps what it has open.  Where the disk refuses, there are no values.
+Values are added by rename and removed by unlink, least recently used first, so that no process waits for another; a
+reader keeps its open file.  If the disk cannot be written to, nothing is cached.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-_TOUCHED_SECONDS = 60.0  # a file that was used since then is not marked again
+_TOUCHED_SECONDS = 60.0  # minimum interval between updates of the access time
 _LITTER_SECONDS = 3600.0
-_FULL = 0.95  # of the ceiling: so many bytes are too many, since others write meanwhile
-_SHARE = 0.9  # of the ceiling that is left after the oldest files went
-_OTHERS = 8  # processes that may write at the same time
+_FULL = 0.95  # part of the limit at which to trim, since other processes also write
+_SHARE = 0.9  # part of the limit that remains after trimming
+_OTHERS = 8  # assumed number of writing processes
 _CHECK = 16  # bytes of the digest before the data
 _HALVES = re.compile(r".*(\.part|\.tmp-\d+-[0-9a-f]+)")
 INDEX_BYTES = 256 << 20
 
 
 class DiskCache:
-    """Values by key, each in a file of its own that is whole or missing, and files and folders that are made once.
+    """Values by key, each in its own complete file, and files and folders that are made once.
 
     Args:
-        folder: where; made with the first value.
-        most_bytes: how many values there may be; None for any number.
-        locks: folder of the locks that are held while something is made; by default the same one.
+        folder: the folder; created with the first value.
+        most_bytes: limit of the total size in bytes; None for no limit.
+        locks: folder of the locks held while something is made; default: the same folder.
 
     Attributes:
-        form: what each value begins with; a digest follows.
+        form: prefix of each value; a digest follows.
         check: bytes of the digest.
         suffix: end of the name of a value.
-        is_packed: values are compressed.
-        unused_seconds: what was not used for so long may go.
-        unseen: the part of the ceiling that a process writes at most before it looks what others wrote.
-        level: of the message, said once, that the disk refuses.
+        is_packed: True if values are compressed.
+        unused_seconds: age after which unused values may be removed.
+        unseen: part of the limit that a process writes before it checks what others wrote.
+        level: log level of the message, logged once, about a disk that cannot be written to.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +76,7 @@ class DiskCache:
 
     def __init__(self, folder: str, most_bytes: int | None = None, *, locks: str | None = None) -> None:
         self.folder, self.most_bytes, self._locks = folder, most_bytes, locks or folder
-        self._left = 0  # how many bytes this process may write before it looks again how many there are
+        self._left = 0  # bytes that this process may write before it measures the cache again
         self._is_told = self._is_swept = False
         self.forked()
         renewed_after_fork(self)
@@ -89,7 +89,7 @@ class DiskCache:
         return made
 
     def forked(self) -> None:
-        """Have locks of this process: those who held them are in the one that it was forked from."""
+        """Create new locks after a fork."""
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -98,15 +98,15 @@ class DiskCache:
         return type(self).at, (self.folder, self.most_bytes)
 
     def make(self, key: str, find: Callable[[bool], T | None], write: Callable[[str], T]) -> T:
-        """What is there under a key, else what is made of it: one process makes it, the others wait and find it.
+        """Return the entry of a key, or make it: one process makes it while others wait.
 
         Args:
-            key: the name of a file or folder.
-            find: what is there, called with whether the lock is held; None where it is to be made.
-            write: makes it at a temporary path of this folder, gives it its name, and says what it is.
+            key: name of a file or folder.
+            find: returns the existing entry, or None; called with whether the lock is held.
+            write: makes the entry at a temporary path in this folder, renames it, and returns it.
 
         Raises:
-            DatasetDiskError: the folder or the lock cannot be made there.
+            DatasetDiskError: the folder or the lock cannot be created.
         """
         found = find(False)
         if found is not None:
@@ -123,11 +123,11 @@ class DiskCache:
             return write(temporary_of(os.path.join(self.folder, key)))
 
     def locked(self, key: str) -> AbstractContextManager[None]:
-        """The lock of what is made under a key."""
+        """Return the lock of a key."""
         return files.locked(os.path.join(self._locks, key + ".lock"))
 
     def get(self, key: str) -> bytes | None:
-        """The value of a key; None where there is none, or none that is whole."""
+        """Return the value of a key; None if it is missing or incomplete."""
         path, head = self._path(key), len(self.form) + self.check
         try:
             with open(path, "rb") as source:
@@ -139,12 +139,12 @@ class DiskCache:
             self._drop(path)
             return None
         if not is_touched and self.most_bytes is not None:
-            with contextlib.suppress(OSError):  # gone, or not ours
+            with contextlib.suppress(OSError):  # removed, or not a value of this library
                 os.utime(path)
         return zlib.decompress(value) if self.is_packed else value
 
     def put(self, key: str, value: Bytes) -> None:
-        """Keep a value in place of the one before; where the disk does not take it, nothing is kept."""
+        """Store a value, replacing an earlier one; if the disk cannot be written to, nothing is stored."""
         packed = zlib.compress(value, 1) if self.is_packed else value
         size = len(self.form) + self.check + len(packed)
         if self.most_bytes is not None and size > self.most_bytes:
@@ -165,11 +165,11 @@ class DiskCache:
                 free = files.free_bytes(self.folder)
                 told = f"{free:,}" if free is not None else "?"
                 reason = error.strerror or error
-                message = "%s cannot keep what is fetched (%s; %s bytes are free there): it is fetched again."
+                message = "%s cannot cache fetched data (%s; %s bytes free): it will be fetched again."
                 logger.log(self.level, message, self.folder, reason, told)
 
     def drop(self, key: str) -> None:
-        """Keep nothing under a key."""
+        """Remove the value of a key."""
         self._drop(self._path(key))
 
     def stale(self) -> dict[str, int]:
@@ -177,7 +177,7 @@ class DiskCache:
         return self._stale(0)[0]
 
     def _stale(self, added: int) -> tuple[dict[str, int], int]:
-        """See `stale`, before so many bytes are added; and the bytes of all other files."""
+        """Return the result of `stale` before a number of bytes is added, and the bytes of all other files."""
         found, stale, total = self._listed()
         most, now = math.inf if self.most_bytes is None else self.most_bytes, time.time()
         is_full = total + added > most * _FULL
@@ -189,7 +189,7 @@ class DiskCache:
         return stale, total
 
     def _listed(self) -> tuple[list[tuple[float, int, str]], dict[str, int], int]:
-        """Time, size and path of each file, the halves that were left long ago, and the bytes of all others."""
+        """Return time, size and path of each file, old incomplete files, and the bytes of all others."""
         found, left, total = [], {}, 0
         for folder, _, names in os.walk(self.folder):
             for name in names:
@@ -203,12 +203,12 @@ class DiskCache:
                     left[path] = status.st_size
                     continue
                 total += status.st_size
-                if not is_half:  # that is being written
+                if not is_half:  # a file that is being written
                     found.append((status.st_mtime, status.st_size, path))
         return found, left, total
 
     def _make_room(self, added: int) -> None:
-        """Have no more bytes than may be; the folder is walked when this process has written its share of what is free."""
+        """Enforce the size limit; the folder is scanned after this process has written its share of the free space."""
         if self.most_bytes is None:
             return
         with self._lock:
@@ -254,7 +254,7 @@ class RangeCache(DiskCache):
 
     @staticmethod
     def key(url: str, tag: str, start: int, stop: int) -> str:
-        """The name of the bytes of a range."""
+        """Return the name of the entry of a range."""
         return blake2b(f"{tag}\n{url}\n{start}\n{stop}".encode(), digest_size=20).hexdigest()
 
     def _path(self, key: str) -> str:
@@ -291,19 +291,19 @@ class IndexCache(DiskCache):
         return os.path.join(self.folder, name[:2], name[2:])
 
 
-# Unfinished files and folders beside finished ones: who makes them, and when they are litter.
+# Unfinished files and folders next to finished ones: their owners, and when they are leftovers.
 
 
 SUFFIX = ".part"
 CONFINED = "confined"
-"""The folder in that of downloads which holds one for each confined script."""
+"""The sub-folder of downloads with a folder for each sandboxed script."""
 _PLAIN = ".plain"
 _LITTER_AFTER_SECONDS = 3600.0
-_FOREIGN_LITTER_AFTER_SECONDS = 24 * 3600.0  # whether a process of another machine lives cannot be seen
+_FOREIGN_LITTER_AFTER_SECONDS = 24 * 3600.0  # whether a process of another machine is alive cannot be checked
 
 
 def temporary_of(path: str) -> str:
-    """The temporary that becomes `path`."""
+    """Return the temporary that becomes `path`."""
     return path + SUFFIX
 
 
@@ -313,7 +313,7 @@ def plain_of(temporary: str) -> str:
 
 
 def claim(temporary: str, **facts: Any) -> None:
-    """Say that this process makes `temporary`, and what it knows of it."""
+    """Record this process as the owner of `temporary`, with facts about it."""
     files.write_atomically(temporary + ".json", json.dumps({**files.ownership(), **facts}).encode())
 
 
@@ -333,7 +333,7 @@ def read_json(path: str) -> dict[str, Any] | None:
 
 
 def discard(path: str) -> None:
-    """Remove a temporary (or any file or folder) and its owner's note; nothing there is fine."""
+    """Remove a temporary (or any file or folder) and its owner's note; missing files are ignored."""
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -344,7 +344,7 @@ def discard(path: str) -> None:
 
 
 def sweep(folder: str) -> None:
-    """Remove the litter in `folder`."""
+    """Remove leftovers in `folder`."""
     for temporary in litter(folder):
         remove(temporary)
 
@@ -365,7 +365,7 @@ def download_folders(downloads: str, extracted: str) -> list[str]:
 
 
 def litter(folder: str) -> list[str]:
-    """Return the temporaries in `folder` whose owners ended and that were not modified for an hour."""
+    """Return the temporaries in `folder` whose owners have ended, and that were not modified for an hour."""
     try:
         with os.scandir(folder) as entries:
             found = [entry.path for entry in entries if entry.name.endswith(SUFFIX)]
@@ -375,13 +375,13 @@ def litter(folder: str) -> list[str]:
 
 
 def remove(temporary: str) -> None:
-    """Remove a temporary with all that belongs to it."""
+    """Remove a temporary with all its files."""
     discard(temporary)
     discard(plain_of(temporary))
 
 
 def size_of(temporary: str) -> int:
-    """Bytes of the files of a temporary, its decompressed copy included."""
+    """Bytes of the files of a temporary, including its decompressed copy."""
     size = 0
     for path in (temporary, plain_of(temporary)):
         inner = [os.path.join(here, name) for here, _, names in os.walk(path) for name in names]

@@ -1,4 +1,4 @@
-"""`DownloadManager`: what a dataset script gets for its files, from wherever they come."""
+"""`DownloadManager`: passed to dataset scripts to fetch their files."""
 
 from __future__ import annotations
 
@@ -52,27 +52,27 @@ _UNKNOWN = FileRecord()
 
 
 class DownloadManager:
-    """Fetches and extracts files for a dataset, and records them.
+    """Downloads and extracts the files of a dataset, and records them.
 
     Args:
         dataset_name: the name of the dataset, for error messages.
-        data_dir: folder of files that the user fetched by hand.
+        data_dir: folder of manually downloaded files.
         download_config: options of downloads.
-        base_path: folder or URL that relative paths start from; default: the current folder.
-        record_checksums: record the sha256 of downloads, not only their size.
+        base_path: base of relative paths, a folder or URL; default: the current folder.
+        record_checksums: True to record the sha256 of downloads, not only their size.
         retries: number of tries, and the pauses between them.
 
     Attributes:
         expected: URL → recorded `{"num_bytes": …, "checksum": …}`; None without a record.
-        verification: which checks to perform against it.
-        registered: URL → its entry in the `checksums.tsv` beside the script; compared in any mode but `no_checks`.
+        verification: which checks to perform.
+        registered: URL → its entry in the `checksums.tsv` next to the script; compared in any mode but `no_checks`.
         registered_path: the path of that file.
-        identities: URL → the version (such as its ETag) that the dataset was built from; another one is refused.
+        identities: URL → the version (such as its ETag) that the dataset was built from; a different version is refused.
         downloaded_paths, extracted_paths: request → path.
         local_paths: requested local files, used as they are or extracted.
-        locks_dir: the folder of locks; None: the folders of the files they protect.
-        skips_junk: True not to extract files that systems and editors left in an archive.
-        misses_manual_dir: True if `manual_dir` was read, but not set.
+        locks_dir: the folder of locks; None for the folders of the files they protect.
+        skips_junk: True to skip files that operating systems and editors leave in archives.
+        misses_manual_dir: True if `manual_dir` was read but not set.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ class DownloadManager:
         self.downloaded_paths: dict[str, str] = {}
         self.extracted_paths: dict[str, str] = {}
         self.local_paths: set[str] = set()
-        self._base_path = base_path or os.getcwd()  # these three are read by published scripts, too
+        self._base_path = base_path or os.getcwd()  # published scripts also read these three attributes
         self._dataset_name, self._data_dir = dataset_name, data_dir
         self._retries = retries
         self._records: dict[str, FileRecord] = {}
@@ -117,7 +117,7 @@ class DownloadManager:
         self._hub_files: HubDownloads | None = None
 
     def guarded(self, guard: Guard) -> None:
-        """Check each hop of every download with `guard` first, for URLs from untrusted scripts.
+        """Check each redirect of every download with `guard`, for URLs from untrusted scripts.
 
         Args:
             guard: raises to refuse a URL, or returns the addresses to connect to, in order.
@@ -126,7 +126,7 @@ class DownloadManager:
 
     @property
     def _client(self) -> HttpClient:
-        """The HTTP client, made for the first URL; concurrent threads get the same one."""
+        """The HTTP client, created for the first URL, and shared by threads."""
         from datasets_core.fetch.http import HttpClient  # here and below: 15 ms that local files do without
 
         own, how = vars(self), self.download_config
@@ -137,7 +137,7 @@ class DownloadManager:
 
     @property
     def manual_dir(self) -> str | None:
-        """The folder of files that the user fetched by hand."""
+        """The folder of manually downloaded files."""
         self.misses_manual_dir = self.data_dir is None
         return self.data_dir
 
@@ -148,11 +148,11 @@ class DownloadManager:
 
     @property
     def cache_folders(self) -> tuple[str, str]:
-        """The folder of downloads, and that of extracted files."""
+        """The folders of downloads and of extracted files."""
         return self._downloads_folder(), self._extracted_folder()
 
     def download(self, url_or_urls: Any) -> Any:
-        """Fetch files; local files are used in place.
+        """Download files; local files are used in place.
 
         Args:
             url_or_urls: a path or URL, or any nesting of lists, tuples and dicts of them.
@@ -190,7 +190,7 @@ class DownloadManager:
         return places
 
     def versions(self, urls: Iterable[str]) -> dict[str, str]:
-        """Return an identity of the current version of each URL; "" if its server gives none.  No content is fetched.
+        """Return an identity of the current version of each URL; "" if its server gives none.  No content is downloaded.
 
         Raises:
             DownloadError: a server refuses, or does not answer and the file is not cached.
@@ -204,11 +204,11 @@ class DownloadManager:
         return {**listed, **dict(zip(others, found, strict=True))}
 
     def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
-        """Fetch files by a function of your own, each once.
+        """Download files with a custom function, each once.
 
         Args:
             url_or_urls: a URL, or any nesting of them.
-            custom_download: is called with a URL and the path to write to.
+            custom_download: called with a URL and the path to write to.
 
         Returns:
             The same shape, with local paths.
@@ -229,18 +229,18 @@ class DownloadManager:
         return mapped(url_or_urls, places.__getitem__)
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
-        """Unpack archives and compressed files, each once; a file that is neither comes back as it is.
+        """Extract archives and compressed files, each once; other files are returned unchanged.
 
         Args:
             path_or_paths: a path, or any nesting of lists, tuples and dicts of them.
-            num_proc: how many to unpack at the same time (in threads).
+            num_proc: number of files extracted in parallel (threads).
 
         Returns:
             The same shape: a folder for an archive, a file for a compressed file.
 
         Raises:
-            UnsafeArchiveError: a member would leave the folder, is a device, or a limit is passed.
-            ArchiveError: an archive is damaged, cut or encrypted, or of a kind that we do not open (rar, 7z).
+            UnsafeArchiveError: a member would be outside the folder, is a device, or exceeds a limit.
+            ArchiveError: an archive is damaged, truncated, encrypted, or of an unsupported kind (rar, 7z).
         """
         asked = list(dict.fromkeys(leaves(path_or_paths)))
         with self._stage("Extracting") as watch:
@@ -250,12 +250,12 @@ class DownloadManager:
         return mapped(path_or_paths, places.__getitem__)
 
     def download_and_extract(self, url_or_urls: Any) -> Any:
-        """`extract(download(url_or_urls))`."""
+        """Download and extract files: `extract(download(url_or_urls))`."""
         return self.extract(self.download(url_or_urls))
 
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> ArchiveIterable:
-        """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`."""
-        from datasets_core.fetch.extract import iter_archive  # here and below: 5 ms that plain files do without
+        """Return the regular files of a zip or tar as (name, open file), in order, without extraction; see `iter_archive`."""
+        from datasets_core.fetch.extract import iter_archive  # here and below: takes 5 ms; plain files do not need it
 
         if isinstance(path_or_buf, (str, os.PathLike)):
             place = self._local(os.fspath(path_or_buf))
@@ -264,7 +264,7 @@ class DownloadManager:
         return iter_archive(path_or_buf)
 
     def iter_files(self, paths: Any) -> FilesIterable:
-        """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
+        """The given files, and those below the given folders, sorted; hidden files (`.`, `__`) in folders are skipped."""
         from datasets_core.fetch.extract import iter_files
 
         return iter_files([place for path in leaves(paths) for place in self._walked(path)])
@@ -277,7 +277,7 @@ class DownloadManager:
         return list(self._downloaded(self._hub.below(place)).values())
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
-        """Size and sha256 of everything that was downloaded, by URL (secrets in it hidden)."""
+        """Size and sha256 of all downloads, by URL without secrets."""
         return {redact(url): record.to_dict() for url, record in self._records.items()}
 
     def registrable(self) -> dict[str, RegisteredFile]:
@@ -287,10 +287,10 @@ class DownloadManager:
         return registrable(remote, self.registered)
 
     def note(self, name: str, place: str, record: FileRecord) -> None:
-        """Record a file that was fetched in another way, as if `download` had fetched it.
+        """Record a file that was fetched in another way, as if by `download`.
 
         Args:
-            name: the name by which it was requested.
+            name: requested name.
             place: its path.
             record: its size and sha256.
 
@@ -301,36 +301,36 @@ class DownloadManager:
         self.downloaded_paths[name], self._records[name] = place, record
 
     def check_downloads(self) -> None:
-        """Compare all that was downloaded with `expected`, as strictly as `verification` says.
+        """Compare all downloads with `expected`, as strictly as `verification` requires.
 
         Raises:
-            ExpectedMoreDownloadedFilesError: URLs on record were not downloaded.
-            UnexpectedDownloadedFileError: URLs were downloaded that are not on record.
+            ExpectedMoreDownloadedFilesError: recorded URLs were not downloaded.
+            UnexpectedDownloadedFileError: downloaded URLs are not recorded.
             NonMatchingChecksumError: a size or sha256 differs.
         """
         check_files(self.expected, self._records, self.verification)
 
     def delete_extracted_files(self) -> None:
-        """Remove everything that this manager unpacked."""
+        """Remove everything that this manager extracted."""
         cache = self._extractions()
         for path in set(self.extracted_paths.values()) - set(self.downloaded_paths.values()):
             cache.remove(path)
         self.extracted_paths.clear()
 
     def manage_extracted_files(self) -> None:
-        """Remove what was unpacked, if `download_config.delete_extracted` says so."""
+        """Remove extracted files, if `download_config.delete_extracted` is set."""
         if self.download_config.delete_extracted:
             self.delete_extracted_files()
 
     def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> Any:
-        """Copy files to where a pipeline of Apache Beam can read them: below its `temp_location`, if that is a URL.
+        """Copy files to a location that an Apache Beam pipeline can read: its `temp_location`, if that is a URL.
 
         Args:
             downloaded_path_or_paths: a local path, or any nesting of lists, tuples and dicts of them.
             pipeline: the pipeline.
 
         Returns:
-            The same shape: copies beside that location, or the files themselves, which a local pipeline can read.
+            The same shape: copies next to that location, or the files themselves, if the pipeline is local.
         """
         options = getattr(pipeline, "options", None) or getattr(pipeline, "_options", None)
         place = options.get_all_options().get("temp_location") if options is not None else None
@@ -347,7 +347,7 @@ class DownloadManager:
     # -- one file
 
     def _is_slow(self, url: str) -> bool:
-        """Return True if fetching it takes more than a look at a local file."""
+        """Return True if it is not a local file."""
         return self.verification is VerificationMode.ALL_CHECKS or self._is_remote(url)
 
     def _is_remote(self, url: str) -> bool:
@@ -362,12 +362,12 @@ class DownloadManager:
         return self._by_hand(url, place) or self._from_cache(url, place, watch)
 
     def _on_hub(self, asked: Iterable[str]) -> dict[str, str]:
-        """Return the requested URLs of files of the Hub, without those that the user fetched by hand."""
+        """Return the requested URLs of files of the Hub, without manually downloaded ones."""
         places = {url: self._resolved_text(url) for url in asked if not files.is_local_path(url)}
         return {url: place for url, place in places.items() if is_hub_url(place) and self._by_hand(url, place) is None}
 
     def _from_hub(self, places: Mapping[str, str], watch: Watch) -> dict[str, tuple[str, FileRecord]]:
-        """Files of the Hub, which come with the hash that it lists, into the cache that its tools share."""
+        """Fetch files of the Hub into the shared hub cache, verified by their listed hashes."""
         found = self._hub.fetch(
             list(dict.fromkeys(places.values())),
             watch,
@@ -379,7 +379,7 @@ class DownloadManager:
         return {url: (found[place][0], self._recorded(found[place][1])) for url, place in places.items()}
 
     def _check_on_hub(self, url: str, place: str, record: FileRecord) -> None:
-        """Compare a file of the Hub with what is on record of it besides the Hub's own list."""
+        """Compare a file of the Hub with its records other than the listing of the Hub."""
         known = self.identities.get(place)
         if known is not None and known != self._hub.file(place).etag:
             raise DownloadError(place, "it changed while the dataset was prepared", advice="Load the dataset again")
@@ -391,7 +391,7 @@ class DownloadManager:
     @property
     def _hub(self) -> HubDownloads:
         if self._hub_files is None:
-            from datasets_core.fetch.hub.files import HubDownloads  # 5 ms that other files do without
+            from datasets_core.fetch.hub.files import HubDownloads  # takes 5 ms; other files do not need it
 
             self._hub_files = HubDownloads(self.download_config, policy=self._retries)
         return self._hub_files
@@ -449,7 +449,7 @@ class DownloadManager:
         return place
 
     def _with_local_end(self, url: str) -> str:
-        """Return a chained URL with its archive fetched, if that is behind http or on the Hub."""
+        """Return a chained URL with its archive fetched, if that is on an http server or the Hub."""
         inner, mark, outer = url.rpartition("::")
         if not mark or not (files.is_http(outer) or is_hub_url(outer)):
             return url
@@ -463,7 +463,7 @@ class DownloadManager:
             found = os.stat(path)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DataFilesNotFoundError(
-                f"{path} does not exist. Check the path; relative ones start from {self._base_path}."
+                f"{path} does not exist. Check the path; relative paths start from {self._base_path}."
             ) from error
         if not stat.S_ISREG(found.st_mode):
             return FileRecord()
@@ -509,13 +509,13 @@ class DownloadManager:
         return HttpSource(url, self._client, self._policy(), credentials, harmless)
 
     def _token_for(self, url: str) -> str | None:
-        """The token for the Hub, where a URL is one of its own: the user's, else the one that they logged in with."""
+        """Return the token for URLs of the Hub: the user's, else that of the login."""
         from datasets_core.fetch.http import is_at_hub
 
         given = self.download_config.token
         if given is False or not is_at_hub(url):
             return None
-        from datasets_core.fetch.hub.client import Hub  # 5 ms that other files do without
+        from datasets_core.fetch.hub.client import Hub  # takes 5 ms; other files do not need it
 
         return Hub.of(given).token()
 
@@ -575,7 +575,7 @@ class DownloadManager:
                 raise
             raise type(error)(redact(url), error.reason, advice=error.advice) from error
 
-    # -- all of them
+    # -- all files
 
     def _cache(self) -> DownloadCache:
         from datasets_core.fetch.cache import DownloadCache
@@ -597,7 +597,7 @@ class DownloadManager:
         return os.path.join(os.fspath(chosen), "extracted") if chosen else settings().extracted_dir
 
     def _total(self, urls: Iterable[str], on_hub: Mapping[str, str]) -> int | None:
-        """Bytes of all files, where they are known; of those on the Hub, of what has to be fetched."""
+        """Return the total bytes of all files, if known; for the Hub, of files that have to be fetched."""
         sizes = [self._expected_of(url).num_bytes for url in urls if url not in on_hub]
         missing = self._hub.missing_bytes(on_hub.values()) if on_hub else 0
         return None if None in sizes else missing + sum(size or 0 for size in sizes)

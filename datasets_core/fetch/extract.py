@@ -1,6 +1,6 @@
-"""Archives unpacked once, into a folder that no member can leave; and the names for reading them without that.
+"""Extraction of archives, once, into a folder that no member can leave; reading of archives without extraction.
 
-The whole archive is read once to find out whether it is harmless, and only then a second time to write it.
+The whole archive is read once to check that it is safe, and then a second time to extract it.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from datasets_core.fetch.members import (
 )
 from datasets_core.files import COMPRESSIONS
 
-# What is inside archives and folders, as iterables that can be walked again and sent to another process.
+# Contents of archives and folders, as iterables that can be iterated repeatedly and sent to another process.
 
 
 _HIDDEN = (".", "__")
-_GIVE_PATH = "Give the path of the archive instead of an open file"
-_BY_HAND = "Unpack it by hand and give the folder"
+_GIVE_PATH = "Pass the path of the archive instead of an open file"
+_BY_HAND = "Extract it manually, and pass the folder"
 
 
 def is_hidden(name: str) -> bool:
-    """Return True if a file or folder of this name is left out of listings.
+    """Return True if files and folders of this name are skipped in listings.
 
     >>> is_hidden(".DS_Store"), is_hidden("__MACOSX"), is_hidden("_a.txt")
     (True, True, False)
@@ -56,13 +56,13 @@ def is_hidden(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveIterable:
-    """The regular files of an archive, as (name, open file), in the order of the archive and without unpacking it.
+    """The regular files of an archive, as (name, open file), in the order of the archive, without extraction.
 
-    Files whose own name is hidden (`leaves_out` says which) are left out.  Links give the bytes of what they point to, after
-    the files.
+    Hidden files (see `leaves_out`) are skipped.  Links yield the bytes of their targets, after
+    all files.
 
-    What makes an archive unsafe as a whole refuses it before its first file where its headers can be read beforehand (zip,
-    plain tar); of a compressed tar, which is read once, at the member that shows it.
+    An unsafe archive is refused before its first file if its headers can be read in advance (zip, plain tar); a
+    compressed tar, which is read once, at the unsafe member.
     """
 
     source: str | BinaryIO
@@ -83,7 +83,7 @@ class ArchiveIterable:
         return walk(self.source, known_as=self.known_as)
 
     def _whole(self) -> str | BinaryIO:
-        """The archive, to be read once more for what it repeats."""
+        """Return the archive, to be read again for repeated members."""
         return self.source
 
     def _can_be_reopened(self) -> bool:
@@ -116,7 +116,7 @@ class ArchiveIterable:
             check_repeated(self._whole(), planned.repeated, known_as=self.known_as)
         for member, opener in self._walk():
             if member.kind == "file" and not self.leaves_out(posixpath.basename(member.path)):
-                yield member.name, opener()  # not closed before its reader drops it: a zip gives several at once
+                yield member.name, opener()  # not closed before its reader releases it: a zip may have several open
 
     def _files_as_they_come(self, seen: _Seen) -> Iterator[tuple[str, BinaryIO]]:
         is_compared = False
@@ -131,7 +131,7 @@ class ArchiveIterable:
                 yield member.name, opener()
 
     def _copies(self, planned: Plan) -> Iterator[tuple[str, BinaryIO]]:
-        """The links: by one more walk, or as many as there are links to the same file."""
+        """Yield the links, in one more pass, or several for links to the same file."""
         waiting: dict[str, list[str]] = {}
         for link, origin in planned.copies:
             if not self.leaves_out(posixpath.basename(link)):
@@ -146,12 +146,12 @@ class ArchiveIterable:
                     done.add(member.path)
                     yield waiting[member.path].pop(0), opener()
             if len(done) < len(waiting):
-                raise ArchiveError(self._name, "changed while it was read", advice="Run again when nobody writes it")
+                raise ArchiveError(self._name, "changed while it was read", advice="Run again when the file no longer changes")
             waiting = {origin: links for origin, links in waiting.items() if links}
 
 
 class _Seen:
-    """The members of an archive that is read once, checked as they come."""
+    """Checks of the members of an archive that is read once."""
 
     def __init__(self, archive: str) -> None:
         self.members: list[Member] = []
@@ -160,7 +160,7 @@ class _Seen:
         self._folders: set[str] = set()
 
     def check(self, member: Member) -> bool:
-        """Refuse a member that does not go together with those before it; whether it is a file whose path came before."""
+        """Refuse a member that conflicts with earlier ones; return True for a file whose path occurred before."""
         if member.kind in ("symlink", "hardlink"):
             link_target(self._archive, member)
         above = list(parents(member.path))
@@ -168,9 +168,9 @@ class _Seen:
             above.append(member.path)
         before = self._taken.get(member.path)
         if any(path in self._taken for path in above) or (member.kind != "folder" and member.path in self._folders):
-            self._refuse(f"member {member.path!r} is both a folder and a file, or lies in something that is not a folder")
+            self._refuse(f"member {member.path!r} is both a folder and a file, or is inside something that is not a folder")
         if before is not None and "file" in (before.kind, member.kind) and before.kind != member.kind:
-            self._refuse(f"member {member.name!r} appears twice and differs")
+            self._refuse(f"member {member.name!r} appears twice with different content")
         self._folders.update(path for path in above if path)
         if member.kind != "folder":
             self._taken[member.path] = member
@@ -183,7 +183,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class FilesIterable:
-    """The paths of files, and of the files in folders, sorted folder by folder; hidden ones in folders are left out."""
+    """The paths of files, and of the files in folders, sorted folder by folder; hidden files in folders are skipped."""
 
     paths: tuple[str, ...]
 
@@ -196,7 +196,7 @@ class FilesIterable:
             elif os.path.isdir(path):
                 yield from _below(path)
             else:
-                raise DataFilesNotFoundError(f"{path} does not exist. Give a file or a folder.")
+                raise DataFilesNotFoundError(f"{path} does not exist. Pass a file or a folder.")
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -214,7 +214,7 @@ def _remote(url: str) -> Iterator[str]:
     base = url.partition("::")[0].rstrip("/")
     found = [entry.path for entry in files.list_files(url)]
     if not found:
-        raise DataFilesNotFoundError(f"{redact(url)} does not exist. Give a file or a folder.")
+        raise DataFilesNotFoundError(f"{redact(url)} does not exist. Pass a file or a folder.")
     for path in found:
         below = path.partition("::")[0][len(base) :]
         if not any(is_hidden(part) for part in below.split("/") if part):
@@ -222,26 +222,26 @@ def _remote(url: str) -> Iterator[str]:
 
 
 def iter_archive(path_or_file: str | os.PathLike[str] | BinaryIO, *, known_as: str | None = None) -> ArchiveIterable:
-    """The regular files of a zip or tar (plain or compressed) as (name, open file), without unpacking it.
+    """Return the regular files of a zip or tar (plain or compressed) as (name, open file), without extraction.
 
-    The result can be walked several times; of a path, it can be pickled.  Each file is open until the next one is taken.
+    The result can be iterated repeatedly and, for a path, pickled.  Each file is open until the next one is taken.
 
     Args:
         path_or_file: the archive.
-        known_as: its name in errors, as the URL that it came from; by default its path.
+        known_as: its name in errors, such as its URL; default: its path.
 
     Raises:
-        ArchiveError: (while walking) the archive is damaged, cut, encrypted, unsafe, or none.
+        ArchiveError: (during iteration) the archive is damaged, truncated, encrypted, unsafe, or not an archive.
     """
     source = os.fspath(path_or_file) if isinstance(path_or_file, (str, os.PathLike)) else path_or_file
     return ArchiveIterable(source, known_as)
 
 
 def iter_files(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> FilesIterable:
-    """The given files, and the files below the given folders, by path; hidden ones (`.`, `__`) in folders are left out.
+    """Return the given files, and the files below the given folders, by path; hidden files (`.`, `__`) in folders are skipped.
 
     Raises:
-        DataFilesNotFoundError: (while walking) a path does not exist.
+        DataFilesNotFoundError: (during iteration) a path does not exist.
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return FilesIterable(tuple(files.local_path(path) for path in given))
@@ -275,10 +275,10 @@ def extract(path: str | os.PathLike[str], target: str, *, on_bytes: _OnBytes | N
         path: a local archive: zip, tar (plain or compressed), gz, bz2, xz, zst or lz4, detected by its first bytes.
         target: must not exist.
         on_bytes: called with the number of bytes written since the last call.
-        skips_junk: True to leave out files that systems and editors left in the archive.
+        skips_junk: True to skip files that operating systems and editors leave in archives.
 
     Raises:
-        UnsafeArchiveError: a member would leave the folder, is a device, or exceeds a limit.
+        UnsafeArchiveError: a member would be outside the folder, is a device, or exceeds a limit.
         ArchiveError: the archive is damaged, truncated, encrypted, or not an archive.
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
@@ -317,7 +317,7 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes, leaves_out: Ca
         if member.kind != "file" or member.path in written or leaves_out(os.path.basename(member.path)):
             continue
         if member.path not in planned.files:
-            raise ArchiveError(archive, "changed while it was read", advice="Run again when nobody writes it")
+            raise ArchiveError(archive, "changed while it was read", advice="Run again when the file no longer changes")
         written.add(member.path)
         with opener() as source, _naming(archive, member.name):
             _write_file(source, os.path.join(target, member.path), member, archive, on_bytes)
@@ -330,19 +330,19 @@ def _write_members(archive: str, target: str, on_bytes: _OnBytes, leaves_out: Ca
 def _check_space(target: str, needed: int) -> None:
     free = files.free_bytes(target)
     if free is not None and needed > free:
-        raise DatasetDiskError(target, "the disk is too small for what the archive holds", needed=needed, free=free)
+        raise DatasetDiskError(target, "there is not enough disk space for the archive", needed=needed, free=free)
 
 
 @contextmanager
 def _naming(archive: str, name: str) -> Iterator[None]:
-    """Turn the refusals of names by this disk (which may take `A` and `a` for one) into `ArchiveError`."""
+    """Convert errors for names that this disk does not support (it may ignore case) to `ArchiveError`."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.EEXIST, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
             raise
         reason = f"member {name!r} cannot be written on this disk ({error.strerror})"
-        raise ArchiveError(archive, reason, advice="Unpack it by hand elsewhere and give the folder") from error
+        raise ArchiveError(archive, reason, advice="Extract it manually to another disk, and pass the folder") from error
 
 
 def _write_file(source: BinaryIO, path: str, member: Member, archive: str, on_bytes: _OnBytes) -> None:
@@ -353,8 +353,8 @@ def _write_file(source: BinaryIO, path: str, member: Member, archive: str, on_by
             count += len(data)
             on_bytes(len(data))
     if count != member.size:
-        reason = f"member {member.name!r} holds {count} bytes and declares {member.size}"
-        raise ArchiveError(archive, reason, advice="Fetch the archive again, or ask who made it")
+        reason = f"member {member.name!r} has {count} bytes, but declares {member.size}"
+        raise ArchiveError(archive, reason, advice="Download the archive again, or ask its author")
 
 
 def _new_file(path: str) -> BinaryIO:
@@ -378,17 +378,17 @@ def _write_single(path: str, target: str, on_bytes: _OnBytes) -> None:
             on_bytes(len(data))
 
 
-# -- once --------------------------------------------------------------------------------------------------------------
+# -- extraction once ---------------------------------------------------------------------------------------------------
 
 
 class ExtractionCache:
-    """The folder in which every archive is unpacked once, whatever the number of processes that ask.
+    """The folder in which every archive is extracted once, for any number of processes.
 
-    `<key>` is a folder with what came out, `<key>.json` says how much that was; the key follows from the archive's content.
+    `<key>` is a folder with the content, `<key>.json` its number of files and bytes; the key depends on the archive.
 
     Args:
-        folder: is made when something is unpacked.
-        locks: folder of the locks; by default the same one.
+        folder: the folder; created on the first extraction.
+        locks: folder of the locks; default: the same folder.
     """
 
     def __init__(self, folder: str, *, locks: str | None = None) -> None:
@@ -412,7 +412,7 @@ class ExtractionCache:
             name: the name shown to the user; default: that of `path`.
             force: True to extract it again.
             on_bytes: called with the number of bytes written since the last call.
-            skips_junk: True to leave out files that systems and editors left in it; such a result has a folder of its own.
+            skips_junk: True to skip files that operating systems and editors leave in archives; the result has its own folder.
 
         Raises:
             ArchiveError: see `extract`.
@@ -428,12 +428,12 @@ class ExtractionCache:
         )
 
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
-        """The path of one file, `name` or `folder/name`, that `write(path)` makes once, as of one member of an archive.
+        """Return the path of one file, `name` or `folder/name`, that `write(path)` makes once, such as a member of an archive.
 
         Args:
-            identity: what changes when its content does.
-            name: a path below a folder of its own.
-            write: writes it.
+            identity: a text that changes with the content.
+            name: a path below a separate folder.
+            write: writes the file.
         """
         return self._made(hashlib.sha256(f"{identity}\n{name}".encode()).hexdigest(), name, write)
 
@@ -464,7 +464,7 @@ class ExtractionCache:
         return self._disk.make(key, find, written)
 
     def remove(self, path: str) -> None:
-        """Forget what `extract` returned; a path from elsewhere is left alone."""
+        """Remove a result of `extract`; other paths are ignored."""
         inside = os.path.relpath(path, self.folder)
         key = inside.split(os.sep)[0]
         if re.fullmatch(r"[0-9a-f]{64}", key):
@@ -479,7 +479,7 @@ def _is_whole(folder: str) -> bool:
         return False
     if (record.get("files"), record.get("bytes")) == _measure(folder):
         return True
-    logger.warning("%s is damaged (files are missing or altered) and is unpacked again.", folder)
+    logger.warning("%s is damaged (files are missing or changed): it is extracted again.", folder)
     return False
 
 

@@ -1,4 +1,4 @@
-"""HTTP: one GET over all its redirects, credentials only for their own origin, failures classified by whether to retry.
+"""HTTP requests with redirects, with credentials only for their own origin, and classification of failures for retries.
 
 `httpx2` is used only here, and imported when the first request is made.
 """
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FIRST_PAUSE_SECONDS = 0.5
-_SPREAD = 0.1  # of a pause that a server requires: clients continue at different times after it
+_SPREAD = 0.1  # of a pause required by a server: clients resume at different times
 
 
 class Clock(Protocol):
-    """The time in seconds since the epoch, and the passing of it; see `SystemClock`."""
+    """A clock in seconds since the epoch that can sleep; see `SystemClock`."""
 
     def now(self) -> float: ...
 
@@ -47,7 +47,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The clock on the wall."""
+    """The system clock."""
 
     def now(self) -> float:
         """Seconds since the epoch."""
@@ -63,10 +63,10 @@ class RetryPolicy:
     """Number of tries, and the pauses between them.
 
     Attributes:
-        tries: including the first.
-        longest_pause_seconds: limit of a pause, also of one that a server requires.
+        tries: number of tries, including the first.
+        longest_pause_seconds: limit of a pause in seconds, also for pauses required by a server.
         clock: the clock.
-        jitter: the random numbers for pauses.
+        jitter: source of random numbers for pauses.
     """
 
     tries: int = 5
@@ -75,7 +75,7 @@ class RetryPolicy:
     jitter: random.Random = field(default_factory=random.Random)
 
     def seconds(self, failures: int, retry_after: str | None = None, *, within: float | None = None) -> float:
-        """Return the pause after the `failures`-th failure: that of the server, else twice as long each time, with jitter.
+        """Return the pause after the `failures`-th failure: that of the server, else doubled each time, with jitter.
 
         Args:
             failures: number of failures.
@@ -95,7 +95,7 @@ class RetryPolicy:
 
 
 def pause_asked(headers: Mapping[str, str]) -> str | None:
-    """Return the pause that a busy server requires, in the form of `Retry-After`; `ratelimit` is the header of the Hub.
+    """Return the pause required by a busy server, in the form of `Retry-After`; `ratelimit` is the header of the Hub.
 
     Args:
         headers: of the response, by lower-case names.
@@ -130,7 +130,7 @@ def retry_after_seconds(header: str | None, now: float) -> float | None:
 
 
 class HostPauses:
-    """Until when each server is to be left alone, kept by all who use the same connections.
+    """The times until which servers required pauses, shared by all users of the same connections.
 
     >>> pauses = HostPauses()
     >>> pauses.seconds("https://example.org", RetryPolicy())
@@ -139,12 +139,12 @@ class HostPauses:
 
     def __init__(self) -> None:
         self._until: dict[object, float] = {}
-        self._asked: dict[object, float] = {}  # until when they ask to be left alone, however long that is
+        self._asked: dict[object, float] = {}  # times until which they required pauses, without a limit
         self.forked()
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have locks of this process: those who held them are in the one that it was forked from."""
+        """Create new locks after a fork."""
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[HostPauses], tuple[()]]:
@@ -178,26 +178,26 @@ class HostPauses:
         return left * (1 + policy.jitter.uniform(0.0, _SPREAD)) if left > 0 else 0.0
 
 
-_MOVED = {307, 308}  # behind which the method and the body stay
+_MOVED = {307, 308}  # after which method and body are kept
 _REDIRECTS = {301, 302, 303, *_MOVED}
 _MOST_REDIRECTS = 10
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _PORTS = {"http": 80, "https": 443}
 _HARMLESS = {"accept", "accept-language", "user-agent", "referer"}  # headers without secrets
 _OK = {200, 206, 304, 416}
-_PROGRESS = 1 << 20  # bytes after which a new failure is counted as the first
+_PROGRESS = 1 << 20  # bytes after which the count of failures restarts
 _MOST_DRAINED = 1 << 16
 _OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to fetch it"
 
 
 class TransientError(Exception):
-    """A failure that may pass: to be tried again, and never to be seen by the user.
+    """A temporary failure, which is retried and never shown to the user.
 
     Args:
         reason: what happened, without secrets.
-        status: the server's, where it answered.
+        status: status code, if the server answered.
         retry_after: the header of that name.
-        is_unreachable: no connection came about.
+        is_unreachable: True if no connection was established.
 
     Attributes:
         origin: origin of the server, if known.
@@ -213,7 +213,7 @@ class TransientError(Exception):
 
 @contextmanager
 def transport_failures(origin: Origin | None = None) -> Iterator[None]:
-    """Failures on the way to `origin`, of whatever is built upon `httpx2`, as `TransientError`."""
+    """Convert connection failures of `httpx2` to `TransientError`."""
     import httpx2
 
     try:
@@ -223,29 +223,29 @@ def transport_failures(origin: Origin | None = None) -> Iterator[None]:
         if is_unreachable:
             reason = f"no connection ({_why(error)})"
         elif isinstance(error, httpx2.TimeoutException):
-            reason = "the server is silent"
+            reason = "the server does not respond"
         else:
-            reason = f"the connection broke off ({_why(error)})"
+            reason = f"the connection was lost ({_why(error)})"
         failure = TransientError(reason, is_unreachable=is_unreachable)
         failure.origin = origin
         raise failure from error
     except httpx2.DecodingError as error:
-        raise TransientError(f"the connection broke off ({_why(error)})") from error
+        raise TransientError(f"the connection was lost ({_why(error)})") from error
 
 
 T = TypeVar("T")
 
 
 class Attempts:
-    """The tries of one request: a loop that catches temporary failures, waits, and tries again.
+    """The tries of one request: a loop that catches temporary failures, waits and retries.
 
     Args:
         policy: number of tries, the pauses, and the clock.
         name: the name of the request, in errors and in the log.
         progress: returns the number of bytes received; after a mebibyte more, the count of failures restarts.
         stop: ends a pause.
-        given_up: called with each failure and their number; returns the error that ends the tries, or None to continue.
-        waits: called with the same to wait; default: the pause of the policy.
+        given_up: called with each failure and their number; returns the error to raise, or None to continue.
+        waits: called with the same arguments to wait; default: the pause of the policy.
 
     Attributes:
         failures: number of consecutive failures.
@@ -284,7 +284,7 @@ class Attempts:
                 failed = self._given_up(error, self.failures)
                 if failed is not None:
                     raise failed from error
-                logger.info("%s: %s; try %d failed, and the next follows.", self._name, error.reason, self.failures)
+                logger.info("%s: %s; try %d failed, retrying.", self._name, error.reason, self.failures)
                 self._waits(error, self.failures)
 
     def _wait(self, error: TransientError, failures: int) -> None:
@@ -294,8 +294,8 @@ class Attempts:
         if failures < self._policy.tries:
             return None
         asked = retry_after_seconds(error.retry_after, self._policy.clock.now())
-        pause = f", and asks for a pause of {asked:,.0f} seconds" if asked else ""
-        return DownloadError(self._name, f"{error.reason}{pause}, {failures} tries in a row", status=error.status)
+        pause = f", and requires a pause of {asked:,.0f} seconds" if asked else ""
+        return DownloadError(self._name, f"{error.reason}{pause}, in {failures} consecutive tries", status=error.status)
 
 
 Origin = tuple[str, str, int]
@@ -320,9 +320,9 @@ def origin_of(url: str) -> Origin:
         parts = urlsplit(url)
         scheme, host, port = parts.scheme.lower(), (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise DownloadError(redact(url), "is not a valid URL", advice="Mend the address") from error
+        raise DownloadError(redact(url), "is not a valid URL", advice="Fix the address") from error
     if scheme not in _PORTS or not host:
-        raise DownloadError(redact(url), "is not an http(s) URL", advice="Mend the address")
+        raise DownloadError(redact(url), "is not an http(s) URL", advice="Fix the address")
     return scheme, host, port or _PORTS[scheme]
 
 
@@ -348,7 +348,7 @@ class Credentials:
 
     @classmethod
     def of(cls, url: str, *, headers: Mapping[str, str] | None = None, token: str | None = None) -> Self:
-        """The secrets for a URL: from its user-info, from the user's `headers`, and the Hub's `token` if it leads there."""
+        """The secrets for a URL: from its user-info, from the user's `headers`, and the Hub's `token` for URLs of the Hub."""
         origin = origin_of(url)
         secrets = {name: value for name, value in (headers or {}).items() if name.lower() not in _HARMLESS}
         user_info, mark, _ = urlsplit(url).netloc.rpartition("@")
@@ -380,11 +380,11 @@ class HttpResponse:
     place: str = field(default="", repr=False)
 
     def header(self, name: str) -> str | None:
-        """The header of that name, if the server sent it."""
+        """Return the header of that name, if the server sent it."""
         return self.headers.get(name)
 
     def close(self) -> None:
-        """Give the connection back, or end it where more of the body would come."""
+        """Release the connection, or close it if the body was not read completely."""
         self._response.close()
 
     def drop(self) -> None:
@@ -393,24 +393,24 @@ class HttpResponse:
 
         length = self.headers.get("content-length") or ""
         if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
-            with contextlib.suppress(httpx2.TransportError):  # the connection ends here, and nothing else is lost
+            with contextlib.suppress(httpx2.TransportError):  # the connection ends here, without further effects
                 for _ in self._response.iter_raw():
                     pass
         self.close()
 
     def abort(self) -> None:
-        """End the connection from another thread than the one that waits for the body, which fails there."""
+        """Close the connection from another thread; the thread that waits for the body gets an error."""
         stream = self._response.extensions.get("network_stream")
         connection = None if stream is None else stream.get_extra_info("socket")
         if connection is not None:
-            with contextlib.suppress(OSError):  # it has ended
+            with contextlib.suppress(OSError):  # it was already closed
                 connection.shutdown(socket.SHUT_RDWR)
 
     def chunks(self) -> Iterator[bytes]:
-        """The body as it is sent, piece by piece.
+        """Yield the body as it is sent, piece by piece.
 
         Raises:
-            TransientError: the connection broke, or the body is shorter than it should be.
+            TransientError: the connection was lost, or the body is too short.
         """
         with transport_failures():
             yield from self._response.iter_raw()
@@ -431,8 +431,8 @@ class HttpClient:
         connect_timeout_seconds: connect timeout, if other than the setting.
 
     Attributes:
-        guard: called before each hop: raises to refuse it, or returns the addresses to connect to, in order.
-        pauses: the pauses that busy servers require.
+        guard: called before each redirect: raises to refuse it, or returns the addresses to connect to, in order.
+        pauses: the pauses required by busy servers.
     """
 
     def __init__(
@@ -466,15 +466,15 @@ class HttpClient:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("_agent", "_proxies", "_connect_seconds", "guard")
-        return {name: getattr(self, name) for name in kept}  # connections stay in their process
+        return {name: getattr(self, name) for name in kept}  # connections are not sent to other processes
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, pauses=HostPauses(), _client=None, _users=0, _lock=threading.Lock())
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Leave the connections to the process that this one was forked from: what comes by them is meant for that."""
-        _left.append(self._client)  # closing them would take locks that threads of that process held
+        """Drop the connections after a fork, since they belong to the parent process."""
+        _left.append(self._client)  # closing them would take locks held by threads of that process
         self._client, self._lock = None, threading.Lock()
 
     @contextmanager
@@ -488,23 +488,23 @@ class HttpClient:
         credentials: Credentials | None = None,
         judge: Judge | None = None,
     ) -> Iterator[HttpResponse]:
-        """Send a request once, and follow its redirects; of a POST, a refusal is an answer as any other.
+        """Send a request once, and follow its redirects; for a POST, a refusal is returned like any answer.
 
-        A POST is sent to its own origin only; redirects 307 and 308 are followed, and stay a POST.
+        A POST is sent to its own origin only; redirects 307 and 308 are followed as POST.
 
         Args:
-            method: of HTTP.
+            method: HTTP method.
             url: http or https.
-            headers: harmless ones, for every hop.
-            content: the body that is sent.
-            credentials: secret ones, for every hop to their own origin and no other.
-            judge: is given the answer at the end of the redirects first, and raises what a refusal means there.
+            headers: headers without secrets, for every redirect.
+            content: the request body.
+            credentials: secret headers, only sent to their own origin.
+            judge: receives the final answer first, and raises errors for refusals.
 
         Raises:
             OfflineError: offline mode is on.
             UrlNotFoundError: the server answers that the URL does not exist.
-            DownloadError: it refuses for another reason, or redirects where we do not follow.
-            TransientError: it may work the next time.
+            DownloadError: the server refuses for another reason, or redirects to a place that is not followed.
+            TransientError: a temporary failure.
         """
         if settings().offline:
             raise OfflineError(redact(url), "offline mode is on", advice=_OFFLINE_ADVICE)
@@ -513,7 +513,7 @@ class HttpClient:
 
         def hop(here: str) -> HttpResponse:
             if is_post and origin_of(here) != origin:
-                raise DownloadError(redact(url), f"the server redirects what is sent to {redact(here)!r}, of another origin")
+                raise DownloadError(redact(url), f"the server redirects the body to {redact(here)!r}, another origin")
             answer = self._sent(method, here, headers or {}, credentials, content)
             if answer.status in _MOVED or (not is_post and answer.status not in _OK):
                 answer.drop()
@@ -549,7 +549,7 @@ class HttpClient:
         client = self._opened()
         with transport_failures(origin_of(url)):
             try:
-                if parts.query:  # the client logs the URL: the query, which may be signed, is passed separately
+                if parts.query:  # httpx logs the URL: the query, which may be signed, is passed separately
                     extensions["target"] = httpx2.URL(url).raw_path
                 for host in hosts:
                     plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
@@ -561,12 +561,12 @@ class HttpClient:
                         if host == hosts[-1]:
                             raise
             except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
-                raise DownloadError(redact(url), f"is not a valid URL ({_why(error)})", advice="Mend the address") from error
+                raise DownloadError(redact(url), f"is not a valid URL ({_why(error)})", advice="Fix the address") from error
         named = {name.lower(): value for name, value in response.headers.items()}
         return HttpResponse(redact(url), int(response.status_code), named, response, url)
 
     def _has_proxies(self) -> bool:
-        from urllib.request import getproxies  # 50 ms that only untrusted scripts need
+        from urllib.request import getproxies  # takes 50 ms; only untrusted scripts need it
 
         return bool(self._proxies or getproxies())
 
@@ -596,14 +596,14 @@ def _trusted_now() -> ssl.SSLContext:
 
 @lru_cache(4)
 def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """Whom clients trust, by the variables that name the certificates: 25 ms to read, and the same for all of them."""
+    """Return the SSL context from the environment; takes 25 ms, and is shared by all clients."""
     import httpx2
 
     return httpx2.create_ssl_context()
 
 
 def proxied(proxies: Mapping[str, str]) -> Any:
-    """Connections over proxies, for who speaks HTTP by the package itself; to be closed.
+    """Return connections over proxies for direct users of `httpx2`; the caller closes them.
 
     Args:
         proxies: scheme → URL of a proxy.
@@ -637,7 +637,7 @@ def followed(
     Args:
         url: the first URL.
         credentials: those of the user; a redirect that would send them without encryption is refused.
-        hop: requests one address, with the credentials if it is of their origin; it closes a response that redirects.
+        hop: requests one address, with the credentials for their origin; it closes redirecting responses.
         statuses: the status codes of redirects.
 
     Raises:
@@ -649,8 +649,8 @@ def followed(
         if answer.status not in statuses:
             return answer
         here = _next_hop(url, here, answer.headers.get("location"), credentials)
-    reason = f"the server leads in a circle, or over more than {_MOST_REDIRECTS} redirects"
-    raise DownloadError(redact(url), reason, advice="Check the address")
+    reason = f"the server redirects in a loop, or more than {_MOST_REDIRECTS} times"
+    raise DownloadError(redact(url), reason, advice="Check the URL")
 
 
 def _next_hop(url: str, here: str, location: str | None, credentials: Credentials | None) -> str:
@@ -660,7 +660,7 @@ def _next_hop(url: str, here: str, location: str | None, credentials: Credential
         DownloadError: no target, another protocol, or from https to http while the user sends credentials.
     """
     if not location:
-        raise DownloadError(redact(url), "the server redirects to nowhere")
+        raise DownloadError(redact(url), "the server redirects without a target")
     try:
         following = urljoin(here, location)
     except ValueError:
@@ -669,10 +669,10 @@ def _next_hop(url: str, here: str, location: str | None, credentials: Credential
         origin = origin_of(following)
     except DownloadError as error:
         reason = f"the server redirects to {redact(following)!r}, which is not an http(s) URL"
-        raise DownloadError(redact(url), reason, advice="Check the address") from error
+        raise DownloadError(redact(url), reason, advice="Check the URL") from error
     if credentials is not None and credentials.headers and credentials.origin[0] == "https" and origin[0] == "http":
-        reason = f"the server redirects from https to {redact(following)!r}, without encryption, and you sent credentials"
-        raise DownloadError(redact(url), reason, advice="Check the address, or fetch it without credentials")
+        reason = f"the server redirects from https to {redact(following)!r}, without encryption, while credentials are sent"
+        raise DownloadError(redact(url), reason, advice="Check the URL, or download it without credentials")
     return _without_user_info(following)
 
 
@@ -683,14 +683,14 @@ def _check_status(shown: str, response: HttpResponse) -> None:
     if status in _TRY_AGAIN:
         raise TransientError(f"the server answers {status}", status=status, retry_after=pause_asked(response.headers))
     if status in (404, 410):
-        raise UrlNotFoundError(shown, f"the server answers {status}, not found", status=status, advice="Check the address")
+        raise UrlNotFoundError(shown, f"the server answers {status}, not found", status=status, advice="Check the URL")
     if status in (401, 403):
-        what = "it wants credentials" if status == 401 else "it forbids access"
+        what = "credentials required" if status == 401 else "access forbidden"
         raise DownloadError(
             shown,
             f"the server answers {status}: {what}",
             status=status,
-            advice="Log in there, ask for access, or pass a token or headers",
+            advice="Log in, request access, or pass a token or headers",
         )
     raise DownloadError(shown, f"the server answers {status}", status=status)
 

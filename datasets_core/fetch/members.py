@@ -1,4 +1,4 @@
-"""Members of archives as values, and the rules by which a whole archive is refused before anything of it is written."""
+"""Members of archives as values, and the checks of a whole archive before anything is extracted."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from datasets_core.files import COMPRESSIONS, HEAD_BYTES, kind_of
 MemberKind = Literal["file", "folder", "symlink", "hardlink"]
 
 _DRIVE = re.compile(r"[A-Za-z]:")
-_FREE_OF_RATIO = 100_000_000  # what an archive may unpack to whatever its ratio
+_FREE_OF_RATIO = 100_000_000  # bytes that an archive may extract to regardless of the ratio
 _LINK_HOPS = 40
-_MOST_PARTS = 256  # of a path: a folder nested deeper can hardly be deleted again
-_MOST_SHOWN = 300  # characters of a name
-_UNSAFE_ADVICE = "Do not trust this archive; if you do, unpack it by hand and give the folder"
+_MOST_PARTS = 256  # limit of the parts of a path: a folder nested deeper can hardly be deleted
+_MOST_SHOWN = 300  # limit of characters of a name
+_UNSAFE_ADVICE = "Do not trust this archive; if you do, extract it manually, and pass the folder"
 _LIMIT_ADVICE = "If you trust it, raise {setting} with datasets_core.config.using({setting}=…)"
 
 
@@ -31,11 +31,11 @@ class Member:
     """One entry of an archive.
 
     Attributes:
-        name: as the archive has it.
-        path: where it belongs below the folder, with `/` between the parts; "" is the folder itself.
-        kind: what it is.
-        size: bytes of a file, as declared.
-        target: what a link says that it points to.
+        name: name in the archive.
+        path: relative path in the folder, with `/` between the parts; "" is the folder itself.
+        kind: kind of the member.
+        size: declared size of a file in bytes.
+        target: target of a link, as written.
     """
 
     name: str
@@ -46,13 +46,13 @@ class Member:
 
 
 def safe_path(archive: str, name: str) -> str:
-    """The path of a member below its folder, without empty and `.` parts.
+    """Return the path of a member below its folder, without empty and `.` parts.
 
     >>> safe_path("a.zip", "./data//train.csv")
     'data/train.csv'
 
     Raises:
-        UnsafeArchiveError: the name leads out of the folder on some system, is no UTF-8, or is nested without end.
+        UnsafeArchiveError: the name is outside the folder on some system, is not UTF-8, or is nested too deep.
     """
     if reason := _why_unsafe(name):
         shown = name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…"
@@ -61,7 +61,7 @@ def safe_path(archive: str, name: str) -> str:
 
 
 def _why_unsafe(name: str) -> str | None:
-    parts = name.replace("\\", "/").split("/")  # Windows parts names at either
+    parts = name.replace("\\", "/").split("/")  # Windows splits names at both characters
     if not name:
         return "has no name"
     if "\0" in name:
@@ -69,11 +69,11 @@ def _why_unsafe(name: str) -> str | None:
     if name.startswith(("/", "\\")) or _DRIVE.match(name):
         return "has an absolute path"
     if ".." in parts:
-        return "leads out of the folder"
+        return "is outside the folder"
     if any(_DRIVE.match(part) for part in parts):
         return "names a drive"
     if len(parts) > _MOST_PARTS:
-        return f"lies more than {_MOST_PARTS} folders deep"
+        return f"is more than {_MOST_PARTS} folders deep"
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -82,12 +82,12 @@ def _why_unsafe(name: str) -> str | None:
 
 
 class Budget:
-    """The limits on what one archive may unpack to, counted down while it is read.
+    """The limits for the extraction of one archive, counted while it is read.
 
     Args:
         archive: its name for messages.
-        packed_bytes: its own size, None where unknown (then no ratio is taken).
-        limits: the settings that hold.
+        packed_bytes: its own size in bytes; None if unknown (the ratio is then not checked).
+        limits: the settings with the limits.
     """
 
     def __init__(self, archive: str, packed_bytes: int | None, limits: Config) -> None:
@@ -97,20 +97,20 @@ class Budget:
         self.num_bytes = 0
 
     def take_member(self) -> None:
-        """One more member."""
+        """Count a member."""
         files.check()
         self.num_members += 1
         if self.num_members > self._limits.max_archive_members:
             self._refuse(f"more than {self._limits.max_archive_members:,} members", "max_archive_members")
 
     def take_bytes(self, count: int) -> None:
-        """`count` more bytes out of the archive."""
+        """Count bytes extracted from the archive."""
         files.check()
         self.num_bytes += count
         if self.num_bytes > self._limits.max_archive_bytes:
-            self._refuse(f"unpacks to more than {self._limits.max_archive_bytes:,} bytes", "max_archive_bytes")
+            self._refuse(f"extracts to more than {self._limits.max_archive_bytes:,} bytes", "max_archive_bytes")
         if self._by_ratio is not None and self.num_bytes > self._by_ratio:
-            self._refuse(f"unpacks to more than {self._limits.max_archive_ratio} times its size", "max_archive_ratio")
+            self._refuse(f"extracts to more than {self._limits.max_archive_ratio} times its size", "max_archive_ratio")
 
     def _refuse(self, reason: str, setting: str) -> None:
         raise UnsafeArchiveError(self._archive, reason, advice=_LIMIT_ADVICE.format(setting=setting))
@@ -142,7 +142,7 @@ def plan(archive: str, members: Iterable[Member], budget: Budget) -> Plan:
     """Check all members together and return what to write.
 
     Raises:
-        UnsafeArchiveError: a link leaves the archive, or a member lies below one that is not a folder.
+        UnsafeArchiveError: a link points outside the archive, or a member is inside something that is not a folder.
         ArchiveError: the target of a link does not exist.
     """
     sizes: dict[str, int] = {}
@@ -155,7 +155,7 @@ def plan(archive: str, members: Iterable[Member], budget: Budget) -> Plan:
                 folders[member.path] = None
             continue
         if not member.path:
-            raise UnsafeArchiveError(archive, f"member {member.name!r} takes the place of the folder", advice=_UNSAFE_ADVICE)
+            raise UnsafeArchiveError(archive, f"member {member.name!r} replaces the folder itself", advice=_UNSAFE_ADVICE)
         if member.path in sizes or member.path in links:
             _check_repeated(archive, member, links.get(member.path), repeated)
         if member.kind == "file":
@@ -176,13 +176,13 @@ def plan(archive: str, members: Iterable[Member], budget: Budget) -> Plan:
 def _check_repeated(archive: str, member: Member, earlier: Member | None, repeated: set[str]) -> None:
     if earlier is not None or member.kind != "file":
         if earlier is None or (earlier.kind, earlier.target) != (member.kind, member.target):
-            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice and differs", advice=_UNSAFE_ADVICE)
+            raise UnsafeArchiveError(archive, f"member {member.name!r} appears twice, but differs", advice=_UNSAFE_ADVICE)
         return
     repeated.add(member.path)
 
 
 def parents(path: str) -> Iterator[str]:
-    """The folders above a path, the nearest first."""
+    """Yield the folders above a path, the nearest first."""
     while path := posixpath.dirname(path):
         yield path
 
@@ -208,7 +208,7 @@ class _Links:
         elif target in self._folders or not target:
             inside = f"{target}/" if target else ""
             if path.startswith(inside) or target in above:
-                raise UnsafeArchiveError(self._archive, f"link {member.name!r} points into a circle", advice=_UNSAFE_ADVICE)
+                raise UnsafeArchiveError(self._archive, f"link {member.name!r} is part of a cycle", advice=_UNSAFE_ADVICE)
             for name in [*self._sizes, *self._links]:
                 if name.startswith(inside):
                     leaf = self._links.get(name) or Member(name, name, "hardlink", target=name)
@@ -216,8 +216,8 @@ class _Links:
         else:
             raise ArchiveError(
                 self._archive,
-                f"link {member.name!r} points to {member.target!r}, which the archive does not hold",
-                advice="Unpack it by hand and give the folder",
+                f"link {member.name!r} points to {member.target!r}, which is not in the archive",
+                advice="Extract it manually, and pass the folder",
             )
 
     def _resolve(self, member: Member) -> str:
@@ -227,7 +227,7 @@ class _Links:
             if through is None:
                 return path
             path = posixpath.join(link_target(self._archive, self._links[through]), path[len(through) + 1 :]).rstrip("/")
-        raise UnsafeArchiveError(self._archive, f"link {member.name!r} points into a circle", advice=_UNSAFE_ADVICE)
+        raise UnsafeArchiveError(self._archive, f"link {member.name!r} is part of a cycle", advice=_UNSAFE_ADVICE)
 
 
 def link_target(archive: str, member: Member) -> str:
@@ -250,13 +250,13 @@ def link_target(archive: str, member: Member) -> str:
         elif part not in ("", "."):
             parts.append(part)
     if outward:
-        reason = f"link {member.name!r} points out of the archive, to {member.target!r}"
+        reason = f"link {member.name!r} points outside the archive, to {member.target!r}"
         raise UnsafeArchiveError(archive, reason, advice=_UNSAFE_ADVICE)
     return "/".join(parts)
 
 
 def is_junk(name: str) -> bool:
-    """Return True if a file of an archive was left by systems or editors: a hidden file, or a backup copy.
+    """Return True for files that operating systems or editors leave in archives: hidden files and backup copies.
 
     >>> is_junk("._a.jpg"), is_junk("a.txt~"), is_junk("__init__.py")
     (True, True, False)
@@ -264,18 +264,18 @@ def is_junk(name: str) -> bool:
     return name.startswith(".") or name.endswith("~")
 
 
-# Compressed files as streams of plain bytes, checked to their very end.
+# Compressed files as streams of plain bytes, verified up to their end.
 
 
 _INPUT_BYTES = 1 << 18
 _OUTPUT_BYTES = 1 << 20
-_DAMAGED = "Fetch the file again, or ask who made it"
+_DAMAGED = "Download the file again, or ask its author"
 _SUFFIX = re.compile(r"\.(gz|gzip|bz2|xz|zst|zstd|lz4)$", re.IGNORECASE)
 _LONGEST_NAME = 100
 
 
 def plain_name(path: str) -> str:
-    """The name of what is inside a compressed file, in harmless characters.
+    """Return the name of the content of a compressed file, in safe characters.
 
     >>> plain_name("data/train set.csv.gz")
     'train_set.csv'
@@ -298,7 +298,7 @@ class _Decompressor(Protocol):
 
 
 class _Gunzip:
-    """zlib's object for gzip, with the manners of those of bz2 and lzma."""
+    """A zlib decompressor for gzip with the interface of those of bz2 and lzma."""
 
     def __init__(self) -> None:
         import zlib  # here and below: 1 ms that plain files do without
@@ -344,7 +344,7 @@ class _Streams(io.RawIOBase):
         import zlib
 
         self._source, self._kind, self._path, self._budget = source, kind, path, budget
-        self._read = getattr(source, "read1", source.read)  # what is at hand, and no waiting for more
+        self._read = getattr(source, "read1", source.read)  # available bytes, without waiting for more
         self._errors = (zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
         self._make = _MAKERS[kind]
         self._current = self._make()
@@ -364,7 +364,7 @@ class _Streams(io.RawIOBase):
             if not data and self._current.needs_input:
                 data = self._read(_INPUT_BYTES)
                 if not data:
-                    raise ArchiveError(self._path, f"the {self._kind} stream stops before its end", advice=_DAMAGED)
+                    raise ArchiveError(self._path, f"the {self._kind} stream is truncated", advice=_DAMAGED)
             try:
                 out = self._current.decompress(data, len(view))
             except self._errors as error:
@@ -389,7 +389,7 @@ class _Streams(io.RawIOBase):
         while len(rest) < HEAD_BYTES and (more := self._source.read(HEAD_BYTES)):
             rest += more
         if kind_of(rest) != self._kind:
-            raise ArchiveError(self._path, f"foreign bytes follow the end of the {self._kind} stream", advice=_DAMAGED)
+            raise ArchiveError(self._path, f"other bytes follow the end of the {self._kind} stream", advice=_DAMAGED)
         self._current, self._pending = self._make(), rest
 
     def close(self) -> None:
@@ -399,7 +399,7 @@ class _Streams(io.RawIOBase):
 
 
 class _Frames(io.RawIOBase):
-    """The plain bytes of zstd or lz4 frames, by the codecs that pyarrow carries."""
+    """The plain bytes of zstd or lz4 frames, decompressed by pyarrow."""
 
     def __init__(self, source: BinaryIO, kind: str, path: str, budget: Budget | None) -> None:
         import pyarrow as pa  # 0.1 s that the other kinds do without
@@ -418,7 +418,7 @@ class _Frames(io.RawIOBase):
         except DatasetsCoreError:
             raise
         except self._errors as error:
-            raise ArchiveError(self._path, f"damaged or cut {self._kind} data ({error})", advice=_DAMAGED) from error
+            raise ArchiveError(self._path, f"damaged or truncated {self._kind} data ({error})", advice=_DAMAGED) from error
         if self._budget is not None:
             self._budget.take_bytes(len(data))
         view[: len(data)] = data
@@ -452,7 +452,7 @@ def decompressed(source: BinaryIO, *, path: str, budget: Budget | None = None) -
 
 def _peek(source: Any) -> bytes:
     head: bytes = source.peek(HEAD_BYTES)
-    if len(head) < HEAD_BYTES and source.seekable():  # a file object may peek less than there is
+    if len(head) < HEAD_BYTES and source.seekable():  # a file object may peek fewer bytes than there are
         start = source.tell()
         head = source.read(HEAD_BYTES)
         source.seek(start)
@@ -460,16 +460,16 @@ def _peek(source: Any) -> bytes:
 
 
 def open_decompressed(path: str, storage_options: dict[str, Any] | None = None, *, name: str | None = None) -> BinaryIO:
-    """A local file or fsspec URL, open for reading plain bytes: gz, bz2, xz, zst and lz4 (by magic number) are undone.
+    """Return a local file or fsspec URL, open for reading plain bytes: gz, bz2, xz, zst and lz4 (by magic number) are undone.
 
     Args:
         path: of the file.
         storage_options: for the file system of a URL.
-        name: by which the user knows it; by default the path.
+        name: its name for the user; default: the path.
 
     Raises:
-        UnsafeArchiveError: (while reading) it unpacks to more than the settings allow of an archive.
-        ArchiveError: (while reading) the data is cut, damaged, or followed by foreign bytes.
+        UnsafeArchiveError: (while reading) it exceeds the limits of the settings for archives.
+        ArchiveError: (while reading) the data is truncated, damaged, or followed by other bytes.
     """
     handle = cast(BinaryIO, files.open_binary(path, storage_options))
     size = handle.seek(0, io.SEEK_END) if handle.seekable() else None

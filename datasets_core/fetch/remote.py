@@ -41,7 +41,7 @@ class Access:
         raise NotImplementedError
 
     def opened(self, url: str) -> BinaryIO:
-        """The bytes of a URL."""
+        """Return the bytes of a URL."""
         return open(self.fetched(url), "rb")
 
     def comes(self, url: str) -> bool:
@@ -49,7 +49,7 @@ class Access:
         return False
 
     def ranges(self, url: str) -> RangeFile:
-        """Any bytes of a URL."""
+        """Return any bytes of a URL."""
         return LocalRanges(self.fetched(url), name=redact(url))
 
     def member(self, url: str, inner: str) -> str:
@@ -69,7 +69,7 @@ class Access:
 class RemoteFile(os.PathLike[str]):
     """The result of `download` for a URL while streaming: a path, which also behaves like a string in many respects.
 
-    `str()` is the URL.  `path.open()` reads the bytes from the server; `open(path)`, and other functions that take paths, fetch
+    `str()` is the URL.  `path.open()` reads the bytes from the server; `open(path)` and other functions for paths download
     the file into the cache first.  `download_and_extract` returns one that refers to the extracted file:
     `folder / "a.csv"` is a file of an archive, read with as few bytes as necessary; to use the folder as a whole,
     the archive is fetched and extracted.
@@ -94,7 +94,7 @@ class RemoteFile(os.PathLike[str]):
 
     @property
     def url(self) -> str:
-        """The URL that is fetched."""
+        """The URL of the file or archive."""
         return self._url
 
     @property
@@ -113,11 +113,11 @@ class RemoteFile(os.PathLike[str]):
         return self.is_plain and self._access.comes(self._url)
 
     def unpacked(self) -> RemoteFile:
-        """The extracted file."""
+        """Return the extracted file."""
         return RemoteFile(self._url, self._access, is_unpacked=True)
 
     def members(self) -> list[str] | None:
-        """The files that it unpacks to, folder by folder without hidden ones; None where that takes all of it."""
+        """Return the files in it, folder by folder without hidden ones; None if that requires the whole archive."""
         return self._access.members(self._url) if self.is_plain else None
 
     def _with(self, inner: str) -> RemoteFile:
@@ -137,7 +137,7 @@ class RemoteFile(os.PathLike[str]):
     def _checked_inner(self) -> str:
         inner = posixpath.normpath(self._inner) if self._inner else ""
         if inner == ".." or inner.startswith(("../", "/")):
-            raise DataFilesNotFoundError(f"{redact(str(self))} leads out of the archive. Check the path.")
+            raise DataFilesNotFoundError(f"{redact(str(self))} is outside the archive. Check the path.")
         return "" if inner == "." else inner
 
     def open(
@@ -159,12 +159,12 @@ class RemoteFile(os.PathLike[str]):
             encoding, errors, newline: for text, as in `open`.
 
         Raises:
-            ConfigurationError: another mode.
+            ConfigurationError: the mode is not supported.
             DownloadError: (also while reading) the file cannot be fetched.
             NonMatchingChecksumError: (also while reading) the file differs from its record.
         """
         if set(mode) - set("rbt") or "r" not in mode or {"b", "t"} <= set(mode):
-            raise ConfigurationError(f"{redact(str(self))} cannot be opened with mode {mode!r}. It can be read: 'r' or 'rb'.")
+            raise ConfigurationError(f"{redact(str(self))} cannot be opened with mode {mode!r}. Use 'r' or 'rb'.")
         if self._is_unpacked:
             data = self._access.opened_member(self._url, self._checked_inner())
         else:
@@ -180,12 +180,12 @@ class RemoteFile(os.PathLike[str]):
         return self._access.ranges(self._url)
 
     def read_bytes(self) -> bytes:
-        """All its bytes."""
+        """Return all its bytes."""
         with self.open("rb") as handle:
             return bytes(handle.read())
 
     def read_text(self, encoding: str | None = None, errors: str | None = None, newline: str | None = None) -> str:
-        """All its text."""
+        """Return all its text."""
         with self.open("r", encoding=encoding, errors=errors, newline=newline) as handle:
             return str(handle.read())
 
@@ -213,11 +213,11 @@ class RemoteFile(os.PathLike[str]):
         return Path(self).iterdir()
 
     def glob(self, pattern: str) -> Iterator[Path]:
-        """The paths below the folder that fit a pattern; it is fetched and unpacked for it."""
+        """Return the paths below the folder that match a pattern; the folder is fetched and extracted."""
         return Path(self).glob(pattern)
 
     def rglob(self, pattern: str) -> Iterator[Path]:
-        """As `glob`, at any depth."""
+        """Like `glob`, at any depth."""
         return Path(self).rglob(pattern)
 
     @property
@@ -253,15 +253,15 @@ class RemoteFile(os.PathLike[str]):
         return RemoteFile(posixpath.dirname(self._path.rstrip("/")), self._access)
 
     def with_name(self, name: str) -> RemoteFile:
-        """The same place with another name."""
+        """Return the path with another name."""
         return self.parent / name
 
     def with_suffix(self, suffix: str) -> RemoteFile:
-        """The same name with another suffix."""
+        """Return the path with another suffix."""
         return self.with_name(self.stem + suffix)
 
     def joinpath(self, *others: str | os.PathLike[str]) -> RemoteFile:
-        """Return the path of a file below."""
+        """Return the path of a file in the folder."""
         found = self
         for other in others:
             found = found / other
@@ -278,7 +278,7 @@ class RemoteFile(os.PathLike[str]):
 
     @property
     def _path(self) -> str:
-        """The text without what follows the path of a URL."""
+        """The text without query and fragment of the URL."""
         return str(self) if self._is_unpacked else path_of(self._url)
 
     # -- a text --------------------------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ class RemoteFile(os.PathLike[str]):
         return str(self)[place]
 
     def replace(self, old: str, new: str, count: int = -1, /) -> RemoteFile | str:
-        """The text with other words; a path of the same server, or of the same archive, where it still is one."""
+        """Return the text with replacements, as a path if it is still on the same server or in the same archive."""
         changed = str(self).replace(old, new, count)
         if self._is_unpacked:
             below = f"{self._url}/"
@@ -348,7 +348,7 @@ class RemoteFile(os.PathLike[str]):
         return RemoteFile(changed, self._access) if server and changed.startswith(server[0]) else changed
 
     def __getattr__(self, name: str) -> Any:
-        """The other methods of a text, which give texts: `split`, `endswith`, `lower` and their like."""
+        """Return other methods of strings, such as `split`, `endswith` and `lower`."""
         if name in _OF_TEXTS:
             return partial(self._as_text, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -363,7 +363,7 @@ class RemoteFile(os.PathLike[str]):
 
 
 def path_of(url: str) -> str:
-    """A URL without its query and fragment; one of the Hub has neither, but files with any name."""
+    """Return a URL without its query and fragment; one of the Hub has neither, but files with any name."""
     return url if url.startswith("hf://") else re.split(r"[?#]", url, maxsplit=1)[0]
 
 

@@ -1,4 +1,4 @@
-"""Reading a `RemoteFile` while streaming: directly from the server if the format allows, else whole, with one log message."""
+"""Reading a `RemoteFile` while streaming: directly from the server if the format allows, else after a logged download."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is
 if TYPE_CHECKING:
     from datasets_core.fetch.streaming import StreamingDownloadManager
 
-# Archives behind URLs, read without fetching all of them: member after member, or one member alone.
+# Archives at URLs, read without fetching all bytes: member by member, or one member alone.
 
 
 _BUFFER_BYTES = 1 << 17
-_LISTED_BYTES, _MOST_SHARE = 1 << 20, 10  # of a tar, and one byte of so many: what may be read to find members
+_LISTED_BYTES, _MOST_SHARE = 1 << 20, 10  # bytes of a tar, and part of its bytes, that may be read to find members
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteArchive(ArchiveIterable):
-    """The regular files of an archive behind a URL, as `ArchiveIterable`; its bytes are read as they come, in each walk anew.
+    """The regular files of an archive behind a URL, as `ArchiveIterable`; its bytes are streamed in each iteration.
 
     Attributes:
         remote: the archive.
@@ -43,7 +43,7 @@ class RemoteArchive(ArchiveIterable):
 
     @classmethod
     def of(cls, remote: RemoteFile) -> RemoteArchive:
-        """The files of an archive."""
+        """Return the files of an archive."""
         return cls(remote.url, redact(remote.url), remote=remote)
 
     def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
@@ -54,7 +54,7 @@ class RemoteArchive(ArchiveIterable):
 
 @dataclass(frozen=True, slots=True)
 class _OpenedArchive(ArchiveIterable):
-    """An archive that is being read as it comes."""
+    """An archive that is being streamed."""
 
     remote: RemoteFile | None = None
 
@@ -91,14 +91,14 @@ class RemoteFiles:
 
 
 def head_of(data: BinaryIO) -> bytes:
-    """The first bytes of a file that is open at its beginning, and stays there."""
+    """Return the first bytes of a file that is open at its beginning, and stays there."""
     head = data.read(HEAD_BYTES)
     data.seek(0)
     return head
 
 
 def kind_of_archive(data: BinaryIO, name: str) -> Kind | None:
-    """As which archive a file can be walked; None where it holds one file, compressed or not."""
+    """Return the kind of archive of a file; None for a single file, compressed or not."""
     head = head_of(data)
     kind = kind_of(head)
     if kind in COMPRESSIONS:
@@ -108,7 +108,7 @@ def kind_of_archive(data: BinaryIO, name: str) -> Kind | None:
         data.seek(0)
         return "tar" if is_archive else None
     if kind in ("rar", "7z"):
-        raise ArchiveError(name, f"{kind} archives are not opened", advice="Unpack it by hand and give the folder")
+        raise ArchiveError(name, f"{kind} archives are not supported", advice="Extract it manually, and pass the folder")
     return kind
 
 
@@ -133,7 +133,7 @@ class ZipMembers:
         return version_of(self._data)
 
     def files(self) -> list[str] | None:
-        """The paths of its files, sorted folder by folder, without hidden ones; None where some are links."""
+        """Return the paths of its files, sorted folder by folder, without hidden ones; None if some are links."""
         if any(member.kind in ("symlink", "hardlink") for member, _ in self._members.values()):
             return None
         paths = [path.split("/") for path, (member, _) in self._members.items() if member.kind == "file"]
@@ -162,13 +162,13 @@ class ZipMembers:
         return None
 
     def release(self) -> None:
-        """Give the connection back, until more is read."""
+        """Release the connection until more is read."""
         raw = getattr(self._data, "raw", None)
         if isinstance(raw, PartedBytes):
             raw.release()
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release all resources."""
         self._data.close()
 
 
@@ -208,9 +208,9 @@ class _Slice(SeekableFile):
 
     Args:
         data: the tar.
-        lock: of those who read it.
-        start: where the member begins.
-        size: its bytes.
+        lock: lock of the readers.
+        start: position of the member.
+        size: size of the member in bytes.
     """
 
     def __init__(self, data: BinaryIO, lock: threading.Lock, start: int, size: int) -> None:
@@ -255,8 +255,8 @@ def _opened_slice(data: BinaryIO, lock: threading.Lock, start: int, size: int) -
 
 
 def no_member(url: str, inner: str) -> DataFilesNotFoundError:
-    """The error for what an archive does not hold."""
-    return DataFilesNotFoundError(f"{redact(url)} holds no {inner!r}. Check the path below the archive.")
+    """Return the error for a missing member of an archive."""
+    return DataFilesNotFoundError(f"{redact(url)} does not contain {inner!r}. Check the path in the archive.")
 
 
 class Closing(io.BufferedReader):
@@ -294,7 +294,7 @@ class Once:
 
 _CHUNK = 1 << 20
 _KEPT_ZIPS = 4
-_MOST_MEMBERS = 16  # that are fetched one by one as paths, before all are fetched together
+_MOST_MEMBERS = 16  # files fetched one by one as paths, before all are fetched together
 
 
 class RemoteFacts:
@@ -322,10 +322,10 @@ class StreamedAccess(Access):
         self._zips: dict[str, ZipMembers] = {}
 
     def __reduce__(self) -> tuple[type[StreamedAccess], tuple[StreamingDownloadManager]]:
-        return StreamedAccess, (self._downloads,)  # what is open stays in its process
+        return StreamedAccess, (self._downloads,)  # open files are not sent to other processes
 
     def release(self) -> None:
-        """Give back the connections that are kept from one member of a zip to the next."""
+        """Release connections kept between members of a zip."""
         for members in list(self._zips.values()):
             members.release()
 
@@ -338,7 +338,7 @@ class StreamedAccess(Access):
         return found
 
     def unpacked(self, url: str) -> str:
-        """See `Access.unpacked`; that a folder is fetched whole is said once."""
+        """See `Access.unpacked`; logs once that a folder is fetched whole."""
         found = self._downloads.known.unpacked.get(url)
         if found is None or not os.path.exists(found):
             path = self.fetched(url)
@@ -348,7 +348,7 @@ class StreamedAccess(Access):
         return found
 
     def fetched_instead(self, url: str) -> str:
-        """The file of a URL that cannot be read as it comes, which is said once."""
+        """Return the file of a URL that cannot be streamed; logged once."""
         path = self.fetched(url)
         if self._downloads.known.said.first(f"whole\n{url}"):
             self._downloads.tell_whole(url, is_folder=False)
@@ -358,7 +358,7 @@ class StreamedAccess(Access):
         known = self._downloads.known.fetched.get(url)
         return (known is None or not os.path.exists(known)) and self._downloads.comes(url)
 
-    # -- as they come --------------------------------------------------------------------------------------------------
+    # -- streaming -----------------------------------------------------------------------------------------------------
 
     def opened(self, url: str) -> BinaryIO:
         known = self._downloads.known.fetched.get(url)
@@ -373,7 +373,7 @@ class StreamedAccess(Access):
         return self._downloads.ranges(url) if known is None else LocalRanges(known, name=redact(url))
 
     def members(self, url: str) -> list[str] | None:
-        """See `Access.members`: a zip has a list of them at its end, and of a tar the headers are read where they are few."""
+        """See `Access.members`: from the list at the end of a zip, or the headers of a tar if they are few."""
         if url in self._downloads.known.unpacked:
             return None
         members = self._zip(url) or self._tar(url)
@@ -388,11 +388,11 @@ class StreamedAccess(Access):
         return self._opened_inner(url, inner)[0] or open(_below(url, self.unpacked(url), inner), "rb")
 
     def _opened_single(self, url: str) -> BinaryIO:
-        """The one file that a URL unpacks to."""
+        """Return the one file that a URL unpacks to."""
         data = self.opened(url)
         try:
             if kind_of_archive(data, redact(url)) is not None:
-                raise ArchiveError(redact(url), "it is an archive, and no file", advice="Open its files as folder / 'name'")
+                raise ArchiveError(redact(url), "is an archive, not one file", advice="Open its files as folder / 'name'")
             if kind_of(head_of(data)) not in COMPRESSIONS:
                 return data
         except BaseException:
@@ -421,13 +421,13 @@ class StreamedAccess(Access):
         except BaseException:
             data.close()
             raise
-        if not self._downloads.known.walked.first(url):  # each would be read from the beginning again
+        if not self._downloads.known.walked.first(url):  # otherwise each would be read from the beginning again
             data.close()
             return None, ""
         return opened_tar_member(url, data, inner), version_of(data)
 
     def _zip(self, url: str) -> ZipMembers | None:
-        """The members of a zip, which its name says that it is; None of anything else, or where only the whole may be read."""
+        """Return the members of a file named as zip; None for other files, or if only the whole file may be read."""
         if url in self._zips or not path_of(url).lower().endswith(".zip") or self._downloads.is_enforced(url):
             return self._zips.get(url)
         data = self._self_closing(url)
@@ -444,7 +444,7 @@ class StreamedAccess(Access):
         return None
 
     def _tar(self, url: str) -> ZipMembers | None:
-        """The members of a tar; None of anything else, and of one that is better fetched whole."""
+        """Return the members of a tar; None for other files, and for a tar that is better fetched whole."""
         if not path_of(url).lower().endswith(".tar") or not self.comes(url):
             return None
         data = self._self_closing(url)
@@ -475,7 +475,7 @@ class StreamedAccess(Access):
         return members
 
     def member(self, url: str, inner: str) -> str:
-        """See `Access.member`: one file of an archive is fetched alone where that can be; after some, all of them are."""
+        """See `Access.member`: one file of an archive is fetched alone if possible; after several, all are fetched."""
         if not inner:
             return self.unpacked(url)
         if url not in self._downloads.known.unpacked:
@@ -485,7 +485,7 @@ class StreamedAccess(Access):
         return _below(url, self.unpacked(url), inner)
 
     def _kept_member(self, url: str, inner: str) -> str | None:
-        """A member as a file of its own; None where all of them are to be fetched together."""
+        """Return a member as a file of its own; None if all of them are to be fetched together."""
         if len([None for known, _ in self._downloads.known.members if known == url]) >= _MOST_MEMBERS:
             return None
         data, version = self._opened_inner(url, inner)

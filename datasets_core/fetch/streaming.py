@@ -1,4 +1,4 @@
-"""`StreamingDownloadManager`: what a dataset script gets for its files while its rows are streamed."""
+"""`StreamingDownloadManager`: passed to dataset scripts while their rows are streamed."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FETCHED_BYTES = 1 << 20  # smaller files are had at once, and kept for the next time
+_FETCHED_BYTES = 1 << 20  # smaller files are fetched at once, and cached
 _ZIP_SCHEME = "zip://"
-_AGAIN = "Load it again later, or tell the owner of the repository"
+_AGAIN = "Load it again later, or contact the owner of the repository"
 
 
 class StreamingDownloadManager(DownloadManager):
     """A `DownloadManager` that fetches nothing: each URL becomes a `RemoteFile`, which is fetched when it is opened.
 
-    Local files are where they are, as text; local archives are unpacked.
+    Local files are returned as strings; local archives are extracted.
 
     Args:
-        dataset_name: of the dataset, for messages.
-        data_dir: folder of files that the user fetched by hand.
-        download_config: how to fetch.
-        base_path: folder or URL that relative paths start from; the present folder by default.
-        retries: how often to try and how long to wait.
+        dataset_name: name of the dataset, for messages.
+        data_dir: folder of manually downloaded files.
+        download_config: options of downloads.
+        base_path: base of relative paths, a folder or URL; default: the current folder.
+        retries: number of tries, and the pauses.
 
     >>> path = StreamingDownloadManager().download("https://example.org/a.csv")
     >>> path.name, str(path)
@@ -69,11 +69,11 @@ class StreamingDownloadManager(DownloadManager):
         super().__init__(dataset_name, data_dir, download_config, base_path, retries=retries)
         self._last_access: weakref.ref[StreamedAccess] | None = None
         self._local_places: dict[str, str] = {}
-        self.given_urls: set[str] = set()  # that became remote files
+        self.given_urls: set[str] = set()  # URLs that became remote files
 
     @property
     def known(self) -> RemoteFacts:
-        """The facts about remote files, made for the first one; concurrent threads get the same object."""
+        """The facts about remote files, created for the first one, and shared by threads."""
         from datasets_core.fetch.remote_files import RemoteFacts
 
         made: RemoteFacts = vars(self).get("_known") or vars(self).setdefault("_known", RemoteFacts())
@@ -134,11 +134,11 @@ class StreamingDownloadManager(DownloadManager):
         return RemoteFile(url, self._access)
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
-        """Say what files unpack to: of a URL nothing is fetched before it is opened; local archives are unpacked.
+        """Return paths of extracted files: a URL is not fetched before it is opened; local archives are extracted.
 
         Args:
             path_or_paths: a path, or any nesting of lists, tuples and dicts of them.
-            num_proc: how many local ones to unpack at the same time.
+            num_proc: number of local archives extracted in parallel.
 
         Returns:
             The same shape.
@@ -157,7 +157,7 @@ class StreamingDownloadManager(DownloadManager):
         return _mapped(path_or_paths, unpacked)
 
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> Any:
-        """The regular files of a zip or tar as (name, open file), in its order and without unpacking it; see `iter_archive`.
+        """The regular files of a zip or tar as (name, open file), in order, without extraction; see `iter_archive`.
 
         A URL is read directly from the server: a tar from its beginning, a zip in parts, if the server supports them.
         """
@@ -170,7 +170,7 @@ class StreamingDownloadManager(DownloadManager):
         return super().iter_archive(path_or_buf)
 
     def iter_files(self, paths: Any) -> Any:
-        """The given files, and those below the given folders, sorted; hidden ones (`.`, `__`) in folders are left out."""
+        """The given files, and those below the given folders, sorted; hidden files (`.`, `__`) in folders are skipped."""
         from datasets_core.fetch.remote_files import RemoteFiles
 
         given = tuple(place for path in _leaves(paths) for place in self._listed(path))
@@ -190,7 +190,7 @@ class StreamingDownloadManager(DownloadManager):
         return iter(super().iter_files(path))
 
     def release(self) -> None:
-        """Give back the connections that are kept for what may be read next."""
+        """Release connections kept for later reads."""
         if (access := self._open_access()) is not None:
             access.release()
 
@@ -201,7 +201,7 @@ class StreamingDownloadManager(DownloadManager):
         vars(made).update({name: value for name, value in vars(self).items() if name not in own})
         return made
 
-    # -- what remote files ask for -------------------------------------------------------------------------------------
+    # -- remote files --------------------------------------------------------------------------------------------------
 
     def fetch(self, url: str) -> str:
         """Return the local path of the file of a URL, fetched into the cache and checked as by `DownloadManager.download`."""
@@ -226,7 +226,7 @@ class StreamingDownloadManager(DownloadManager):
             OfflineError: the file has to be fetched, and requests are not allowed.
         """
         if "::" in url:
-            return self.fetch(url)  # the file around it is
+            return self.fetch(url)  # the archive that contains it is
         if (by_hand := self._by_hand(url, url)) is not None:
             return by_hand[0]
         if is_hub_url(url):
@@ -284,7 +284,7 @@ class StreamingDownloadManager(DownloadManager):
                 ) from error
             if request.mode is not VerificationMode.NO_CHECKS and differ(request.expected, found):
                 logger.warning(
-                    "%s has sha256 %s, and %s is on record; verification_mode='all_checks' refuses it.",
+                    "%s has sha256 %s, but %s is recorded; verification_mode='all_checks' would refuse it.",
                     redact(url),
                     found.checksum,
                     request.expected.checksum,
@@ -301,14 +301,14 @@ class StreamingDownloadManager(DownloadManager):
         return open_store(store_transport(url, source.storage_options, self._policy()), whole, check)
 
     def ranges(self, url: str) -> RangeFile:
-        """Any bytes of a URL."""
+        """Return any bytes of a URL."""
         from datasets_core.fetch.ranges.http import HttpTransport
         from datasets_core.fetch.ranges.reader import TransportRanges
         from datasets_core.fetch.ranges.stores import store_transport
         from datasets_core.fetch.transfer import HttpSource, StoreSource
 
         whole = partial(self._access.fetched_instead, url)
-        if self.is_enforced(url):  # its hash is that of all of it
+        if self.is_enforced(url):  # its hash requires all bytes
             return LocalRanges(whole(), name=redact(url))
         if is_hub_url(url):
             listed = self._hub.file(url)
@@ -322,23 +322,21 @@ class StreamingDownloadManager(DownloadManager):
         return OpenedRanges(redact(url), partial(self.stream, url))
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:
-        """Say that the file of a URL, which is here now, was fetched whole."""
+        """Log that the file of a URL was fetched whole."""
         size = _shown_size(os.path.getsize(self._access.fetched(url)))
         if is_folder:
             logger.warning(
-                "%s is fetched whole (%s) and unpacked, because its folder is asked for as a path (by os.path.join, "
-                "os.listdir, glob). Load the dataset without streaming to have it built once, or, if the script is yours, open "
-                "its files as folder / 'name', or take them from iter_archive().",
+                "%s is fetched whole (%s) and extracted, because its folder is used as a path (by os.path.join, "
+                "os.listdir, glob). Load the dataset without streaming to build it once, or change the script to open "
+                "its files as folder / 'name' or with iter_archive().",
                 redact(url),
                 size,
             )
         else:
-            logger.warning(
-                "%s is fetched whole (%s): what is read of it cannot be had in parts, or not be checked so.", redact(url), size
-            )
+            logger.warning("%s is fetched whole (%s): it cannot be read or verified in parts.", redact(url), size)
 
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
-        """The path of a file that `write(path)` makes once."""
+        """Return the path of a file that `write(path)` makes once."""
         return self._extractions().keep(identity, name, write)
 
     def comes(self, url: str) -> bool:
@@ -352,7 +350,7 @@ class StreamingDownloadManager(DownloadManager):
         return self.held(url) is None
 
     def is_enforced(self, url: str) -> bool:
-        """Return True if a URL must only be read as a whole, since its sha256 is compared."""
+        """Return True if a URL must be read as a whole, since its sha256 is compared."""
         if is_hub_url(url):
             is_registered = self._is_enforced and getattr(self._entry(url), "checksum", None) is not None
             return is_registered or self.verification is VerificationMode.ALL_CHECKS
@@ -383,7 +381,7 @@ def _leaves(nested: Any) -> Iterator[str | RemoteFile]:
 
 
 def _mapped(nested: Any, function: Callable[[Any], Any]) -> Any:
-    """The same shape with `function(leaf)` in the place of every leaf."""
+    """Return the same shape with `function(leaf)` in the place of every leaf."""
     if isinstance(nested, RemoteFile):
         return function(nested)
     if isinstance(nested, (str, os.PathLike)):
@@ -420,7 +418,7 @@ def ranges_of(path: str | os.PathLike[str]) -> RangeFile:
 
 
 def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
-    """Return the location of a file: a local path, or a `RemoteFile`, which reads it from elsewhere.
+    """Return the location of a file: a local path, or a `RemoteFile`.
 
     Args:
         path: see `ranges_of`.
@@ -433,7 +431,7 @@ def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
     text = os.fspath(path)
     if not files.is_url(text) or text.startswith("file://"):
         return files.local_path(text)
-    manager = StreamingDownloadManager() if is_hub_url(text) else _manager()  # a branch of the Hub may move on
+    manager = StreamingDownloadManager() if is_hub_url(text) else _manager()  # a branch of the Hub may change
     remote = manager.download(text)
     assert isinstance(remote, RemoteFile)
     return remote

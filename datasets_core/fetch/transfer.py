@@ -1,6 +1,6 @@
-"""Sources of bytes that are fetched whole: a URL by GET, tried until it is complete, and any other store by one read.
+"""Sources of whole files: a URL by GET with retries, or another store by one read.
 
-A body that broke off is continued only where a strong ETag says that it is still the same one; else it is begun again.
+An interrupted body is only resumed if a strong ETag shows that it is unchanged; otherwise it starts again.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from datasets_core.fetch.disk_cache import claim, discard, facts_of
 from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, Judge, RetryPolicy, TransientError
 
 _CHUNK = 1 << 20
-_KEPT_FREE = 0.05  # of the disk, by a body of undeclared length
-_UNDECLARED_BYTES = 1 << 20  # bytes of such a body before the server is asked for its length in another way
+_KEPT_FREE = 0.05  # part of the disk kept free by bodies of undeclared length
+_UNDECLARED_BYTES = 1 << 20  # bytes of such a body before its length is requested with HEAD
 _REVALIDATION_TRIES = 2
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _FOREIGN_PROTOCOLS = {"hf", "http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "ftp", "sftp", "file", "memory"}
@@ -60,7 +60,7 @@ class Source(Protocol):
 
     @property
     def is_remote(self) -> bool:
-        """True if it needs a network."""
+        """True if the source requires a network."""
         ...
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
@@ -72,7 +72,7 @@ class Source(Protocol):
         ...
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
-        """Write all of it to `path`."""
+        """Write the whole file to `path`."""
         ...
 
 
@@ -87,15 +87,15 @@ def is_strong(etag: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HttpSource:
-    """A http(s) URL.
+    """An http(s) URL.
 
     Attributes:
-        url: the address.
+        url: the URL.
         client: the connections.
-        policy: how often to try and how long to wait.
-        credentials: for its own origin.
-        headers: harmless ones.
-        judge: says what a refusal means there.
+        policy: number of tries, and the pauses.
+        credentials: credentials for its own origin.
+        headers: headers without secrets.
+        judge: raises errors for refusals.
     """
 
     url: str
@@ -107,11 +107,11 @@ class HttpSource:
 
     @property
     def is_remote(self) -> bool:
-        """Always."""
+        """True."""
         return True
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:
-        """Ask by a conditional GET; a server that gave neither ETag nor date is taken at its word."""
+        """Send a conditional GET; without ETag and date, the file counts as current."""
         if etag is None and last_modified is None:
             return True
         conditions = {"If-None-Match": etag} if etag is not None else {"If-Modified-Since": str(last_modified)}
@@ -128,7 +128,7 @@ class HttpSource:
         return response.header("etag") or response.header("last-modified") or ""
 
     def _asked(self, conditions: Mapping[str, str], *, tries: int) -> HttpResponse:
-        """The head of an answer; of its body one byte comes, where the server gives parts."""
+        """Return the head of a response, with one byte of the body if the server supports ranges."""
 
         def ask(ranged: Mapping[str, str]) -> HttpResponse:
             with self._sent("GET", {**ranged, **conditions}) as response:
@@ -136,7 +136,7 @@ class HttpSource:
 
         attempts = Attempts(replace(self.policy, tries=tries), redact(self.url))
         response = attempts.call(lambda: ask({"Range": _ONE_BYTE}))
-        return response if response.status != 416 else attempts.call(lambda: ask({}))  # it is empty; a 416 may lack the version
+        return response if response.status != 416 else attempts.call(lambda: ask({}))  # empty; a 416 may lack the version
 
     def _sent(self, method: Literal["GET", "HEAD"], headers: Mapping[str, str]) -> AbstractContextManager[HttpResponse]:
         asked = {**self.headers, **headers}
@@ -146,7 +146,7 @@ class HttpSource:
         """Fetch it, with retries, and continue a partial download if that is safe.
 
         Raises:
-            DownloadError: the server refuses, or all tries failed; or what it sends does not end.
+            DownloadError: the server refuses, or all tries failed; or the body is endless.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
         body = _Body(path, watch)
@@ -174,7 +174,7 @@ class HttpSource:
                     limit.check(body.digest.num_bytes + len(chunk))
                     body.write(out, chunk)
             if total is not None and body.digest.num_bytes != total:
-                raise TransientError(f"{body.digest.num_bytes} bytes came, {total} were declared")
+                raise TransientError(f"{body.digest.num_bytes} bytes were received, but {total} were declared")
             return Fetched(
                 body.digest.record(), response.header("etag") or body.etag, response.header("last-modified"), encoding
             )
@@ -188,12 +188,12 @@ class HttpSource:
 
         try:
             return Attempts(replace(self.policy, tries=1), redact(self.url)).call(ask)
-        except DownloadError:  # many know no HEAD
+        except DownloadError:  # many servers do not support HEAD
             return None
 
 
 def _whole_size(response: HttpResponse) -> int | None:
-    """Bytes of the whole file, where an answer with all or a part of it says so."""
+    """Return the size of the whole file, if a response declares it."""
     if response.status == 206:
         told = (response.header("content-range") or "").rpartition("/")[2]
     else:
@@ -221,13 +221,13 @@ class _Body:
             discard(path)
 
     def continuation(self) -> dict[str, str]:
-        """The headers that ask for the rest; none where it has to begin again."""
+        """Return the headers to request the rest; none to start again."""
         if self.etag is None or not self.digest.num_bytes:
             return {}
         return {"Range": f"bytes={self.digest.num_bytes}-", "If-Range": self.etag}
 
     def begin(self, response: HttpResponse, *, asked: bool) -> int | None:
-        """Find out what comes, and the size of the whole where the server says it."""
+        """Check the response, and read the total size if declared."""
         etag = response.header("etag")
         if response.status == 206 and asked:
             found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
@@ -236,7 +236,7 @@ class _Body:
                 return int(found[2]) if found[2] != "*" else None
         self._restart()
         if response.status != 200:
-            raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+            raise TransientError(f"the server returned {response.status} with another part than requested")
         self.etag = etag if is_strong(etag) else None
         claim(self.path, etag=self.etag)
         length = response.header("content-length")
@@ -248,7 +248,7 @@ class _Body:
         discard(self.path)
 
     def opened(self) -> BinaryIO:
-        """The file, open to be continued."""
+        """Return the file, open to be continued."""
         return cast(BinaryIO, open(self.path, "r+b" if self.digest.num_bytes else "wb", buffering=0))
 
     def write(self, out: BinaryIO, chunk: bytes) -> None:
@@ -286,11 +286,11 @@ class BodyLimit:
         self._allowed: int | None = None
 
     def begin(self, held: int) -> None:
-        """Begin where `held` bytes are here already, and not at all where the disk is too small for what is declared."""
+        """Start after `held` bytes; raise if the disk is too small for the declared size."""
         free = files.free_bytes(os.path.dirname(self._path) or ".")
         if self._most is not None:
             if free is not None and self._most - held > free:
-                reason = f"the disk is too small for {self._url}"
+                reason = f"there is not enough disk space for {self._url}"
                 raise DatasetDiskError(self._path, reason, needed=self._most - held, free=free)
             return
         allowed = settings().max_download_bytes
@@ -304,9 +304,9 @@ class BodyLimit:
         """Check that `count` bytes are not too many.
 
         Raises:
-            NonMatchingChecksumError: they are more than on record.
-            TransientError: they are more than declared.
-            DownloadError: they are more than allowed, and how many there are was not said.
+            NonMatchingChecksumError: there are more than recorded.
+            TransientError: there are more than declared.
+            DownloadError: there are more than allowed, without a declared size.
             DatasetDiskError: they would fill the disk.
         """
         while self._most is not None and count > self._most:
@@ -326,21 +326,19 @@ class BodyLimit:
 
     def _refuse(self, count: int) -> NoReturn:
         if self._total is not None:
-            raise TransientError(f"more than the declared {self._total} bytes came")
+            raise TransientError(f"more than the declared {self._total} bytes were received")
         if self._expected is not None:
             _refuse_size(self._url, f"more than {self._expected} bytes", self._expected)
-        discard(self._path)  # nothing to continue
+        discard(self._path)  # nothing to resume
         if self._is_of_head:
-            reason = f"its server declares {self._most:,} bytes when it is asked by HEAD, and sends more without an end"
-            raise DownloadError(self._url, reason, advice="Check the address")
+            reason = f"its server declares {self._most:,} bytes for HEAD, but sends more"
+            raise DownloadError(self._url, reason, advice="Check the URL")
         if settings().max_download_bytes is None:
             free = files.free_bytes(os.path.dirname(self._path) or ".")
-            reason = (
-                f"{self._url} goes on behind {count:,} bytes, and less than {_KEPT_FREE:.0%} of the disk would be left free"
-            )
+            reason = f"{self._url} has more than {count:,} bytes, and less than {_KEPT_FREE:.0%} of the disk would stay free"
             raise DatasetDiskError(self._path, reason, free=free)
-        reason = f"the server sends more than {self._most:,} bytes, and neither it nor a record says how many there are"
-        advice = "Check the address, or raise max_download_bytes with datasets_core.config.using"
+        reason = f"the server sends more than {self._most:,} bytes, and the size is neither declared nor recorded"
+        advice = "Check the URL, or raise max_download_bytes with datasets_core.config.using"
         raise DownloadError(self._url, reason, advice=advice)
 
 
@@ -373,7 +371,7 @@ class StoreSource:
 
     @property
     def is_remote(self) -> bool:
-        """True if the last hop of the chain is neither on this disk nor in memory."""
+        """True if the last part of a chained URL is neither local nor in memory."""
         scheme, mark, _ = self.url.rpartition("::")[2].partition("://")
         return bool(mark) and scheme not in _LOCAL_PROTOCOLS
 
@@ -416,12 +414,12 @@ class StoreSource:
                 digest.update(data)
                 watch.told(len(data))
         if entry.size > 0 and digest.num_bytes != entry.size:
-            raise DownloadError(redact(self.url), f"{digest.num_bytes} bytes came, the store said {entry.size}")
+            raise DownloadError(redact(self.url), f"{digest.num_bytes} bytes received, but {entry.size} declared")
         return Fetched(digest.record(), entry.identity or None)
 
 
 class store_errors:  # noqa: N801 - used as a block
-    """Turns errors of a store into one `DownloadError`, without secrets."""
+    """Converts errors of a store to `DownloadError`, without secrets."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -1,4 +1,4 @@
-"""`Export`: methods `to_*` of a dataset: Python values, data frames, files; `to_tf_dataset`."""
+"""`Export`: the methods `to_*` of a dataset, for Python values, data frames, files and TensorFlow."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 class Frames:
-    """Rows of a dataset or a stream as Python values and frames."""
+    """Conversion of the rows of a dataset or a stream to Python values and data frames."""
 
     def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:
-        """The rows as the columns of a format, at once or in batches."""
+        """Return the rows as columns in a format, at once or in batches."""
         raise NotImplementedError
 
     def to_dict(
         self, batch_size: int | None = None, batched: bool = False
     ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
-        """The rows as columns of Python values, at once or (`batched`) in batches.
+        """Return the rows as columns of Python values, at once or (`batched`) in batches.
 
         >>> Dataset.from_dict({"a": [1, 2]}).to_dict()
         {'a': [1, 2]}
@@ -41,7 +41,7 @@ class Frames:
         return found
 
     def to_list(self) -> list[dict[str, Any]]:
-        """The rows as a list of dicts.
+        """Return the rows as a list of dicts.
 
         >>> Dataset.from_dict({"a": [1, 2]}).to_list()
         [{'a': 1}, {'a': 2}]
@@ -50,7 +50,7 @@ class Frames:
         return list(rows.with_format(None))
 
     def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
-        """The rows as a pandas frame, at once or (`batched`) in frames of `batch_size` rows.
+        """Return the rows as a pandas frame, at once or (`batched`) in frames of `batch_size` rows.
 
         Raises:
             MissingDependencyError: pandas is not installed.
@@ -67,13 +67,13 @@ class Frames:
         schema_overrides: dict[str, Any] | None = None,
         rechunk: bool = True,
     ) -> pl.DataFrame | Iterator[pl.DataFrame]:
-        """The rows as a polars frame, at once or (`batched`) in frames of `batch_size` rows; columns are not copied.
+        """Return the rows as a polars frame, at once or (`batched`) in frames of `batch_size` rows; columns are not copied.
 
         Args:
-            batch_size: rows of a frame.
-            batched: give several frames.
+            batch_size: number of rows in a frame.
+            batched: True to return an iterator of frames.
             schema_overrides: polars types of columns, for `polars.from_arrow`.
-            rechunk: have each column in one piece, for `polars.from_arrow`.
+            rechunk: True to make each column contiguous, for `polars.from_arrow`.
 
         Raises:
             MissingDependencyError: polars is not installed.
@@ -85,7 +85,7 @@ class Frames:
 
 
 class Export(Rows, Frames):
-    """Rows handed over.  Files appear when they are whole; memory is bounded by the batch."""
+    """Export of rows.  Files appear when they are complete; memory is bounded by the batch size."""
 
     def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:
         from datasets_core.io import tables
@@ -101,12 +101,12 @@ class Export(Rows, Frames):
     def to_narwhals(
         self, batch_size: int | None = None, batched: bool = False, backend: str = "pyarrow"
     ) -> nw.DataFrame[Any] | Iterator[nw.DataFrame[Any]]:
-        """The rows as a frame of narwhals, at once or (`batched`) in frames of `batch_size` rows.
+        """Return the rows as a frame of narwhals, at once or (`batched`) in frames of `batch_size` rows.
 
         Args:
-            batch_size: rows of a frame.
-            batched: give several frames.
-            backend: the tabular format that narwhals is to work on: `"pyarrow"`, whose columns are not copied, `"polars"`, ….
+            batch_size: number of rows in a frame.
+            batched: True to return an iterator of frames.
+            backend: the table type that narwhals wraps: `"pyarrow"`, whose columns are not copied, `"polars"`, ….
 
         Raises:
             MissingDependencyError: narwhals, or the backend, is not installed.
@@ -126,11 +126,11 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write the rows as csv; return the number of bytes.
+        """Write the rows as CSV; return the number of bytes.
 
         Args:
-            path_or_buf: path, URL, or a file that is open for bytes.
-            batch_size: rows converted to text at once.
+            path_or_buf: path, URL, or a file opened in binary mode.
+            batch_size: number of rows converted to text at a time.
             num_proc: number of processes.
             storage_options: for the file system of a URL.
             to_csv_kwargs: for `pandas.DataFrame.to_csv`; `index` defaults to False.
@@ -159,11 +159,11 @@ class Export(Rows, Frames):
         """Write the rows as JSON lines, or as another form of JSON; return the number of bytes.
 
         Args:
-            path_or_buf: path, URL, or a file that is open for bytes.
-            batch_size: rows converted to text at once; with `lines=False` all of them must fit.
+            path_or_buf: path, URL, or a file opened in binary mode.
+            batch_size: number of rows converted to text at a time; with `lines=False` it must cover all rows.
             num_proc: number of processes.
             storage_options: for the file system of a URL.
-            to_json_kwargs: as of `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True. Options
+            to_json_kwargs: for `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True. Options
                 other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
                 `compression` may be "gzip", "bz2", "xz", "infer" or None; default: by the path's extension.
 
@@ -188,18 +188,18 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
-        """Write the rows as Parquet, with the features in the file; return the bytes of the rows in Arrow's layout.
+        """Write the rows as Parquet, with the features in the file; return their size in Arrow's layout in bytes.
 
         Args:
-            path_or_buf: path, URL, or a file that is open for bytes.
-            batch_size: rows of a row group; None makes groups of 64 MB, about.
+            path_or_buf: path, URL, or a file opened in binary mode.
+            batch_size: number of rows in a row group; None makes groups of about 64 MB.
             storage_options: for the file system of a URL.
             parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"`. Pages are cut by content
                 (`use_content_defined_chunking=True`, which the footer names) and indexed (`write_page_index=True`) unless
-                they say else.
+                they specify otherwise.
 
         Raises:
-            CastError: Parquet has no such type.
+            CastError: Parquet does not support the type of a column.
             DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
         >>> import io
@@ -207,7 +207,7 @@ class Export(Rows, Frames):
         >>> Dataset.from_dict({"a": [1, 2]}).to_parquet(file)
         16
         """
-        from datasets_core.io.tables import write_parquet  # 12 ms with pyarrow.parquet
+        from datasets_core.io.tables import write_parquet  # takes 12 ms, with pyarrow.parquet
 
         return write_parquet(self, path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
 
@@ -220,29 +220,29 @@ class Export(Rows, Frames):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> int:
-        """Write the rows as TFRecord files of `tf.train.Example` messages; return the bytes of the records with their frames.
+        """Write the rows as TFRecord files of `tf.train.Example` messages; return the size of the framed records in bytes.
 
         Each column becomes a feature of its name.  Integers, booleans and labels are an `int64_list`; so are timestamps,
-        dates, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files hold float32,
+        dates, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files store float32,
         and the log reports rounded columns.  Texts (as UTF-8) and bytes are a `bytes_list`, and so are images,
-        sounds and other media, by the bytes of their files.  Lists and arrays are flattened, the fields of a dict become
+        audio clips and other media, by the bytes of their files.  Lists and arrays are flattened, the fields of a dict become
         features named `column/field`, and nulls have no feature.  If a column holds lists of lists of any size, the
         records are `SequenceExample`s: such a column is a feature list, with a step for each inner list, and the other columns
         are the context.  `load_dataset("tfrecord", data_files=..., features=ds.features)` reads the same rows again.
 
         Args:
-            path_or_buf: path, URL, or a file that is open for bytes; in a folder it is `data.tfrecord`.
-            compression: "GZIP" or "ZLIB", "" for none; None goes by the path: `.gz` is gzip.
+            path_or_buf: path, URL, or a file opened in binary mode; in a folder the file is `data.tfrecord`.
+            compression: "GZIP" or "ZLIB", "" for none; None uses the extension: `.gz` is gzip.
             num_shards: number of files, in runs of equal length: `<path>-00000-of-00003` and so on.  Local ones
                 appear when all of them are written.
-            batch_size: rows converted to messages at once; None: some megabytes of rows.
+            batch_size: number of rows converted to messages at a time; None: some megabytes of rows.
             num_proc: number of processes.
             storage_options: for the file system of a URL.
 
         Raises:
-            CastError: TFRecord files have no form of a column (decimals, lists of lists of lists), or of a value (beyond int64
-                or float32, None in a list); names column and row.
-            ConfigurationError: another number of shards exists there; invalid options.
+            CastError: a column (decimals, lists of lists of lists) or a value cannot be stored in TFRecord files (beyond int64
+                or float32, None in a list); the error names column and row.
+            ConfigurationError: a different number of shards exists there; or invalid options.
             MediaError: a file that a medium names cannot be read.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
@@ -251,7 +251,7 @@ class Export(Rows, Frames):
         >>> Dataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
         (60, 60)
         """
-        from datasets_core.io.tfrecord import write_tfrecord  # what makes records is loaded where it is used
+        from datasets_core.io.tfrecord import write_tfrecord  # modules that make records are imported where they are used
 
         return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
 
@@ -261,17 +261,17 @@ class Export(Rows, Frames):
         """Write the rows into a table of a database; return the number of rows.  Lists and structs are written as JSON text.
 
         Args:
-            name: the table.
-            con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which takes SQLAlchemy).
-            batch_size: rows written at once.
-            num_proc: has no effect: one connection writes all rows.
+            name: name of the table.
+            con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which needs SQLAlchemy).
+            batch_size: number of rows written at a time.
+            num_proc: has no effect, since one connection writes all rows.
             sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` defaults to False.
 
         Raises:
             MissingDependencyError: pandas is not installed.
-            ConfigurationError: the table exists, unless `if_exists="append"` or `"replace"` is given; or the database refuses.
-            ArgumentTypeError: `con` is not a database.
-            CastError: a nested column holds what JSON cannot, such as bytes.
+            ConfigurationError: the table exists, unless `if_exists="append"` or `"replace"` is given; or the database fails.
+            ArgumentTypeError: `con` is not a connection or URI.
+            CastError: a nested column has values that JSON cannot store, such as bytes.
 
         >>> import sqlite3
         >>> connection = sqlite3.connect(":memory:")
@@ -287,11 +287,11 @@ class Export(Rows, Frames):
 # A dataset as a `tf.data.Dataset`: batches of row numbers, each read in the numpy format.
 
 
-_LABELS = ("label", "labels", "label_ids")  # columns that a collate function may need unasked
+_LABELS = ("label", "labels", "label_ids")  # columns that a collate function may need though they were not requested
 
 
 class ForTensorflow(Rows):
-    """Export to tensorflow."""
+    """Export to TensorFlow."""
 
     def to_tf_dataset(
         self,
@@ -309,21 +309,21 @@ class ForTensorflow(Rows):
         """Return the rows as a `tf.data.Dataset`.
 
         Args:
-            batch_size: rows of a batch; None: rows one by one.
-            columns: the inputs: one becomes a tensor, several a dict of tensors.  None: all columns.
-            shuffle: True for another order in each epoch.
+            batch_size: number of rows in a batch; None returns single rows.
+            columns: the input columns: one becomes a tensor, several become a dict of tensors.  None: all columns.
+            shuffle: True to shuffle the rows anew in each epoch.
             collate_fn: makes a batch (a dict of arrays or tensors) from a list of rows (dicts of numpy values).
             drop_remainder: True to drop the last batch if it is shorter.
             collate_fn_args: keyword arguments for `collate_fn`.
-            label_cols: the labels, the second element of each pair.
-            prefetch: True to read ahead.
-            num_workers: number of batches read at the same time.
-            num_test_batches: number of batches read to find types and shapes.
+            label_cols: the label columns, the second element of each pair.
+            prefetch: True to prefetch batches.
+            num_workers: number of batches read in parallel.
+            num_test_batches: number of batches read to infer types and shapes.
 
         Raises:
             MissingDependencyError: tensorflow is not installed.
-            UnknownColumnError: a column that neither exists nor is made by `collate_fn`.
-            CastError: a column whose rows cannot be stacked, such as lists of several lengths.
+            UnknownColumnError: a column neither exists nor is returned by `collate_fn`.
+            CastError: the rows of a column cannot be stacked, such as lists of different lengths.
 
         >>> dataset = Dataset(pa.table({"a": [1, 2]}))
         >>> for batch in dataset.to_tf_dataset(batch_size=2, columns="a"):
@@ -334,9 +334,9 @@ class ForTensorflow(Rows):
         size = None if batch_size is None else checked_batch_size(batch_size)
         inputs, labels = names_of(columns or ()), names_of(label_cols or ())
         if labels and not inputs:
-            raise ConfigurationError("label_cols are given without columns. Name the columns of the inputs too.")
+            raise ConfigurationError("label_cols= requires columns=. Pass the input columns, too.")
         if as_int("num_workers", num_workers) < 0 or as_int("num_test_batches", num_test_batches) < 1:
-            raise ConfigurationError("num_workers is to be 0 or more, and num_test_batches 1 or more. Change them.")
+            raise ConfigurationError("num_workers must be at least 0, and num_test_batches at least 1.")
         wanted = list(dict.fromkeys([*inputs, *labels]))
         if collate_fn is None:
             self._check_columns(wanted)
@@ -350,7 +350,7 @@ class ForTensorflow(Rows):
                 return {name: _stacked(name, values) for name, values in source[rows].items()}
             made = collate_fn(list(source.__getitems__(rows)), **collate_args)
             if not isinstance(made, Mapping):
-                raise ArgumentTypeError(f"collate_fn gave {type(made).__name__}, not a dict. Return a dict of arrays.")
+                raise ArgumentTypeError(f"collate_fn returned {type(made).__name__}, not a dict. Return a dict of arrays.")
             return {name: _stacked(name, np.asarray(values)) for name, values in made.items()}
 
         tests = _test_batches(batch_of, self.num_rows, size or 1, num_test_batches)
@@ -362,20 +362,20 @@ class ForTensorflow(Rows):
 
 
 def _stacked(name: str, values: Any) -> Any:
-    """An array that tensorflow takes: of numbers, or of texts, which are objects to it."""
+    """Return an array for TensorFlow: of numbers, or of strings as objects."""
     if values.dtype.kind in "US":
         return values.astype(object)
     if values.dtype == object and not all(isinstance(value, (str, bytes)) for value in values.reshape(-1)):
-        raise CastError(f"The rows of column {name!r} do not stack. Leave it out by columns=, or pass a collate_fn.")
+        raise CastError(f"The rows of column {name!r} cannot be stacked. Exclude it with columns=, or pass a collate_fn.")
     if values.dtype.kind in "Mm":
-        raise CastError(f"Column {name!r} holds times, for which tensorflow has no type. Leave it out by columns=.")
+        raise CastError(f"Column {name!r} has times, which TensorFlow does not support. Exclude it with columns=.")
     return values
 
 
 def _test_batches(batch_of: Callable[[Any], dict[str, Any]], num_rows: int, size: int, count: int) -> list[dict[str, Any]]:
-    """Some batches, spread over the rows."""
+    """Return some batches, evenly spread over the rows."""
     if not num_rows:
-        raise CastError("There are no rows to tell the types of the tensors from. Give a dataset with rows.")
+        raise CastError("The types of the tensors cannot be inferred without rows. Use a dataset with rows.")
     starts = np.unique(np.linspace(0, max(0, num_rows - size), min(count, -(-num_rows // size)), dtype=np.int64))
     return [batch_of(list(range(start, min(start + size, num_rows)))) for start in starts.tolist()]
 
@@ -417,10 +417,10 @@ def _pipeline(
 
 
 def _common_shape(arrays: list[Any]) -> list[int | None]:
-    """The shape of a row, None where rows differ."""
+    """Return the shape of a row, with None for sizes that differ."""
     shapes = {array.shape[1:] for array in arrays}
     if len({len(shape) for shape in shapes}) > 1:
-        raise CastError(f"The batches have different dimensions: {sorted(shapes)}. Have collate_fn make them alike.")
+        raise CastError(f"The batches have different dimensions: {sorted(shapes)}. Return the same dimensions from collate_fn.")
     return [sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)]
 
 

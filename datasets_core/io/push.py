@@ -1,7 +1,7 @@
 """`push`: uploads shards in batches while they are made, and commits them with the card in one commit.
 
-Nothing of a push can be seen before its commit.  One that ends early leaves the repository as it was; what it uploaded is not
-uploaded again by the next.
+Nothing of a push is visible before its commit.  A push that fails leaves the repository unchanged; files that it uploaded are
+not uploaded again by the next push.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import CommitInfo
 
 
-# Files of a repository that a push may not take away, since another config reads them and its own does not.
+# Files of a repository that a push must not remove, since another config reads them and its own does not.
 
 
 def check_replaced(target: PushTarget, state: RepositoryState, replaced: Collection[str]) -> None:
-    """Refuse a push that would take away what only another config reads.
+    """Refuse a push that would remove files that only another config reads.
 
     Args:
-        target: where it goes.
-        state: what the repository says before.
-        replaced: the files that the push takes away, or gives new content.
+        target: target of the push.
+        state: state of the repository before the push.
+        replaced: the files that the push removes or changes.
 
     Raises:
-        ConfigurationError: it would.
-        ManifestError: the card of the repository is broken.
+        ConfigurationError: the push would remove such files.
+        ManifestError: the card of the repository is invalid.
 
     >>> card = "---\\nconfigs:\\n- config_name: en\\n  data_files: all/*.parquet\\n---\\n"
     >>> check_replaced(PushTarget("org/name", "de", "all"), RepositoryState(card, None, []), ["all/train-0.parquet"])
@@ -81,16 +81,16 @@ def _read(entry: ConfigEntry, paths: Collection[str], *, is_own: bool = False) -
 def _matched(pattern: str, paths: Collection[str]) -> list[str]:
     try:
         return match(pattern, paths)
-    except ConfigurationError:  # it means nothing, and so reads nothing
+    except ConfigurationError:  # the pattern is invalid, so it matches nothing
         return []
 
 
-# The folder where the shards of a push are, between their making and their upload.
+# The folder of the shards of a push, between writing and upload.
 
 
 @contextmanager
 def shard_folder() -> Iterator[str]:
-    """A folder for the shards on their way; that of a process which died is removed by a later push."""
+    """A folder for shards before their upload; a later push removes that of a killed process."""
     folder = _own_folder()
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="datasets-core-push-") as made:
@@ -103,7 +103,7 @@ def shard_folder() -> Iterator[str]:
 
 
 def _own_folder() -> str | None:
-    """A folder in the cache; None where it takes none: one at a URL, or one that others filled for us."""
+    """Return a folder in the cache; None if the cache is at a URL or read-only."""
     cache = settings().cache_dir
     if files.is_url(cache):
         return None
@@ -121,34 +121,34 @@ def _own_folder() -> str | None:
 
 
 def _sweep(parent: str) -> None:
-    """Remove the leftovers of dead processes."""
+    """Remove the leftovers of processes that ended."""
     for name in os.listdir(parent):
         folder = os.path.join(parent, name)
         if name.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
             disk_cache.discard(folder)
-    disk_cache.sweep(parent)  # of other machines, and unclaimed ones
+    disk_cache.sweep(parent)  # folders of other machines, and unclaimed ones
 
 
 logger = logging.getLogger(__name__)
 
 COMMIT_MESSAGE = "Upload dataset"
-"""The first line of the commit of a push, if nobody gives one."""
+"""The default first line of the commit message of a push."""
 _README, _INFOS, _YAML, _IGNORE = "README.md", "dataset_infos.json", ".huggingface.yaml", ".gitignore"
 _BATCH_BYTES = 2 << 30
 _STREAM_FILES, _STREAM_BYTES = 4, 32 << 20
 _TRIES, _GARBLED_TRIES = 10, 3
-_LONGEST_PAUSE_SECONDS = 4.0  # between tries where others commit: they are done by then
+_LONGEST_PAUSE_SECONDS = 4.0  # between tries while others commit: they are done by then
 
 
 @dataclass
 class _Shard:
-    """A shard on its way."""
+    """A shard between writing and commit."""
 
     split: str
     num_rows: int
     num_bytes: int
     file: NewFile
-    stored_at: tuple[HubCommit, str] | None = None  # where the repository has its content, if its own file is gone
+    stored_at: tuple[HubCommit, str] | None = None  # path of the content in the repository, if its own file was removed
 
 
 def push_splits(
@@ -164,7 +164,7 @@ def push_splits(
 
     Args:
         splits: datasets by split, or streams.
-        num_shards: number of files of each split; None leaves it to the rows.
+        num_shards: number of files of each split; None computes it from the rows.
         max_shard_size, embed_external_files, num_proc: those of `push_to_hub`.
         where: arguments of `push_target`.
     """
@@ -186,27 +186,27 @@ def push(
     hub: Hub | None = None,
     policy: RetryPolicy | None = None,
 ) -> CommitInfo:
-    """Push splits to a repository, in one commit; without a commit if nothing changes.
+    """Push splits to a repository, in one commit; there is no commit if nothing changes.
 
     Args:
         target: the target.
-        shards: functions that yield the shards of each split, at least one of each; shards are removed after upload.
+        shards: functions that yield the shards of each split, at least one per split; shards are removed after their upload.
         write_card: merges the splits into the card.
-        is_stream: True for an unknown number of rows: shards are uploaded soon, few wait on the disk, instead of as many as
-            one request allows.
+        is_stream: True for an unknown number of rows: shards are uploaded early, so that few of them are on disk, instead of as
+            many as one request allows.
         hub: the Hub client; default: that of the settings, for the user of `target.token`.
-        policy: retries after commits of others, and the clock.
+        policy: retries after commits of other users, and the clock.
 
     Returns:
         The `CommitInfo` of huggingface_hub.
 
     Raises:
-        PushConflictError: others committed first, repeatedly.
-        PushError: the Hub refuses it.
-        InvalidTokenError: no user is logged in, or the token is unknown.
+        PushConflictError: other users committed first, repeatedly.
+        PushError: the Hub refuses the push.
+        InvalidTokenError: no user is logged in, or the token is invalid.
     """
     if settings().offline:
-        raise OfflineError(target.repo_id, "is not pushed to: offline mode is on", advice=OFFLINE_ADVICE)
+        raise OfflineError(target.repo_id, "cannot be pushed to in offline mode", advice=OFFLINE_ADVICE)
     hub = hub or Hub.of(target.token)
     if hub.token() is None:
         raise not_logged_in(target.repo_id)
@@ -214,7 +214,7 @@ def push(
     before = writer.open(private=target.private)
     replaced = _replaced(target, before, shards)
     state = _state(writer, before)
-    check_replaced(target, state, replaced)  # refuses before a row is made, and so does the card
+    check_replaced(target, state, replaced)  # refuses before a row is written, as does the card
     write_card(state, [PushedSplit(name, 0, 0, 0, 0) for name in shards])
     with shard_folder() as folder:
         sent = _Upload(writer, target, before, folder, is_stream=is_stream)
@@ -223,7 +223,7 @@ def push(
 
 
 class _Upload:
-    """Shards made and uploaded, batch by batch; the last batch is left to the commit, with the card."""
+    """Writes and uploads shards in batches; the last batch is uploaded with the commit."""
 
     def __init__(self, writer: HubWriter, target: PushTarget, before: HubCommit, folder: str, *, is_stream: bool) -> None:
         self._writer, self._target, self._before, self._folder = writer, target, before, folder
@@ -234,13 +234,13 @@ class _Upload:
         self.shards: list[_Shard] = []
 
     def run(self, shards: Shards) -> None:
-        """Make all shards, and name them."""
+        """Write all shards, and name them."""
         for split, make in shards.items():
             count = 0
             for local in make(self._folder):
                 if len(self._waiting) >= self._most_files:
                     self._send()
-                path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # as nothing is called
+                path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # a path that nothing else has
                 shard = _Shard(split, local.num_rows, local.num_bytes, NewFile(path, local.path))
                 self._waiting.append(shard)
                 self.shards.append(shard)
@@ -248,12 +248,12 @@ class _Upload:
                 if self._is_much():
                     self._send()
             if not count:
-                raise ConfigurationError(f"The split {split!r} came without a shard. Push at least an empty one.")
+                raise ConfigurationError(f"The split {split!r} has no shard. Push at least an empty one.")
             for index, shard in enumerate(self.shards[-count:]):
                 shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
 
     def _is_much(self) -> bool:
-        """True if what waits takes the room on the disk that it may: of a stream that of two large shards."""
+        """Return True if waiting shards take the allowed disk space: for a stream, that of two large shards."""
         self._largest = max(self._largest, self._waiting[-1].file.size)
         most = min(max(self._largest * 3 // 2, _STREAM_BYTES), _BATCH_BYTES // 2) if self._is_stream else _BATCH_BYTES
         return sum(shard.file.size for shard in self._waiting) >= most
@@ -272,11 +272,11 @@ class _Upload:
             if shard.file.is_stored:
                 shard.file.forget_local()
         self._waiting = []
-        self._most_files = min(4 * self._most_files, FILES_A_CALL)  # few calls, however long a stream is
+        self._most_files = min(4 * self._most_files, FILES_A_CALL)  # few calls, even for a long stream
 
 
 class _Commit:
-    """One commit of shards and card, computed again if another user committed first."""
+    """The commit of shards and card, computed again if another user committed first."""
 
     def __init__(
         self,
@@ -293,13 +293,13 @@ class _Commit:
         self._said: dict[str, Any] = {"message": message, "description": target.commit_description}
 
     def made(self, before: HubCommit) -> CommitInfo:
-        """The `CommitInfo` of the commit, or of `before` where it has all."""
+        """Return the `CommitInfo` of the commit, or of `before` if nothing changed."""
         failures = 0
         while True:
             change = self._change(before)
             if change.is_empty():
-                self._writer.upload(self._card, ignores_nothing=_IGNORE in before.files)  # fails for who may not write
-                logger.info("%s has all of it already: there is nothing to commit.", self._writer.repo_id)
+                self._writer.upload(self._card, ignores_nothing=_IGNORE in before.files)  # fails without write access
+                logger.info("%s already has this content: nothing to commit.", self._writer.repo_id)
                 return self._writer.made(before, **self._said)
             unsent = [file for file in change.files if not file.is_sent]
             self._writer.upload(unsent, ignores_nothing=_IGNORE in before.files)
@@ -335,11 +335,11 @@ class _Commit:
 
     def _given_up(self, missed: MissedCommitError, failures: int) -> PushError:
         repo_id, branch = self._writer.repo_id, self._writer.branch
-        again = "Push again when they are done: what was uploaded is not uploaded again"
+        again = "Push again later: uploaded files are not uploaded again"
         if missed.is_conflict:
             return PushConflictError(repo_id, f"was changed by others before each of {failures} commits to {branch!r}", again)
-        reason = f"took no commit to {branch!r} in {failures} tries ({missed.reason})"
-        return PushError(repo_id, reason, "Push again later: what was uploaded is not uploaded again")
+        reason = f"did not accept a commit to {branch!r} in {failures} tries ({missed.reason})"
+        return PushError(repo_id, reason, "Push again later: uploaded files are not uploaded again")
 
     def _change(self, before: HubCommit) -> Change:
         change = Change()
@@ -387,7 +387,7 @@ def _state(writer: HubWriter, commit: HubCommit) -> RepositoryState:
 
 
 def _replaced(target: PushTarget, before: HubCommit, splits: Collection[str]) -> dict[str, str]:
-    """The files that go, or get new content, and the splits that they belong to; '' for splits that go as a whole."""
+    """Return the files to remove or replace, and their splits; '' for splits that are removed as a whole."""
     inside = re.escape(target.data_dir)
     found = {}
     for path in before.files:

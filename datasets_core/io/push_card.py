@@ -1,4 +1,4 @@
-"""Card and recorded splits of a repository after a push, merged with the present ones."""
+"""Card and recorded splits of a repository after a push, merged with the existing ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from datasets_core.meta.info import BUILDER_OPTIONS, ConfigEntry, DatasetInfo, p
 from datasets_core.meta.listings import COMPRESSION, FORMATS, extensions
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 
-# The splits that a repository has without naming them, as it is loaded: their files, their format, and globs for a
+# The splits that a repository has without naming them in its card: their files, their format, and globs for a
 # card.
 
 
@@ -37,12 +37,12 @@ _FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class ExistingSplit:
-    """A split found by its files.
+    """A split detected by its files.
 
     Attributes:
         files: its data files.
         format: of these files; None for unknown formats.
-        beside: files with further data about them.
+        beside: files that accompany the data.
     """
 
     files: Sequence[str]
@@ -51,7 +51,7 @@ class ExistingSplit:
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> ExistingSplit:
-        """The split of these files: they are read in the most frequent format, and archives where there is nothing else.
+        """Return the split of these files, read in the most frequent format; archives only without other files.
 
         >>> ExistingSplit.of(["a.csv", "b.parquet", "c.csv", "d.md"])
         ExistingSplit(files=['a.csv', 'c.csv'], format='csv', beside=[])
@@ -69,14 +69,14 @@ class ExistingSplit:
 
 
 def existing_splits(paths: Sequence[str], folder: str = "") -> dict[str, ExistingSplit]:
-    """The splits that loading finds in a folder of a repository whose card names none.
+    """Return the splits that loading detects in a folder of a repository whose card has none.
 
     Args:
         paths: all files of the repository.
         folder: the folder, or the root.
 
     Returns:
-        The splits that a card can name, in their order; none where loading finds none, or none that it can read.
+        The splits that a card can name, in their order; empty if loading detects none, or none that it can read.
 
     >>> existing_splits(["more/test.csv", "README.md"])
     {'test': ExistingSplit(files=['more/test.csv'], format='csv', beside=[])}
@@ -85,7 +85,7 @@ def existing_splits(paths: Sequence[str], folder: str = "") -> dict[str, Existin
     inside = [path[len(base) :] for path in paths if path.startswith(base) and way_out(path) is None]
     try:
         named = data_files.infer_splits(inside)
-    except ConfigurationError:  # cannot be loaded as it is, so there is nothing to keep
+    except ConfigurationError:  # cannot be loaded, so there is nothing to keep
         return {}
     metadata = [path for path in inside if _is_metadata(path) and _format_of(path)]
     found = {}
@@ -112,12 +112,12 @@ def named_files(globs: Iterable[str], paths: Sequence[str]) -> list[str]:
 
 
 def globs_of(split: ExistingSplit, paths: Iterable[str], avoided: Collection[str]) -> list[str]:
-    """Globs that name the files of a split, and no other file.
+    """Return globs that match the files of a split, and no other file.
 
     Args:
         split: the split.
         paths: all files of the repository.
-        avoided: files that are not to be named, though they are not there yet.
+        avoided: files that must not match, though they do not exist yet.
 
     >>> files = [f"data/train-{n:05d}-of-00003.parquet" for n in range(3)]
     >>> globs_of(ExistingSplit(files, "parquet"), files, [])
@@ -168,12 +168,12 @@ class _Globs:
 
 
 def _plain(path: str) -> str:
-    """A glob that names this path alone."""
+    """Return a glob that matches only this path."""
     return re.sub(r"[*?\[]", r"[\g<0>]", path)
 
 
 def _format_of(path: str) -> str | None:
-    """The format of a file by its extension; '' of an archive."""
+    """Return the format of a file by its extension; '' for an archive."""
     found = [*extensions(path)]
     known = next((FORMATS[each] for each in found if each in FORMATS and each not in COMPRESSION), None)
     return known or ("" if _ARCHIVES.intersection(found) else None)
@@ -184,7 +184,7 @@ def _is_metadata(path: str) -> bool:
 
 
 def _is_beside_data(split: ExistingSplit, files: Sequence[str]) -> bool:
-    """True if a split has only files that accompany data, and is data only for lack of others."""
+    """Return True if a split has only files that usually accompany data."""
     is_logo = split.format in _PICTURES and not any("/" in path for path in files)
     return (is_logo or split.format in _PAPERS) and "0" in data_files.infer_splits([*files, "0"]).get("train", ())
 
@@ -194,16 +194,16 @@ _CARD, _INFOS, _YAML = "README.md", "dataset_infos.json", ".huggingface.yaml"
 
 
 def card_writer(target: PushTarget, features: Features | None) -> WriteCard:
-    """Return the function that writes the texts of a repository for a push.
+    """Return the function that writes the card and metadata of a repository for a push.
 
     Args:
-        target: of the splits.
-        features: of their columns; None to leave them out, for a check before the first row.
+        target: target of the splits.
+        features: features of their columns; None to omit them, for a check before the first row.
 
     Raises:
         ConfigurationError: on call: the repository has other features for other splits of the config, or the config
-            cannot be the default one, or other splits of the config are files of another format.
-        ManifestError: on call: the card, or `dataset_infos.json`, is damaged.
+            cannot be the default, or other splits of the config have files of another format.
+        ManifestError: on call: the card, or `dataset_infos.json`, is invalid.
         PushError: on call: the card could not be read afterwards.
 
     >>> from datasets_core import Features, Value
@@ -238,7 +238,7 @@ def _texts(
     infos = {} if state.dataset_infos is None else read_dataset_infos(state.dataset_infos, path=_INFOS)
     for text, path in ((state.readme, _CARD), (state.yaml, _YAML)):
         if text is not None:
-            edited_card(text, {}, path=path)  # raises for any error in it
+            edited_card(text, {}, path=path)  # raises for any error in the card
     name = target.config_name
     configs_above = [] if yaml is None else yaml.configs  # they take the place of those of the card
     before = (None if yaml is None else yaml.get(name)) or card.get(name) or infos.get(name)
@@ -258,13 +258,13 @@ def _texts(
 
 
 def _check_read(target: PushTarget, home: tuple[str, str], files: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a card that would become unreadable.
+    """Refuse to write a card that could not be read.
 
     Raises:
-        PushError: it cannot be read, or names other files of the config.
+        PushError: the card cannot be read, or has other files for the config.
     """
     text, path = home
-    reason = "names other files for it"
+    reason = "has other files for it"
     try:
         card = LazyCard(text, path=path)
         found = next((entry for entry in card.configs if entry.name == target.config_name), None)
@@ -274,8 +274,8 @@ def _check_read(target: PushTarget, home: tuple[str, str], files: Mapping[str, S
     if found is None or found.data_files != files or found.data_dir is not None:
         raise PushError(
             target.repo_id,
-            f"would get a {path} that does not tell of the config {target.config_name!r} as it is pushed: it {reason}",
-            "Choose other names for config, splits and data_dir",
+            f"would get a {path} that does not describe the pushed config {target.config_name!r} correctly: it {reason}",
+            "Use other names for config, splits and data_dir",
         )
 
 
@@ -284,9 +284,9 @@ class _Merge:
     """One config of a repository, before and after a push.
 
     Attributes:
-        target: where the push goes.
-        configs_before: those of the card.
-        before: what is recorded of the config.
+        target: target of the push.
+        configs_before: the configs of the card.
+        before: the recorded info of the config.
         paths: the files of the repository.
     """
 
@@ -297,18 +297,18 @@ class _Merge:
 
     @property
     def entry(self) -> ConfigEntry | None:
-        """The config as the card has it."""
+        """The config in the card."""
         return next((entry for entry in self.configs_before if entry.name == self.target.config_name), None)
 
     # -- splits --------------------------------------------------------------------------------------------------------
 
     def data_files(self, splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
-        """The patterns of each split that the config has afterwards."""
+        """Return the patterns of each split of the config after the push."""
         kept = {} if self.target.replaces_config else self._files_before(splits)
         return {**kept, **{split.name: [self.target.pattern(split.name)] for split in splits}}
 
     def _files_before(self, splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
-        """The patterns of each split that the config has; of those that are not pushed, the files are Parquet."""
+        """Return the patterns of each existing split of the config; splits that are not pushed must be Parquet."""
         entry = self.entry
         pushed = {split.name for split in splits}
         if entry is None and (self.configs_before or self.target.config_name != DEFAULT):
@@ -333,22 +333,22 @@ class _Merge:
             return
         raise ConfigurationError(
             f"The config {self.target.config_name!r} of {self.target.repo_id} reads its split {split!r} as {existing.format} "
-            f"({existing.files[0]}), and what is pushed is Parquet, but all splits of a config have one format. "
-            "Choose another config_name, push all splits together as a DatasetDict, or remove what it has there."
+            f"({existing.files[0]}), but pushed files are Parquet, and all splits of a config must have the same format. "
+            "Choose another config_name, push all splits together as a DatasetDict, or remove the existing split."
         )
 
     def _warn_of(self, split: str, existing: ExistingSplit) -> None:
-        """Warn that files outside the card's patterns are no longer a split: all splits of a config have one format."""
+        """Warn that files outside the card's patterns are no longer a split, since all splits of a config have one format."""
         warnings.warn(
-            f"{existing.files[0]} of {self.target.repo_id} is {existing.format}, and was the split {split!r} by its name. "
-            f"It stays there, and is not a split of {self.target.config_name!r} any more, which is Parquet from now on. "
-            "Push it too, or name it in a config of its own.",
+            f"{existing.files[0]} of {self.target.repo_id} is {existing.format}, and was detected as split {split!r}. "
+            f"It stays there, but is no longer a split of {self.target.config_name!r}, which is now Parquet. "
+            "Push it, too, or add it to the card as a separate config.",
             DataFilesWarning,
             stacklevel=2,
         )
 
     def default_splits(self, splits: Sequence[PushedSplit]) -> dict[str, ExistingSplit]:
-        """Return the splits that load as the config `default` by file names, and would not beside named configs."""
+        """Return the splits that load as the config `default` by their file names, but would not if the card had configs."""
         if self.configs_before or self.target.config_name == DEFAULT or self._has_script:
             return {}
         inside = re.escape(self.target.data_dir)
@@ -356,7 +356,7 @@ class _Merge:
         if self.target.replaces_config:
             replaced.append(re.compile(rf"{inside}/[^/]*-\d{{5,}}-of-\d{{5,}}[^/]*\.parquet"))
         found = existing_splits([path for path in self.paths if not any(each.fullmatch(path) for each in replaced)])
-        return found if len({each.format for each in found.values()}) == 1 else {}  # what differs cannot be loaded
+        return found if len({each.format for each in found.values()}) == 1 else {}  # a different split cannot be loaded
 
     def _named(self, existing: Mapping[str, ExistingSplit], splits: Sequence[PushedSplit]) -> dict[str, list[str]]:
         new = [f"{self.target.data_dir}/{split.name}-00000-of-00001.parquet" for split in splits]
@@ -368,7 +368,7 @@ class _Merge:
         return f"{self.target.repo_id.rpartition('/')[2]}.py" in self.paths
 
     def info(self, features: Features | None, splits: Sequence[PushedSplit], files: Mapping[str, object]) -> DatasetInfo:
-        """Return the info of the config afterwards; splits and sizes only if known of all splits."""
+        """Return the info of the config afterwards; splits and sizes only if known for all splits."""
         pushed = {split.name: split for split in splits}
         old = {} if self.before is None or self.before.splits is None else dict(self.before.splits)
         others = [name for name in files if name not in pushed]
@@ -395,7 +395,7 @@ class _Merge:
         names = ", ".join(map(repr, others))
         raise ConfigurationError(
             f"The config {self.target.config_name!r} of {self.target.repo_id} has other features in its splits {names}: "
-            f"{dict(found)}, and what is pushed has {dict(features)}. Cast it, push all splits, or choose another config_name."
+            f"{dict(found)}, but pushed splits have {dict(features)}. Cast them, push all splits, or use another config_name."
         )
 
     # -- configs -------------------------------------------------------------------------------------------------------
@@ -403,35 +403,35 @@ class _Merge:
     def configs(
         self, files: Mapping[str, Sequence[str]], splits: Sequence[PushedSplit], features: Features | None
     ) -> dict[str, Edit]:
-        """The changes of `configs:`."""
+        """Return the changes of `configs:`."""
         name, entry = self.target.config_name, self.entry
         unnamed = self.default_splits(splits)
         values: dict[str, Any] = {"data_files": _listed(files)}
         dropped = BUILDER_OPTIONS | {"data_dir"}
         columns = None if entry is None or len(files) == len(splits) else entry.options.get("columns")
         if isinstance(columns, list) and features is not None and features.keys() <= set(columns):
-            dropped -= {"columns"}  # of the splits that stay; it hides nothing that is pushed
+            dropped -= {"columns"}  # the pattern of the remaining splits; it hides no pushed file
         marked = [other.name for other in self.configs_before if other.default and other.name != name]
         names = [*(other.name for other in self.configs_before), *([DEFAULT] if unnamed else [])]
         if name == DEFAULT:
-            dropped |= {"default"}  # it is the default one by its name
+            dropped |= {"default"}  # it is the default by its name
             if marked and not self.target.set_default:
                 raise ConfigurationError(
-                    f"The card of {self.target.repo_id} marks the config {marked[0]!r} as the default one, and a config called "
-                    "'default' would be that by its name. Push with set_default=True, or with another config_name."
+                    f"The card of {self.target.repo_id} marks the config {marked[0]!r} as the default, but a config named "
+                    "'default' is also the default by its name. Push with set_default=True, or another config_name."
                 )
         elif self.target.set_default:
             if DEFAULT in names:
                 raise ConfigurationError(
-                    f"{self.target.repo_id} has a config called 'default', which is the default one by its name. "
-                    "Rename or remove it first, or push without set_default."
+                    f"{self.target.repo_id} has a config named 'default', which is the default by its name. "
+                    "Rename or remove it first, or omit set_default."
                 )
             values["default"] = True
         elif self.target.set_default is False:
             dropped |= {"default"}
         edits = {name: Edit(values, dropped)}
         if unnamed:
-            # Other libraries read all configs in the format of the first: what is pushed comes first where they differ.
+            # Other libraries read all configs in the format of the first: if formats differ, the pushed config is first.
             is_last = any(split.format != PARQUET for split in unnamed.values())
             edits[DEFAULT] = Edit({"data_files": _listed(self._named(unnamed, splits))}, is_last=is_last)
         if self.target.set_default:
@@ -459,10 +459,10 @@ def _info_edit(info: DatasetInfo) -> Edit:
 
 
 def _infos_text(text: str, config: str, before: DatasetInfo, info: DatasetInfo) -> str:
-    """The old `dataset_infos.json` with one config changed."""
+    """Return the old `dataset_infos.json` with one config changed."""
     form = parse_json(text, path=_INFOS)
     if not isinstance(form, dict):
-        raise ManifestError(_INFOS, "it does not hold an object of infos by config name")
+        raise ManifestError(_INFOS, "it is not an object of infos by config name")
     after = before.copy()
     after.config_name, after.features, after.splits = config, info.features, info.splits
     after.download_size, after.dataset_size, after.download_checksums = info.download_size, info.dataset_size, None

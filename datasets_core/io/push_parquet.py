@@ -1,4 +1,4 @@
-"""`Pushing`: a dataset as Parquet files of a push: rows of each file, deterministic bytes, parallel writers."""
+"""`Pushing`: a dataset as Parquet files of a push: rows of each file, reproducible bytes, parallel writers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datasets_core.io.push_target import LocalShard, ShardLimits, Shards
 
 
-# How many bytes rows take in Arrow's layout, by their values alone: however they are cut into batches, it is the same.
+# The size of rows in Arrow's layout, computed from their values alone: independent of how they are cut into batches.
 
 
 types = pa.types
@@ -42,9 +42,9 @@ types = pa.types
 def num_bits(rows: pa.RecordBatch | pa.Table) -> int:
     """Return the size of the rows in bits; it is additive over parts of the rows.
 
-    Counts values, offsets and lengths, but not what only some layouts have: validity bits, dictionaries, padding.
+    Counts values, offsets and lengths, but not parts that only some layouts have: validity bits, dictionaries, padding.
     Hugging Face `datasets` counts the bytes of the batches in memory, with a byte for each eight rows of a batch with nulls:
-    that number depends on how rows are cut, and so would the card of unchanged rows.
+    that number, and so the card of unchanged rows, would depend on the batches.
 
     >>> num_bits(pa.table({"a": [1, 2, 3], "b": ["x", "yz", None]})) // 8
     39
@@ -83,7 +83,7 @@ def _array_bits(array: pa.Array) -> int:
 
 
 def _span(array: pa.Array, width: int) -> int:
-    """The bytes of the values, by the first offset and the last."""
+    """Return the size of the values, from the first and last offset."""
     offsets: Any = memoryview(array.buffers()[1]).cast("i" if width == 4 else "q")
     return int(offsets[array.offset + len(array)] - offsets[array.offset])
 
@@ -95,30 +95,30 @@ def _shown(values: pa.Array, array: pa.Array) -> pa.Array:
     return values.slice(first, last - first)
 
 
-# The Parquet files of a push: equal bytes for equal rows, however these are stored and by whom they are written.
+# The Parquet files of a push: equal rows give equal bytes, independent of their storage and of who writes them.
 
 
 GROUP_BYTES = 100_000_000
-"""Bytes of a row group in Arrow's layout: what the viewer of the Hub reads at once, and what other tools write."""
+"""Bytes of a row group in Arrow's layout: the unit that the viewer of the Hub reads, and that other tools write."""
 GROUP_ROWS = 1 << 20
 CHUNKS = {"min_chunk_size": 256 << 10, "max_chunk_size": 1 << 20, "norm_level": 0}
-"""Where pages end by content, so that stores such as Xet find what two files share: the sizes of Hugging Face `datasets`."""
+"""Content-defined page sizes, so that stores such as Xet detect shared content; the same as in Hugging Face `datasets`."""
 
 
 class ShardFile:
     """One Parquet file, written row group by row group.
 
     Args:
-        path: of the new file.
-        features: of the columns; stored in the file.
-        group_bytes: of a row group, in Arrow's layout.
+        path: path of the new file.
+        features: features of the columns; stored in the file.
+        group_bytes: size of a row group in Arrow's layout, in bytes.
 
     Attributes:
         num_rows: number of rows written.
         num_bits: their size in Arrow's layout.
 
     Raises:
-        CastError: Parquet has no such type.
+        CastError: Parquet does not support the type of a column.
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
 
@@ -139,12 +139,12 @@ class ShardFile:
             raise
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Write rows behind those that are there."""
+        """Append rows."""
         batch = self._plain(batch)
         while batch.num_rows:
             size = num_bits(batch)
             fits = rows_that_fit(batch, self._group_bits - self._waiting_bits, size)
-            fits = min(fits, GROUP_ROWS - self._waiting_rows) or int(not self._waiting)  # a row that is larger has its own
+            fits = min(fits, GROUP_ROWS - self._waiting_rows) or int(not self._waiting)  # a larger row has its own group
             self._wait(batch.slice(0, fits), size if fits == batch.num_rows else None)
             if fits < batch.num_rows:
                 self._write_group()
@@ -167,14 +167,14 @@ class ShardFile:
         return table.to_batches()[0] if table.num_rows else batch.slice(0, 0)
 
     def _write_group(self) -> None:
-        # One array for each column: where pages end must not depend on how the rows were cut before.
+        # One array for each column: page ends must not depend on the batches.
         group = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()
         self._waiting, self._waiting_rows, self._waiting_bits = [], 0, 0
         with files.disk_errors(self.path):
             self._writer.write_table(group, row_group_size=max(1, group.num_rows))
 
     def close(self) -> None:
-        """Write what waits, and the end of the file."""
+        """Write the buffered rows, and the footer."""
         try:
             if self._waiting:
                 self._write_group()
@@ -193,21 +193,21 @@ class ShardFile:
         if error is None:
             self.close()
             return
-        self._writer.is_open = False  # given up: pyarrow would write the end of the file, whenever the object goes
-        with contextlib.suppress(OSError):  # of bytes in buffers: the full disk is reported already
+        self._writer.is_open = False  # aborted: pyarrow would write the footer when the object is deleted
+        with contextlib.suppress(OSError):  # closing flushes buffers: the full disk was reported before
             self._out.close()
 
 
 def write_shards(
     batches: Iterable[pa.RecordBatch], features: Features, name: Callable[[int], str], max_bytes: int | None
 ) -> Iterator[ShardFile]:
-    """Write rows into one file after the other: each file when it is whole; one at least, of no rows if there are none.
+    """Write rows into a sequence of files; yield each when it is complete, at least one, possibly without rows.
 
     Args:
         batches: the rows.
-        features: of their columns.
-        name: the path of the file of a number.
-        max_bytes: bytes of a file in Arrow's layout; a row that is larger has a file of its own.  None: one file.
+        features: features of their columns.
+        name: returns the path of a file by its number.
+        max_bytes: size of a file in Arrow's layout in bytes; a larger row has its own file.  None: one file.
     """
     limit = None if max_bytes is None else 8 * max_bytes
     number = 0
@@ -232,7 +232,7 @@ def write_shards(
 
 
 def rows_that_fit(batch: pa.RecordBatch, bits: int, size: int) -> int:
-    """Return the number of rows, from the first on, that take no more than so many bits.
+    """Return the number of rows, from the first, that take at most a number of bits.
 
     >>> rows_that_fit(pa.record_batch({"a": pa.array([1, 2, 3])}), 128, 192)
     2
@@ -251,8 +251,8 @@ def _writer(out: Any, schema: pa.Schema, features: Features) -> pq.ParquetWriter
 
     leaves = _leaves(schema)
     media = {name for name, feature in features.items() if has_media(feature)}
-    stored = [leaf for column, leaf in leaves if column in media]  # compressed by themselves, and none is there twice
-    options: dict[str, Any] = {  # which pyarrow takes by column, and its stubs do not
+    stored = [leaf for column, leaf in leaves if column in media]  # compressed inside the format, and without repeated content
+    options: dict[str, Any] = {  # set per column in pyarrow, which its stubs do not allow
         "compression": {leaf: "none" if leaf in stored else "snappy" for _, leaf in leaves} or "snappy",
         "use_dictionary": [leaf for _, leaf in leaves if leaf not in stored],
         "column_encoding": dict.fromkeys(stored, "PLAIN"),
@@ -261,11 +261,11 @@ def _writer(out: Any, schema: pa.Schema, features: Features) -> pq.ParquetWriter
     try:
         return pq.ParquetWriter(out, schema, write_page_index=True, write_page_checksum=True, **options)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        raise CastError(f"Parquet cannot hold these columns: {error}. Cast them before the push.") from error
+        raise CastError(f"Parquet does not support these columns: {error}. Cast them before the push.") from error
 
 
 def _leaves(schema: pa.Schema) -> list[tuple[str, str]]:
-    """For each column of numbers or bytes that Parquet writes, the column of the dataset and the path in the file."""
+    """Return the dataset column and the path in the file for each column of numbers or bytes that Parquet writes."""
     import pyarrow.parquet as pq
 
     out = pa.BufferOutputStream()
@@ -273,7 +273,7 @@ def _leaves(schema: pa.Schema) -> list[tuple[str, str]]:
         with pq.ParquetWriter(out, schema):
             pass
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        raise CastError(f"Parquet cannot hold these columns: {error}. Cast them before the push.") from error
+        raise CastError(f"Parquet does not support these columns: {error}. Cast them before the push.") from error
     written = pq.read_metadata(pa.BufferReader(out.getvalue())).schema
     paths = [written.column(number).path for number in range(len(written))]
     owners = [field.name for field in schema for _ in range(_num_leaves(field.type))]
@@ -288,9 +288,9 @@ def _num_leaves(kind: pa.DataType) -> int:
     return sum(_num_leaves(kind.field(number).type) for number in range(kind.num_fields))
 
 
-_MOST_PIECES = 2000  # of a table that are measured; of larger ones so many, evenly spaced
+_MOST_PIECES = 2000  # number of rows that are measured; in larger tables as many, evenly spaced
 _SAMPLE_ROWS = 1000
-_EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20  # of media whose files are read at once, about
+_EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20  # approximate bytes of media files read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +298,10 @@ class PushedRows:
     """Rows to write; can be sent to another process.
 
     Attributes:
-        table: the table.
+        table: the table of the rows.
         index: the selected row numbers; None: all.
         features: of the columns.
-        paths: the paths in values that may be opened.
+        paths: the paths in values that are allowed to be opened.
         split: name of the split.
         embeds: True to store the content of media files in the rows.
         first: number of the first row in the split.
@@ -317,12 +317,12 @@ class PushedRows:
 
     @classmethod
     def of(cls, dataset: Rows, split: str, *, embeds: bool) -> PushedRows:
-        """The rows of a dataset, whatever its format.
+        """Return the rows of a dataset, independent of its format.
 
         Args:
             dataset: the dataset.
             split: the name of its split.
-            embeds: whether the files that media name go into the rows.
+            embeds: True to store the content of media files in the rows.
         """
         embeds = embeds and any(map(has_media, dataset._features.values()))
         return cls(dataset._table, dataset._index, dataset._features, dataset._media_paths().settled(), split, embeds)
@@ -333,19 +333,19 @@ class PushedRows:
         return self.table.num_rows if self.index is None else len(self.index)
 
     def part(self, start: int, stop: int) -> PushedRows:
-        """The rows from `start` to `stop`."""
+        """Return the rows from `start` to `stop`."""
         if self.index is None:
             return replace(self, table=self.table.slice(start, stop), first=self.first + start)
         return replace(self, index=self.index[start:stop], first=self.first + start)
 
     def gathered(self) -> PushedRows:
-        """The same rows; of those in memory no others with them."""
+        """Return the same rows, without other rows of the table in memory."""
         if self.index is None or self.table.files:
             return self
         return replace(self, table=RowTable.from_batches(self.table.batches_at(self.index), self.table.schema), index=None)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, with the bytes of their files."""
+        """Yield the rows, with the bytes of their files."""
         row, step = self.first, 1 if self.embeds else None
         for batch in self.table.batches() if self.index is None else self.table.batches_at(self.index):
             if step is None:
@@ -388,13 +388,13 @@ class PushedRows:
         return bits * table.num_rows // rows // 8 if rows else 0
 
     def _sample(self) -> pa.Table:
-        """Rows of all parts of the split."""
+        """Return the number of rows of all parts of the split."""
         count = min(self.num_rows, _SAMPLE_ROWS)
         places = np.linspace(0, self.num_rows - 1, num=count).astype(np.int64)
         return self.table.take(places if self.index is None else self.index[places])
 
     def _named_bytes(self) -> int:
-        """The sizes of the files that media name, by a sample."""
+        """Return the sizes of media files, estimated from a sample."""
         sample = self._sample()
         found = 0
         for name, feature in self.features.items():
@@ -406,13 +406,13 @@ class PushedRows:
     def _file_bytes(self, value: dict[str, Any] | None) -> int:
         if value is None or value["bytes"] is not None or value["path"] is None or files.is_url(value["path"]):
             return 0
-        with contextlib.suppress(OSError, DatasetsCoreError):  # reported, with its row, when the row is written
+        with contextlib.suppress(OSError, DatasetsCoreError):  # reported with its row number when the row is written
             return int(os.path.getsize(self.paths.locate(value["path"])))
         return 0
 
 
 def _media(array: pa.Array, feature: FeatureType) -> Iterator[pa.Array]:
-    """The arrays of media in a column."""
+    """Yield the arrays of media in a column."""
     if isinstance(feature, Media):
         yield array
     elif isinstance(feature, dict):
@@ -429,8 +429,8 @@ def shards_of(rows: PushedRows, limits: ShardLimits) -> Callable[[str], Iterator
     """Return a function that writes the rows into files, one after the other, in a given folder.
 
     Args:
-        rows: of one split.
-        limits: of the files; with several processes as many files are written at the same time.
+        rows: the rows of one split.
+        limits: limits of the files; each process writes one file at a time.
     """
     return partial(_written, rows, limits)
 
@@ -455,7 +455,7 @@ def _write(folder: str, job: tuple[int, PushedRows]) -> LocalShard:
 
 
 class _Parts(Sequence[tuple[int, PushedRows]]):
-    """The rows of each file, in sizes that differ by one at most; each made on use."""
+    """Yield the rows of each file; numbers of rows differ by one at most."""
 
     def __init__(self, rows: PushedRows, count: int) -> None:
         least, more = divmod(rows.num_rows, count)
@@ -476,24 +476,24 @@ class _Parts(Sequence[tuple[int, PushedRows]]):
         return number, part if len(self) == 1 else part.gathered()
 
 
-# Datasets pushed to the Hub, as Parquet files that any tool of the Hub reads.
+# Pushes of datasets to the Hub, as Parquet files that any tool of the Hub can read.
 
 
 class Pushing(Rows, Pushable):
-    """A dataset and the repository that it is pushed to."""
+    """A dataset that can be pushed to a repository."""
 
     @staticmethod
     def _pushed(
         splits: Mapping[str, Rows], limits: Mapping[str, ShardLimits], *, embeds: bool
     ) -> tuple[Features, Shards, bool]:
-        """The features that splits share, their shards, and that they are of a known number.
+        """Return the common features of the splits, their shards, and whether their number is known.
 
         Args:
             splits: the rows by split.
-            limits: of the shards of each split.
-            embeds: whether files that media name go into the rows.
+            limits: limits of the shards of each split.
+            embeds: True to store the content of media files in the rows.
         """
-        from datasets_core.io.push_target import same_features  # 5 ms that reading does without
+        from datasets_core.io.push_target import same_features  # takes 5 ms; reading does not need it
 
         empty = [name for name, dataset in splits.items() if not dataset.num_rows]
         features = same_features({name: dataset._features for name, dataset in splits.items()}, empty)

@@ -46,14 +46,14 @@ class PushTarget:
         repo_id: `org/name`, or `name` for the namespace of the user.
         config_name: config of the splits.
         data_dir: folder of the shards of the config in the repository.
-        revision: the branch; None for `main`.
-        create_pr: whether the commit becomes a pull request.
-        private: whether a repository that is made for this is private; None as its namespace has it.
-        token: the token; True or None for the one of the user who is logged in, False for none.
+        revision: branch to commit to; None for `main`.
+        create_pr: True to open a pull request with the commit.
+        private: True to create a new repository as private; None for the default of its namespace.
+        token: the token; True or None for that of the login, False for none.
         commit_message: the first line of the commit; None: `push.COMMIT_MESSAGE`.
-        commit_description: what else it says.
-        set_default: whether the config becomes the default one; None leaves that to its name.
-        replaces_config: whether the splits are all that the config is to have: others that it had are removed.
+        commit_description: the description of the commit.
+        set_default: True to make the config the default; None decides by its name.
+        replaces_config: True to remove other splits of the config.
     """
 
     repo_id: str
@@ -72,7 +72,7 @@ class PushTarget:
         return f"PushTarget(repo_id={self.repo_id!r}, config_name={self.config_name!r}, revision={self.revision!r})"
 
     def pattern(self, split: str) -> str:
-        """The glob that names the shards of a split, as a card has it.
+        """Return the glob of the shards of a split for the card.
 
         >>> PushTarget("org/name").pattern("train")
         'data/train-*'
@@ -101,10 +101,10 @@ class PushedSplit:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryState:
-    """Texts and files of a repository before a push.
+    """Metadata and files of a repository before a push.
 
     Attributes:
-        readme: the text of its card; None without one.
+        readme: text of its card; None without one.
         dataset_infos: the text of its `dataset_infos.json`; None without one.
         paths: all its files.
         yaml: the text of its `.huggingface.yaml`, whose keys take precedence over the card; None without one.
@@ -118,12 +118,12 @@ class RepositoryState:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryTexts:
-    """The texts that a repository says of itself after a push.
+    """The metadata of a repository after a push.
 
     Attributes:
         readme: the card.
-        dataset_infos: the text of `dataset_infos.json`; None leaves it as it is, or absent.
-        yaml: the text of `.huggingface.yaml`; None leaves it as it is, or absent.
+        dataset_infos: the text of `dataset_infos.json`; None leaves it unchanged, or absent.
+        yaml: the text of `.huggingface.yaml`; None leaves it unchanged, or absent.
     """
 
     readme: str
@@ -132,24 +132,24 @@ class RepositoryTexts:
 
 
 Shards = Mapping[str, Callable[[str], Iterator[LocalShard]]]
-"""Split → what makes its shards, one after the other, in the folder that it is given."""
+"""Split → function that writes its shards into a given folder, one after the other."""
 
 WriteCard = Callable[[RepositoryState, Sequence[PushedSplit]], RepositoryTexts]
-"""Merges the splits into the texts of a repository; called again after a commit of another user."""
+"""Merges the splits into the metadata of a repository; called again after a commit of another user."""
 
 
 def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushTarget:
-    """Check the arguments of `push_to_hub`, before a row is written.
+    """Check the arguments of `push_to_hub`, before any row is written.
 
     Args:
-        repo_id: as `PushTarget` has it.
-        splits: the names of the splits that are pushed.
+        repo_id: see `PushTarget`.
+        splits: names of the pushed splits.
         options: other fields of `PushTarget`, None for their defaults; `data_dir` is by default the name of the config, or
             `data` for the config `default`.
 
     Raises:
-        ConfigurationError: one of them means nothing.
-        ArgumentTypeError: one of them is of another kind than it should be.
+        ConfigurationError: an argument is invalid.
+        ArgumentTypeError: an argument has a wrong type.
 
     >>> push_target("org/name", splits=["train"], config_name="en").data_dir
     'en'
@@ -158,84 +158,80 @@ def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushT
     for name in ("repo_id", "config_name", "data_dir", "revision", "commit_message", "commit_description"):
         value = told.get(name, "")
         if not isinstance(value, str) and (value is not None or name in ("repo_id", "config_name")):
-            raise ArgumentTypeError(f"{name}={value!r} is not a string. Give one as {name}.")
+            raise ArgumentTypeError(f"{name}={value!r} is not a string. Pass a string as {name}.")
     for name in ("private", "create_pr", "set_default"):
         if not isinstance(told.get(name), bool | None):
-            raise ArgumentTypeError(f"{name}={told[name]!r} says neither yes nor no. Give True, False or None as {name}.")
+            raise ArgumentTypeError(f"{name}={told[name]!r} is not valid. Pass True, False or None as {name}.")
     if not isinstance(told.get("token"), str | bool | None):
-        raise ArgumentTypeError("token is neither a text nor True, False or None. Give the token of somebody who may write.")
+        raise ArgumentTypeError("token is not a string, True, False or None. Pass the token of a user with write access.")
     target = PushTarget(**{name: value for name, value in told.items() if value is not None})
     _check_repository(repo_id, target.revision)
     folder = _folder_of(target.config_name, told.get("data_dir"))
     if not splits:
-        raise ConfigurationError(f"There is no split to push to {repo_id!r}. Give at least one.")
+        raise ConfigurationError(f"There is no split to push to {repo_id!r}. Pass at least one split.")
     for split in splits:
         if not _SPLIT.fullmatch(str(split)):
-            raise ConfigurationError(
-                f"A split cannot be called {split!r}. Give split= a name of letters, digits, '_' and dots."
-            )
+            raise ConfigurationError(f"Invalid split name {split!r}. Pass split= a name of letters, digits, '_' and dots.")
         if str(split).lower() == ALL:
-            raise ConfigurationError(f"A split cannot be called {split!r}, which means all of them. Give split= another name.")
+            raise ConfigurationError(f"Invalid split name {split!r}, which means all splits. Pass another name as split=.")
     if target.commit_message is not None and not target.commit_message.strip():
-        raise ConfigurationError("A commit needs a message, and commit_message is empty. Give one, or leave it out.")
+        raise ConfigurationError("commit_message is empty. Pass a message, or omit commit_message.")
     return replace(target, data_dir=folder, revision=target.revision or None)
 
 
 def _check_repository(repo_id: str, revision: str | None) -> None:
     if not repo_id:
-        raise ConfigurationError(f"A repository of the Hub is named 'org/name', not {repo_id!r}. Give its name.")
+        raise ConfigurationError(f"Invalid repository {repo_id!r}. Pass the name of a repository on the Hub, as 'org/name'.")
     if repo_id.startswith("buckets/"):
-        raise ConfigurationError(f"{repo_id!r} is a bucket, to which datasets are not pushed. Give a repository: 'org/name'.")
+        raise ConfigurationError(f"{repo_id!r} is a bucket, which is not supported. Pass a repository: 'org/name'.")
     if not is_repo_id(repo_id):
         raise ConfigurationError(
-            f"{repo_id!r} is not a valid repository name on the Hub. Write 'org/name', of letters, digits, '-', '_' and '.'."
+            f"{repo_id!r} is not a valid repository name on the Hub. Write 'org/name' with letters, digits, '-', '_' and '.'."
         )
     if revision and is_commit(revision):
-        raise ConfigurationError(
-            f"{revision} is a commit of {repo_id!r}, and commits do not change. Give a branch as revision."
-        )
+        raise ConfigurationError(f"{revision} is a commit of {repo_id!r}, which cannot change. Pass a branch as revision.")
     if revision and not (is_inner_path(revision) and revision.isprintable() and not any(map(str.isspace, revision))):
-        raise ConfigurationError(f"No branch of {repo_id!r} can be called {revision!r}. Give another name as revision.")
+        raise ConfigurationError(f"{revision!r} is not a valid name of a branch of {repo_id!r}. Pass another name as revision.")
 
 
 def _folder_of(config_name: str, data_dir: str | None) -> str:
-    """Return the folder of the shards, used literally in the patterns of a card."""
+    """Return the folder of the shards, used literally in the patterns of the card."""
     if config_name == "data" or not config_name:
         raise ConfigurationError(
-            f"A config cannot be called {config_name!r}: 'data' holds the shards of 'default'. Choose another name."
+            f"Invalid config_name {config_name!r}: the folder 'data' is for the shards of 'default'. Choose another name."
         )
     if not is_config_name(config_name) or '"' in config_name:
         raise ConfigurationError(
-            f"The config_name {config_name!r} is none that can be read again: it would be a path, holds one of "
-            '<>:/\\|?*" or a line break, or is too long. Choose a name without them.'
+            f"Invalid config_name {config_name!r}: it is a path, contains one of "
+            '<>:/\\|?*" or a line break, or is too long. Choose another name.'
         )
-    from datasets_core.meta.card import way_out  # 10 ms, with yaml
+    from datasets_core.meta.card import way_out  # takes 10 ms, with yaml
 
     folder = (data_dir or ("data" if config_name == "default" else config_name)).strip("/")
     is_folder = is_inner_path(folder) and folder.isprintable() and not _UNSAFE_PARTS & set(folder.split("/"))
     if not is_folder or any(sign in folder for sign in _WILD) or way_out(folder) is not None:
         if not data_dir:
             raise ConfigurationError(
-                f"The config_name {config_name!r} cannot name the folder of its files. Choose another, or give data_dir= too."
+                f"The config_name {config_name!r} cannot name the folder of its files. Choose another name, or pass data_dir=."
             )
         raise ConfigurationError(
-            f"data_dir={data_dir!r} is not a folder of a repository. Give a path such as 'data' or 'data/en'."
+            f"data_dir={data_dir!r} is not a valid folder of a repository. Pass a path such as 'data' or 'data/en'."
         )
     return folder
 
 
-# The features that the splits of a config have in common: all of them.
+# The features that all splits of a config share.
 
 
 def same_features(features: Mapping[str, Features], empty: Collection[str] = ()) -> Features:
-    """The features of every split.
+    """Return the common features of all splits.
 
     Args:
-        features: by split; one at least.
-        empty: splits without rows, which any types will do for, if the columns are the same.
+        features: features by split; at least one.
+        empty: splits without rows, which only need the same columns.
 
     Raises:
-        ConfigurationError: two splits differ.
+        ConfigurationError: the features of two splits differ.
 
     >>> from datasets_core import Value
     >>> same_features({"train": Features({"a": Value("int8")}), "test": Features({"a": Value("int8")})})
@@ -245,13 +241,13 @@ def same_features(features: Mapping[str, Features], empty: Collection[str] = ())
     for name, found in features.items():
         if found != features[first] and not (name in empty and found.keys() == features[first].keys()):
             raise ConfigurationError(
-                f"Split {name!r} has the features {dict(features[name])}, and {first!r} has {dict(features[first])}. "
-                "Cast them to the same, or push them with different config_names."
+                f"Split {name!r} has the features {dict(features[name])}, but {first!r} has {dict(features[first])}. "
+                "Cast them to the same features, or push them with different config_names."
             )
     return features[first]
 
 
-# Into how many Parquet files the rows of a split go.
+# The number of Parquet files for the rows of a split.
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +256,7 @@ class ShardLimits:
 
     Attributes:
         num_shards: number of files; None: from `max_bytes`.
-        max_bytes: bytes of a file in Arrow's layout; None: the setting `max_shard_bytes`.
+        max_bytes: size of a file in Arrow's layout in bytes; None: the setting `max_shard_bytes`.
         num_proc: number of files written at the same time.
     """
 
@@ -270,11 +266,11 @@ class ShardLimits:
 
     @property
     def shard_bytes(self) -> int:
-        """Bytes of a file, about."""
+        """Approximate bytes of a file."""
         return self.max_bytes or settings().max_shard_bytes
 
     def count(self, num_bytes: int, num_rows: int) -> int:
-        """Return the number of files for rows of so many bytes.
+        """Return the number of files for rows of a given size.
 
         >>> ShardLimits(max_bytes=100).count(250, 1000)
         3
@@ -285,41 +281,41 @@ class ShardLimits:
 
 
 def shard_limits(max_bytes: int | None, num_shards: Any, num_proc: int | None, *, split: str | None = None) -> ShardLimits:
-    """The arguments of `push_to_hub`, checked.
+    """Return the checked limits of `push_to_hub`.
 
     Args:
-        max_bytes: what `max_shard_size` says.
-        num_shards: as it is given.
-        num_proc: as it is given.
-        split: whose they are, for messages.
+        max_bytes: value of `max_shard_size` in bytes.
+        num_shards: number of files, as passed.
+        num_proc: number of processes, as passed.
+        split: split of the arguments, for messages.
 
     Raises:
-        ConfigurationError: both are given, or numbers below 1.
+        ConfigurationError: both sizes were given, or a number is below 1.
     """
-    get_engine(num_proc=num_proc)  # refuses a number that means nothing
+    get_engine(num_proc=num_proc)  # raises for an invalid number
     if max_bytes is not None and num_shards is not None:
-        raise ConfigurationError("Give either max_shard_size or num_shards, not both.")
+        raise ConfigurationError("Pass either max_shard_size or num_shards, not both.")
     if num_shards is not None:
         if isinstance(num_shards, bool) or not hasattr(num_shards, "__index__") or num_shards < 1:
             where = "" if split is None else f" for split {split!r}"
-            raise ConfigurationError(f"num_shards is {num_shards!r}{where}. Give a whole number of at least 1.")
+            raise ConfigurationError(f"num_shards is {num_shards!r}{where}. Pass an integer of at least 1.")
         num_shards = operator.index(num_shards)
     return ShardLimits(num_shards, max_bytes, num_proc)
 
 
 def shards_by_split(num_shards: Any, splits: Iterable[str]) -> Mapping[str, int | None]:
-    """The numbers of files of several splits, as they were given.
+    """Return the numbers of files of several splits, as passed.
 
     Raises:
-        ConfigurationError: no mapping by split, or one that names a split that there is not.
+        ConfigurationError: the value is not a mapping by split, or has an unknown split.
     """
     names = list(map(str, splits))
     if num_shards is None:
         return {}
     known = ", ".join(map(repr, names))
     if not isinstance(num_shards, Mapping):
-        raise ConfigurationError(f"num_shards is {num_shards!r}. Give a dict with the number of each split: {known}.")
+        raise ConfigurationError(f"num_shards is {num_shards!r}. Pass a dict with a number for each split: {known}.")
     for name in num_shards:
         if name not in names:
-            raise ConfigurationError(f"num_shards names the unknown split {name!r}. Available splits: {known}.")
+            raise ConfigurationError(f"num_shards has the unknown split {name!r}. Available splits: {known}.")
     return num_shards

@@ -1,4 +1,4 @@
-"""`save_to_disk`: rows of a dataset as Arrow streams in a folder: existing files are copied, other rows are written."""
+"""`save_to_disk`: write the rows of a dataset as Arrow streams into a folder, or copy existing files."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from datasets_core.store.shard import FileShard
 if TYPE_CHECKING:
     from datasets_core.io.saved_folder import Saved, SavedShard
 
-# Datasets saved to a folder and opened from it; the folder is the one that Hugging Face `datasets` writes and reads.
+# Datasets saved to a folder and loaded from it, in the layout of Hugging Face `datasets`.
 
 
 class Disk(Rows):
-    """A dataset and its folder."""
+    """A dataset that can be saved to a folder."""
 
     def save_to_disk(
         self,
@@ -44,20 +44,20 @@ class Disk(Rows):
     ) -> None:
         """Save rows, features, split and format to a folder, for `load_from_disk`.
 
-        If it is interrupted, the folder holds either the old content or the new copy.  The folder may be the one that this
+        If it is interrupted, the folder has either the old content or the new copy.  The folder may be the one that this
         dataset was loaded from.  Files of images and other media named by path are stored in the rows.
 
         Args:
             dataset_path: local folder or URL.
-            max_shard_size: approximate bytes of a file, such as "500MB".
+            max_shard_size: approximate size of a file, such as "500MB".
             num_shards: number of files.
             num_proc: number of files written at the same time.
             storage_options: for the file system of a URL.
 
         Raises:
-            ConfigurationError: both sizes are given, or the folder holds a built dataset.
+            ConfigurationError: both limits were given, or the folder contains a built dataset.
             FileInPlaceError: the path is a file.
-            DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stays.
+            DatasetDiskError, DownloadError: the disk or the store raises an error; the old copy stays.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -76,16 +76,16 @@ class Disk(Rows):
         keep_in_memory: bool | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> Self:
-        """The dataset of a folder that `save_to_disk` made, here or in Hugging Face `datasets`; its files are mapped.
+        """Load a dataset saved by `save_to_disk`, of this library or Hugging Face `datasets`; its files are memory-mapped.
 
         Args:
             dataset_path: local folder or URL; the files of a URL are fetched into the cache.
-            keep_in_memory: read the files instead; None does so below the setting `max_memory_bytes`.
+            keep_in_memory: True to read the files into memory; None does so below the setting `max_memory_bytes`.
             storage_options: for the file system of a URL.
 
         Raises:
-            FileNotFoundDatasetsError: no dataset was saved there.
-            ManifestError, DamagedShardError: what was saved is damaged.
+            FileNotFoundDatasetsError: the folder has no saved dataset.
+            ManifestError, DamagedShardError: the saved dataset is damaged.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -108,8 +108,8 @@ class SavedFiles:
 
     Args:
         folder: the folder, local or at a URL.
-        names: its files, in the order of the rows.
-        split: of the dataset; None without one.
+        names: its files, in row order.
+        split: split of the dataset; None without one.
         features: the columns.
     """
 
@@ -117,7 +117,7 @@ class SavedFiles:
         self.folder, self.names, self.split, self.features = folder, tuple(names), split, features
 
     def __deepcopy__(self, memo: object) -> SavedFiles:
-        return self  # nothing of it changes
+        return self  # nothing in it changes
 
     def dataset_files(self, folder: str | None = None) -> DatasetFiles:
         """See `FilesOrigin.dataset_files`."""
@@ -135,7 +135,7 @@ class SavedFiles:
         return DatasetFile(named, None, encoding, os.path.getsize(path), digest_of(path).hexdigest(), splits)
 
 
-# Datasets of saved folders: one, or those of several splits, opened; and those of several splits saved together.
+# Loading of saved folders, of one dataset or of several splits, and saving of several splits together.
 
 
 D = TypeVar("D", bound=Rows)
@@ -151,19 +151,19 @@ def save_group(
 ) -> None:
     """Save the datasets of several splits to one folder; see `Dataset.save_to_disk`.
 
-    If it is interrupted, the folder holds either the old copy of all of them or the new one.
+    If it is interrupted, the folder has either the old copy of all splits or the new one.
 
     Args:
-        datasets: by split.
+        datasets: datasets by split.
         dataset_dict_path: local folder or URL.
-        max_shard_size: approximate bytes of a file.
+        max_shard_size: approximate size of a file, such as "500MB".
         num_shards: number of files, by split.
         num_proc: number of files written at the same time.
         storage_options: for the file system of a URL.
 
     Raises:
         ConfigurationError: a split cannot name a folder, or the keys of `num_shards` are not the splits.
-        DatasetDiskError, DownloadError: the disk or the store refuses; the old copy stays.
+        DatasetDiskError, DownloadError: the disk or the store raises an error; the old copy stays.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -171,12 +171,12 @@ def save_group(
     ...     sorted(os.listdir(folder))
     ['dataset_dict.json', 'train']
     """
-    from datasets_core.io.saved_folder import check_names  # 10 ms that reading does without
+    from datasets_core.io.saved_folder import check_names  # takes 10 ms; reading does not need it
 
     check_names(datasets)
     if num_shards is not None and (not isinstance(num_shards, Mapping) or set(num_shards) != set(datasets)):
         raise ConfigurationError(
-            f"num_shards is {num_shards!r}. Give a dict with a number for each split: {', '.join(map(repr, datasets))}."
+            f"num_shards is {num_shards!r}. Pass a dict with a number for each split: {', '.join(map(repr, datasets))}."
         )
     wanted = {name: Shards.of(max_shard_size, (num_shards or {}).get(name), num_proc) for name in datasets}
     save(datasets, dataset_dict_path, wanted, storage_options, group=True)
@@ -188,7 +188,7 @@ def load_one(
     keep_in_memory: bool | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> D:
-    """The dataset of a folder that `Dataset.save_to_disk` made; see `Dataset.load_from_disk`.
+    """Load a dataset saved by `Dataset.save_to_disk`; see `Dataset.load_from_disk`.
 
     Args:
         kind: the class of the dataset.
@@ -216,7 +216,7 @@ def load_group(
     keep_in_memory: bool | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> dict[str, D]:
-    """The datasets of a folder that `DatasetDict.save_to_disk` made, by split; see `Dataset.load_from_disk`.
+    """Load the datasets saved by `DatasetDict.save_to_disk`, by split; see `Dataset.load_from_disk`.
 
     Args:
         kind: the class of the datasets.
@@ -234,10 +234,10 @@ def load_group(
 
 
 def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> bool:
-    """True if a folder holds the saved datasets of several splits; else it holds one.
+    """Return True if a folder has the saved datasets of several splits, False if it has one.
 
     Raises:
-        FileNotFoundDatasetsError: it holds neither.
+        FileNotFoundDatasetsError: the folder has neither.
     """
     from datasets_core.io.saved_folder import folder_of, is_saved_dataset, is_saved_group
 
@@ -268,29 +268,29 @@ def _not_there(folder: str, storage_options: dict[str, Any] | None, *, group: bo
     from datasets_core.io.saved_folder import GROUP_FILE, is_saved_dataset, is_saved_group
 
     if group is True and is_saved_dataset(folder, storage_options):
-        return FileNotFoundDatasetsError(f"{folder} holds one dataset. Use Dataset.load_from_disk or load_from_disk.")
+        return FileNotFoundDatasetsError(f"{folder} contains one dataset. Use Dataset.load_from_disk or load_from_disk.")
     if group is False and is_saved_group(folder, storage_options):
         return FileNotFoundDatasetsError(
-            f"{folder} holds a DatasetDict ({GROUP_FILE}). Use DatasetDict.load_from_disk or load_from_disk."
+            f"{folder} contains a DatasetDict ({GROUP_FILE}). Use DatasetDict.load_from_disk or load_from_disk."
         )
     if not files.is_url(folder) and not os.path.isdir(folder):
         return FileNotFoundDatasetsError(f"The folder {folder} does not exist. Check the path.")
     return FileNotFoundDatasetsError(
-        f"{folder} holds no dataset that save_to_disk made. Check the path; for data files and built datasets use load_dataset."
+        f"{folder} has no dataset saved by save_to_disk. Check the path; for data files and built datasets use load_dataset."
     )
 
 
-_GATHERED_BYTES = 16 << 20  # of rows that are put into order at once
-_MOST_FILES, _WORTHY_BYTES = 8, 8 << 20  # more files than that are copied only if they are as large on average
+_GATHERED_BYTES = 16 << 20  # bytes of rows that are reordered at a time
+_MOST_FILES, _WORTHY_BYTES = 8, 8 << 20  # more files than this are copied only if they are as large on average
 NAME = "data-{:05d}-of-{:05d}.arrow"
 
 
 class Shards(NamedTuple):
-    """Into how many files the rows go.
+    """The number of files for the rows.
 
     Args:
         num_shards: number of files; None: from `max_shard_bytes`, and at least one for each process.
-        max_shard_bytes: approximate bytes of a file; None: the setting of that name.
+        max_shard_bytes: approximate size of a file in bytes; None: the setting of that name.
         num_proc: number of files written at the same time.
     """
 
@@ -300,21 +300,21 @@ class Shards(NamedTuple):
 
     @classmethod
     def of(cls, max_shard_size: int | str | None, num_shards: int | None, num_proc: int | None) -> Shards:
-        """The arguments of `save_to_disk`, checked.
+        """Return the checked limits of `save_to_disk`.
 
         Raises:
-            ConfigurationError: both are given, or numbers below 1.
+            ConfigurationError: both limits were given, or a number is below 1.
         """
-        get_engine(num_proc=num_proc)  # refuses a number that means nothing
+        get_engine(num_proc=num_proc)  # raises for an invalid number
         if max_shard_size is not None and num_shards is not None:
-            raise ConfigurationError("Give either max_shard_size or num_shards, not both.")
+            raise ConfigurationError("Pass either max_shard_size or num_shards, not both.")
         if num_shards is not None and (isinstance(num_shards, bool) or not isinstance(num_shards, int) or num_shards < 1):
-            raise ConfigurationError(f"num_shards is {num_shards!r}. Give a whole number of at least 1.")
+            raise ConfigurationError(f"num_shards is {num_shards!r}. Pass an integer of at least 1.")
         return cls(num_shards, parse_size(max_shard_size), num_proc)
 
     @property
     def are_free(self) -> bool:
-        """True if any files will do."""
+        """True without limits, so that existing files can be copied."""
         return self.num_shards is None and self.max_shard_bytes is None and self.num_proc in (None, 1)
 
 
@@ -326,14 +326,14 @@ def save(
     *,
     group: bool,
 ) -> None:
-    """Save datasets to a folder, each below its name; see `Dataset.save_to_disk`.
+    """Save datasets to a folder, each in a folder of its name; see `Dataset.save_to_disk`.
 
     Args:
-        datasets: by split; a lone one is called `""`.
+        datasets: datasets by split; the name is `""` for a single dataset.
         path: local folder or URL.
-        wanted: into how many files each goes.
+        wanted: number of files of each dataset.
         storage_options: for fsspec.
-        group: they are the splits of a dictionary.
+        group: True for the splits of a dictionary.
     """
     from datasets_core.io.saved_folder import folder_of, place, refuse_taken
     from datasets_core.store.atomic import StagedFolder
@@ -353,7 +353,7 @@ def save(
 
 
 def _hold(dataset: Rows, target: str) -> None:
-    """Open all rows in files that will be replaced: mapped files stay readable."""
+    """Open all rows in files that will be replaced, since mapped files stay readable."""
     table = dataset._table
     if any(os.path.realpath(path).startswith(target + os.sep) for path in table.files if not files.is_url(path)):
         for number in range(table.num_pieces):
@@ -369,7 +369,7 @@ def described(dataset: Rows, shards: tuple[SavedShard, ...]) -> Saved:
         json.dumps(dict(rows.kwargs))
     except TypeError as error:
         raise ArgumentTypeError(
-            f"The format {rows.type!r} of the dataset has an argument that no file can hold ({error}). "
+            f"The format {rows.type!r} of the dataset has an argument that cannot be stored in a file ({error}). "
             "Call reset_format() before saving, and set the format again after loading."
         ) from error
     split = None if dataset.split is None else str(dataset.split)
@@ -377,7 +377,7 @@ def described(dataset: Rows, shards: tuple[SavedShard, ...]) -> Saved:
 
 
 def write_rows(dataset: Rows, folder: str, wanted: Shards) -> tuple[SavedShard, ...]:
-    """Write the rows into a local folder: the files, in order.
+    """Write the rows into a local folder; return the files, in order.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
@@ -392,7 +392,7 @@ def write_rows(dataset: Rows, folder: str, wanted: Shards) -> tuple[SavedShard, 
 
 
 def _whole_files(dataset: Rows) -> list[FileShard] | None:
-    """The files that hold exactly what is to be saved, features included."""
+    """Return the files that contain exactly the rows to save, features included."""
     from datasets_core.features.schema import plain_schema
 
     if dataset._index is not None or _has_media(dataset):
@@ -407,7 +407,7 @@ def _whole_files(dataset: Rows) -> list[FileShard] | None:
 
 
 def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedShard, ...] | None:
-    """The files, copied; None where one of them cannot be."""
+    """Copy the files; return None if one of them cannot be copied."""
     from datasets_core.io.saved_folder import SavedShard
     from datasets_core.store.writer import copy_stream
 
@@ -460,7 +460,7 @@ def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> 
 
 
 def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-    """The rows from `start` to `stop`, without dictionaries, with the bytes of the files that media name."""
+    """Yield the rows from `start` to `stop`, without dictionaries, with the content of media files."""
     embeds = _has_media(dataset)
     for batch in _batches(dataset, start, stop, embeds):
         table = pa.Table.from_batches([batch])
@@ -483,9 +483,9 @@ def _batches(dataset: Rows, start: int, stop: int, embeds: bool) -> Iterator[pa.
 
 
 def _num_bytes(dataset: Rows, whole: bool = False) -> int:
-    """Bytes of the rows that are shown (or of all in the table), about: by a few pieces of many."""
+    """Return the approximate size of the selected rows (or of the table), from a sample."""
     table = dataset._table
-    picked = np.linspace(0, table.num_pieces - 1, num=min(table.num_pieces, 64)).astype(int).tolist()  # all differ
+    picked = np.linspace(0, table.num_pieces - 1, num=min(table.num_pieces, 64)).astype(int).tolist()  # all rows differ
     pieces = [table.piece(k) for k in picked]
     rows = sum(piece.num_rows for piece in pieces)
     count = table.num_rows if whole else dataset.num_rows

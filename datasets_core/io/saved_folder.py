@@ -1,7 +1,7 @@
 """Folder of a saved dataset in the layout of Hugging Face `datasets`: Arrow streams, description, state; read and replaced.
 
-The state also holds, under keys that the other library passes over, the size and the batches of each file, so that a cut file
-is found when the folder is opened.
+The state also has, under keys that the other library ignores, the size and the batches of each file, so that a truncated file
+is detected when the folder is opened.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ def folder_of(path: Any) -> str:
         ArgumentTypeError: not a path.
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentTypeError(f"{path!r} is not a folder. Give the path or the URL of one.")
+        raise ArgumentTypeError(f"{path!r} is not a folder. Pass a path or a URL.")
     return located(path)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedShard:
-    """One file.
+    """One file of a saved dataset.
 
     Attributes:
-        name: in the folder.
-        size: bytes; None where the state does not say.
-        batches: rows of each batch; None where the state does not say.
+        name: name in the folder.
+        size: size in bytes; None if the state does not have it.
+        batches: number of rows of each batch; None if the state does not have it.
     """
 
     name: str
@@ -69,21 +69,21 @@ class SavedShard:
     batches: tuple[int, ...] | None = None
 
     def form(self) -> dict[str, Any]:
-        """As the state names it."""
+        """Return the entry of the file in the state."""
         return {"filename": self.name, "size": self.size, "batches": runs(self.batches or ())}
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """All that a folder says of a dataset.
+    """The description of a saved dataset.
 
     Attributes:
-        info: what is known of the dataset, features included.
-        shards: the files of the rows, in order.
-        fingerprint: the identity of the rows; None where the state does not say.
-        split: the split that the rows are of.
-        format: how rows come out.
-        index_files: files of row numbers, which old versions of the other library wrote.
+        info: info of the dataset, features included.
+        shards: the files with the rows, in order.
+        fingerprint: the identity of the rows; None if the state does not have it.
+        split: the split of the rows.
+        format: output format of the rows.
+        index_files: files of row numbers, written by old versions of Hugging Face `datasets`.
     """
 
     info: DatasetInfo
@@ -94,7 +94,7 @@ class Saved:
     index_files: tuple[str, ...] = ()
 
     def state(self) -> dict[str, Any]:
-        """The content of `state.json`."""
+        """Return the content of `state.json`."""
         return {
             "_data_files": [shard.form() for shard in self.shards],
             "_fingerprint": self.fingerprint,
@@ -106,7 +106,7 @@ class Saved:
         }
 
     def description(self) -> dict[str, Any]:
-        """The content of `dataset_info.json`."""
+        """Return the content of `dataset_info.json`."""
         form = self.info.to_dict()
         return {name: form[name] for name in sorted(form)}
 
@@ -134,7 +134,7 @@ class Saved:
         except ManifestError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            reason = f"the state cannot be understood ({type(error).__name__}: {error})"
+            reason = f"the state is invalid ({type(error).__name__}: {error})"
             raise ManifestError(files.join(path, STATE_FILE), reason, advice=_ADVICE) from error
 
 
@@ -144,13 +144,13 @@ def _shard(found: Mapping[str, Any]) -> SavedShard:
         return SavedShard(_inside(found["filename"]))
     rows = [int(rows) for rows, count in batches for _ in range(min(int(count), int(size)))]
     if any(count < 0 for count in rows):
-        raise ValueError(f"{found['filename']!r} has a batch of less than no rows")
+        raise ValueError(f"{found['filename']!r} has a batch with a negative number of rows")
     return SavedShard(_inside(found["filename"]), int(size), tuple(rows))
 
 
 def _inside(name: str) -> str:
     if not isinstance(name, str) or not name or posixpath.isabs(name) or ".." in name.split("/") or {"\\", "\0"} & set(name):
-        raise ValueError(f"{name!r} names no file of the folder")
+        raise ValueError(f"{name!r} is not a file of the folder")
     return name
 
 
@@ -158,12 +158,12 @@ def _inside(name: str) -> str:
 
 
 def is_saved_dataset(folder: str, storage_options: dict[str, Any] | None = None) -> bool:
-    """True if the folder holds one dataset."""
+    """Return True if the folder has one dataset."""
     return all(files.entry(files.join(folder, name), storage_options) for name in (STATE_FILE, INFO_FILE))
 
 
 def is_saved_group(folder: str, storage_options: dict[str, Any] | None = None) -> bool:
-    """True if the folder holds the datasets of several splits."""
+    """Return True if the folder has the datasets of several splits."""
     return files.entry(files.join(folder, GROUP_FILE), storage_options) is not None
 
 
@@ -171,7 +171,7 @@ def read_saved(folder: str, storage_options: dict[str, Any] | None = None) -> Sa
     """Return the description of the dataset in a folder.
 
     Raises:
-        FileNotFoundDatasetsError: no dataset.
+        FileNotFoundDatasetsError: the folder has no dataset.
         ManifestError: invalid state or description.
     """
     state = read_json(files.join(folder, STATE_FILE), storage_options)
@@ -184,7 +184,7 @@ def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> di
     """Return the descriptions of the datasets in a folder, by split.
 
     Raises:
-        FileNotFoundDatasetsError: no datasets.
+        FileNotFoundDatasetsError: the folder has no datasets.
         ManifestError: invalid list, state or description.
     """
     path = files.join(folder, GROUP_FILE)
@@ -192,14 +192,14 @@ def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> di
     try:
         names, states = list(map(_inside, group["splits"])), dict(group.get("_states") or {})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ManifestError(path, f"the list of splits cannot be understood ({error})", advice=_ADVICE) from error
+        raise ManifestError(path, f"the list of splits is invalid ({error})", advice=_ADVICE) from error
     saved: dict[str, Saved] = {}
     for name in names:
         place = files.join(folder, name)
         if name in states:
             saved[name] = Saved.parse(states[name], states[name].get("_info"), path=place)
             if all(_entry(place, shard, storage_options) is not None for shard in saved[name].shards):
-                continue  # else that split was saved again, alone
+                continue  # otherwise the split was saved again, alone
         saved[name] = read_saved(place, storage_options)
     return saved
 
@@ -210,7 +210,7 @@ def read_json(path: str, storage_options: dict[str, Any] | None = None) -> Any:
         with files.open_binary(path, storage_options) as handle:
             content = handle.read()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundDatasetsError(f"{path} does not exist. Give the folder that save_to_disk made.") from error
+        raise FileNotFoundDatasetsError(f"{path} does not exist. Pass a folder written by save_to_disk.") from error
     return parse_json(content, path=path)
 
 
@@ -237,7 +237,7 @@ def open_saved(
         storage_options: for fsspec.
 
     Raises:
-        DamagedShardError: a file is missing or truncated, or its rows do not fit together.
+        DamagedShardError: a file is missing or truncated, or its rows are inconsistent.
     """
     folder = located(folder)
     entries = [_checked(folder, shard, storage_options) for shard in saved.shards]
@@ -269,7 +269,7 @@ def _checked(folder: str, shard: SavedShard, storage_options: dict[str, Any] | N
     if found is None:
         raise DamagedShardError(path, "the file is missing", advice=_ADVICE)
     if shard.size is not None and found.size not in (-1, shard.size):
-        reason = f"the file has {found.size:,} bytes where {shard.size:,} are on record"
+        reason = f"the file has {found.size:,} bytes, but {shard.size:,} are recorded"
         raise DamagedShardError(path, reason, advice=_ADVICE)
     return found
 
@@ -281,12 +281,12 @@ def _kind(path: str, shard: SavedShard) -> str:
         head = handle.read(4)
         handle.seek(-min(len(END), shard.size), os.SEEK_END)
         if head != END[:4] or handle.read() != END:
-            raise DamagedShardError(path, "the file does not begin and end as an Arrow stream", advice=_ADVICE)
+            raise DamagedShardError(path, "the file does not begin and end like an Arrow stream", advice=_ADVICE)
     return "stream"
 
 
 def _check_ends(shard: FileShard) -> None:
-    """Check what costs no look at the rows: buffers as long as the batches need, offsets that end within them."""
+    """Check batches without reading the rows: lengths of buffers, and ends of offsets."""
     for index in range(len(shard.batch_rows())):
         try:
             shard.batch(index).validate()
@@ -295,18 +295,18 @@ def _check_ends(shard: FileShard) -> None:
 
 
 def _fetched(paths: list[str], storage_options: dict[str, Any] | None) -> list[str]:
-    """Local paths of the same files."""
+    """Return local paths of the same files."""
     if not any(map(files.is_url, paths)):
         return paths
     from datasets_core.fetch.checksums import DownloadConfig
-    from datasets_core.fetch.downloads import DownloadManager  # 20 ms that folders of this disk do without
+    from datasets_core.fetch.downloads import DownloadManager  # takes 20 ms; local folders do not need it
 
     config = DownloadConfig(storage_options=storage_options or {}, download_desc="Fetching the saved files")
     found: list[str] = DownloadManager(download_config=config).download(paths)
     return found
 
 
-# Staged files of saved datasets, put in their place: the whole folder at once, or file by file behind one that is the
+# Staged files of saved datasets, moved into place: the whole folder at once, or file by file, with one file as the
 # commit.
 
 
@@ -320,13 +320,13 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
     Args:
         staged: folder with the files of each part, in a sub-folder of the part's name.
         target: local folder or URL.
-        parts: description of each; a single dataset is the part `""`.
+        parts: description of each part; a single dataset is the part `""`.
         group: True for the splits of a dictionary.
         storage_options: for fsspec.
 
     Raises:
-        ConfigurationError: the target holds a built dataset.
-        DatasetDiskError, DownloadError: the disk or the store refuses; existing content stays.
+        ConfigurationError: the target contains a built dataset.
+        DatasetDiskError, DownloadError: the disk or the store raises an error; existing content stays.
     """
     if not files.is_url(located(target)) and _is_ours_alone(staged.target):
         for name, content in _contents(parts, group=group, embeds=False).items():
@@ -340,22 +340,22 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
 
 
 def check_names(splits: Iterable[str]) -> None:
-    """Refuse splits that cannot name a folder.
+    """Check that all splits are valid folder names.
 
     Raises:
-        ConfigurationError: the first of them.
+        ConfigurationError: a split is not.
     """
     for name in splits:
         if not isinstance(name, str) or name in {"", ".", ".."} or {"/", "\\", "\0"} & set(name):
-            raise ConfigurationError(f"The split {name!r} cannot name a folder. Give it another name.")
+            raise ConfigurationError(f"The split {name!r} is not a valid folder name. Rename the split.")
 
 
 def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> None:
-    """Refuse a target that is a file, or a folder of the cache, whose description would be lost.
+    """Refuse a target that is a file, or a folder of the cache, whose metadata would be lost.
 
     Raises:
         FileInPlaceError: the path is a file.
-        ConfigurationError: it holds a built dataset.
+        ConfigurationError: it contains a built dataset.
     """
     if not files.is_url(target) and os.path.exists(target) and not os.path.isdir(target):
         raise FileInPlaceError(target)
@@ -365,11 +365,11 @@ def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> 
     with contextlib.suppress(DatasetsCoreError):
         description = read_json(files.join(target, INFO_FILE), storage_options)
     if isinstance(description, dict) and "manifest" in description:
-        raise ConfigurationError(f"{target} holds a dataset that load_dataset built. Save to another folder.")
+        raise ConfigurationError(f"{target} contains a dataset built by load_dataset. Save to another folder.")
 
 
 def _contents(parts: Mapping[str, Saved], *, group: bool, embeds: bool) -> dict[str, bytes]:
-    """The JSON files, that which is the commit first."""
+    """Return the JSON files, with the one that acts as commit first."""
     made: dict[str, bytes] = {}
     if group:
         states = {name: _state(saved, embeds) for name, saved in parts.items()} if embeds else None
@@ -385,7 +385,7 @@ def _state(saved: Saved, embeds: bool) -> dict[str, Any]:
 
 
 def _is_ours_alone(folder: str) -> bool:
-    """True if the folder holds nothing but a saved dataset, or nothing at all."""
+    """Return True if the folder has only a saved dataset, or is empty."""
     if not os.path.lexists(folder):
         return True
     splits = set(_splits(folder, None))
@@ -430,7 +430,7 @@ class _Folder:
         self._staged, self._root = staged, staged.target
 
     def names(self, parts: Iterable[str]) -> set[str]:
-        """Files of saved datasets: of the one in the folder, of the splits that it names, and of `parts`."""
+        """Return the files of saved datasets: of the dataset in the folder, of its splits, and of `parts`."""
         found: set[str] = set()
         for part in {"", *parts, *_splits(self._root, None)}:
             here = os.path.join(self._root, part)
@@ -494,7 +494,7 @@ class _Store:
         again_on_failure(self._url, lambda: self._store.makedirs(path.rpartition("/")[0], exist_ok=True))
 
     def remove(self, name: str) -> None:
-        with contextlib.suppress(Exception):  # each store has errors of its own; what is left there is named by nothing
+        with contextlib.suppress(Exception):  # each store has its own errors; leftovers there are unreferenced
             self._store.rm_file(f"{self._root}/{name}")
 
 
@@ -513,7 +513,7 @@ def _put_into(place: _Place, folder: str, parts: Mapping[str, Saved], group: boo
             place.remove(name)
         raise
     if group:
-        place.remove(STATE_FILE)  # of a single dataset there: it would be read first
+        place.remove(STATE_FILE)  # state of a single dataset there, which would be read first
     for name, content in contents.items():
         place.write(name, content)
     for name in sorted(old - {commit, *contents, *placed}):

@@ -15,20 +15,20 @@ from datasets_core.io.tables import GROUP_BYTES, GROUP_ROWS, parquet_writer
 from datasets_core.io.text import TextForm
 from datasets_core.store.rows.rows import Rows
 
-_PACKED_BYTES = 32 << 20  # of text in one compressed member: a write can be resumed at its end
+_PACKED_BYTES = 32 << 20  # bytes of text in one compressed member, after which a write can be resumed
 _CHUNK = 1 << 20
 
 
 def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Batches as one."""
+    """Return batches as one batch."""
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 class Sink(Protocol):
-    """A file that rows are written into.
+    """A file that rows are written to.
 
     Attributes:
-        is_settled: all rows that it was given are in the file, or will be when `settle` is called.
+        is_settled: True if all added rows are in the file, or will be after `settle`.
     """
 
     @property
@@ -36,11 +36,11 @@ class Sink(Protocol):
 
     @property
     def num_bytes(self) -> int:
-        """Bytes written: of text, or of rows in Arrow's layout."""
+        """Number of bytes written: of text, or of rows in Arrow's layout."""
         ...
 
     def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
-        """Write rows, which are the last of a batch or not: where batches end is the same in each run."""
+        """Write rows, and whether they end a batch: batches end at the same rows in each run."""
         ...
 
     def settle(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Sink(Protocol):
         ...
 
     def end(self) -> dict[str, Any]:
-        """Finish the file: what is to be known of it."""
+        """Finish the file, and return its record."""
         ...
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Sink(Protocol):
 
 
 class HashedFile:
-    """A file that counts and hashes what is written behind its end."""
+    """A file that counts and hashes appended bytes."""
 
     def __init__(self, out: IO[bytes], size: int = 0) -> None:
         self._out, self.size = out, size
@@ -89,22 +89,22 @@ class HashedFile:
         return True
 
     def settled(self) -> dict[str, Any]:
-        """Its size and hash, when all is on the disk."""
+        """Return its size and hash after a flush to disk."""
         self._out.flush()
-        with contextlib.suppress(AttributeError, OSError):  # a file of the user's may be none of the system's
+        with contextlib.suppress(AttributeError, OSError):  # a user's file object may have no file descriptor
             os.fsync(self._out.fileno())
         return {"bytes": self.size, "sha256": self._digest.hexdigest()}
 
 
 class TextSink:
-    """Rows as text.
+    """Writes rows as text.
 
     Args:
         out: a file; also open for reading if it is resumed.
         form: conversion of rows to text.
-        tabled: returns a batch as a dataset.
+        tabled: converts a batch to a dataset.
         packer: compressor.
-        point: result of `settle`, to resume there.
+        point: result of `settle` to resume from.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class TextSink:
 
     @property
     def is_settled(self) -> bool:
-        """See `Sink.is_settled`; what is compressed must end its members at the same places always."""
+        """See `Sink.is_settled`; compressed files must end their members at the same positions in each run."""
         if self._waiting:
             return False
         return self._packer is None or (self._ends_batch and self._member >= _PACKED_BYTES)
@@ -182,14 +182,14 @@ class TextSink:
 
 
 class ParquetSink:
-    """Rows as Parquet; a Parquet file cannot be appended to, so its rows are stored beside it until it is finished.
+    """Writes rows as Parquet; since Parquet files cannot be appended to, rows are stored next to the file until the end.
 
     Args:
         out: a new file.
-        schema: of the rows, with the features in its metadata.
-        options: of `pyarrow.parquet.ParquetWriter`.
-        group_rows: rows of a row group; None: some megabytes of rows.
-        spool: returns the path of the n-th file of rows written; None: the file cannot be resumed.
+        schema: schema of the rows, with the features in its metadata.
+        options: options of `pyarrow.parquet.ParquetWriter`.
+        group_rows: number of rows in a row group; None: some megabytes of rows.
+        spool: returns the path of the n-th temporary file of rows; None if the file cannot be resumed.
         points: results of `settle`, in order.
     """
 
@@ -240,14 +240,14 @@ class ParquetSink:
                 self._write_group()
 
     def _room_for(self, batch: pa.RecordBatch) -> int:
-        """Return the number of rows for the present group, which does not depend on how rows are divided into batches."""
+        """Return the number of rows for the current group, independent of the batches."""
         if self._group_rows is not None:
             return min(int(batch.num_rows), self._group_rows - self._rows)
         fits = rows_that_fit(batch, 8 * GROUP_BYTES - self._bits, num_bits(batch))
-        return min(fits, GROUP_ROWS - self._rows) or int(not self._waiting)  # a row that is larger has its own group
+        return min(fits, GROUP_ROWS - self._rows) or int(not self._waiting)  # a larger row has its own group
 
     def _write_group(self) -> None:
-        table = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()  # pages end where chunks do, too
+        table = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()  # pages also end where chunks do
         self._writer.write_table(table, row_group_size=max(1, table.num_rows))
         self._written_bits += self._bits
         self._waiting, self._rows, self._bits = [], 0, 0
@@ -274,16 +274,16 @@ class ParquetSink:
 
     def close(self) -> None:
         """See `Sink.close`."""
-        with contextlib.suppress(Exception):  # what was written is given up
+        with contextlib.suppress(Exception):  # the written rows are discarded
             self._writer.close()
 
 
 class ArrowSink:
-    """Rows as an Arrow stream.
+    """Writes rows as an Arrow stream.
 
     Args:
         out: a new file.
-        schema: of the rows.
+        schema: schema of the rows.
     """
 
     is_settled = False
@@ -313,8 +313,8 @@ class ArrowSink:
         self._batches.append(batch.num_rows)
 
     def settle(self) -> dict[str, Any]:
-        """See `Sink.settle`: only the whole file can be kept."""
-        raise AssertionError("an Arrow stream is gone on with shard by shard")
+        """See `Sink.settle`: only whole files can be resumed."""
+        raise AssertionError("an Arrow stream is resumed shard by shard")
 
     def end(self) -> dict[str, Any]:
         """See `Sink.end`."""

@@ -1,4 +1,4 @@
-"""`SplitMapping`: rows by split, and what is done to those of every split; pushes of rows and of splits to the Hub."""
+"""`SplitMapping`: rows by split, with methods that apply to every split; pushes of rows and splits to the Hub."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -19,14 +19,14 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-# Pushes to the Hub: one declaration for rows, one for the rows of every split.
+# Pushes to the Hub: one method for rows, one for the rows of every split.
 
 
 class Pushable:
-    """Rows that are pushed to the Hub as one split of a config."""
+    """Rows that can be pushed to the Hub as one split of a config."""
 
     def _push(self: Any, *, split: str | None, num_shards: int | None, **options: Any) -> CommitInfo:
-        from datasets_core.io.push import push_splits  # 5 ms that reading does without
+        from datasets_core.io.push import push_splits  # takes 5 ms; reading does not need it
 
         name = str(self.split or "train") if split is None else str(split)
         return push_splits({name: self}, {name: num_shards}, **options)
@@ -50,51 +50,51 @@ class Pushable:
         embed_external_files: bool = True,
         num_proc: int | None = None,
     ) -> CommitInfo:
-        """Push the rows to a dataset repository of the Hub, as one split of a config, by one commit.
+        """Push the rows to a dataset repository of the Hub, as one split of a config, in one commit.
 
-        The repository is made if need be.  Its other configs, and the other splits of this one, stay, and so does all that its
-        card says besides; the files that the split had are replaced, and those that did not change are not sent again.  Until
-        the commit the repository is what it was: a push that was broken off is made whole by the next.
+        The repository is created if needed.  Its other configs, the other splits of this config, and the rest of its card are
+        kept; files of the split are replaced, and unchanged files are not uploaded again.  Nothing is visible before the
+        commit: after an interrupted push the repository is unchanged, and the next push reuses the uploaded files.
 
-        The rows of a stream are read once, from the beginning, written file by file and uploaded; neither memory nor disk has
-        to hold them all.  Where the types of its columns are not known, they are those of the first thousand rows, which are
-        read for that before.
+        The rows of a stream are read once, from the beginning, written file by file and uploaded; they need not fit into
+        memory or on the disk.  If the types of its columns are not known, they are inferred from the first thousand rows,
+        which are read in advance.
 
         Args:
-            repo_id: `org/name`, or `name` for one of the user's own.
+            repo_id: `org/name`, or `name` for the namespace of the user.
             config_name: the config that the split belongs to.
-            set_default: make the config the default one; None leaves that to its name, False makes another one so.
-            split: the name of the split; None: that of the dataset, or `train`.
+            set_default: True to make the config the default; None decides by its name; False does not.
+            split: name of the split; None: that of the dataset, or `train`.
             data_dir: folder of the repository for the files; None: `data` for the config `default`, else the config's name.
             commit_message: the first line of the commit; None: `Upload dataset`.
-            commit_description: what else the commit says.
-            private: whether a repository that is made is private; None: as the namespace has it.
-            token: token of the Hub; None: that of the user who is logged in.
-            revision: branch, which is made if need be; None: `main`.
-            create_pr: open a pull request instead of a commit on the branch.
-            max_shard_size: bytes of a file in memory, about, such as "1GB"; None: the setting `max_shard_bytes`, 500 MB, and
-                for streams a file for each shard, and more where one is larger than that.
-            num_shards: number of files; those of a stream get rows in turn where neither the number of its rows is known nor
+            commit_description: description of the commit.
+            private: True to create a new repository as private; None: the default of the namespace.
+            token: access token for the Hub; None: that of the login.
+            revision: branch, created if needed; None: `main`.
+            create_pr: True to open a pull request instead of committing to the branch.
+            max_shard_size: approximate size of a file in memory, such as "1GB"; None: the setting `max_shard_bytes` (500 MB);
+                for streams one file per shard, or more for a larger shard.
+            num_shards: number of files; the files of a stream get rows in turn if its number of rows is unknown and it has not
                 that many shards.
-            embed_external_files: put the files that images and the like name by path into the rows.
-            num_proc: processes that write files; as many files at least.  For a stream each writes the files of one shard at
+            embed_external_files: True to store the content of files that images and other media refer to by path.
+            num_proc: number of processes that write files, and minimum number of files.  For a stream, each writes one shard at
                 a time.
 
         Returns:
-            What the commit is, as `huggingface_hub.CommitInfo`.
+            The commit, as `huggingface_hub.CommitInfo`.
 
         Raises:
-            ConfigurationError: arguments that mean nothing, features other than those of the other splits in the repository, or
-                a stream without end.
-            CellCastError: a value of a stream is of another type than those of the first rows; names split, row and column.
-            ManifestError: the card of the repository is broken.
-            MediaNotFoundError, UntrustedPathError: a file that a row names cannot be embedded.
-            PushError, HubError: the Hub refuses.
+            ConfigurationError: invalid arguments, features that differ from those of other splits in the repository, or
+                an endless stream.
+            CellCastError: a value of a stream has another type than the first rows; the error names split, row and column.
+            ManifestError: the card of the repository is invalid.
+            MediaNotFoundError, UntrustedPathError: a file that a row refers to cannot be embedded.
+            PushError, HubError: the Hub refuses the push.
             OfflineError: the Hub cannot be reached, or offline mode is on.
         """
 
 
-# Splits by name, each of which gets what is done to all.
+# Splits by name, with methods that apply to each.
 
 
 def each_split(
@@ -102,14 +102,14 @@ def each_split(
 ) -> Callable[[F], F]:
     """Make a declared method, or property, call the one of its name of `kind` for every split.
 
-    Declared to return `Self`, it gives the results as splits; to return None, nothing; else a dict of them by split.  Its
-    docstring goes on with that of `kind`.
+    With return type `Self`, the method returns the results as splits; with None, nothing; else a dict of results by split.
+    The docstring of `kind` is appended to its own.
 
     Args:
         kind: the class of the rows of a split.
-        by_split: names of arguments, in the plural, that are a dict with an entry for each split.
-        tries: a method without effects that is called for every split before: nothing is done where it fails.
-        change: changes the arguments for a split, of which it is told the name.
+        by_split: names of plural arguments that are a dict with an entry for each split.
+        tries: a method without side effects that is called for every split first, so that an error changes nothing.
+        change: changes the arguments for a split, whose name it receives.
     """
 
     def decorate(declared: F) -> F:
@@ -143,14 +143,14 @@ class SplitMapping(dict[str, T]):
     """The class of the rows of a split."""
 
     def __getitem__(self, split: str) -> T:
-        """The rows of a split.
+        """Return the rows of a split.
 
         Raises:
-            UnknownSplitError: no such split.
+            UnknownSplitError: the split does not exist.
         """
         try:
             return super().__getitem__(split)
-        except (KeyError, TypeError):  # TypeError: a list, say, cannot be a key
+        except (KeyError, TypeError):  # TypeError: for example, a list cannot be a key
             raise UnknownSplitError(str(split), known=self) from None
 
     def __repr__(self) -> str:
@@ -165,7 +165,7 @@ class SplitMapping(dict[str, T]):
         {'b': 'x'}
 
         Raises:
-            UnknownColumnError: a column that a split lacks.
+            UnknownColumnError: a split lacks one of the columns.
         """
         return self._map("select_columns", column_names)
 
@@ -177,12 +177,12 @@ class SplitMapping(dict[str, T]):
         {'a': 1}
 
         Raises:
-            UnknownColumnError: a column that a split lacks.
+            UnknownColumnError: a split lacks one of the columns.
         """
         return self._map("remove_columns", column_names)
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
-        """Give a column of every split another name.
+        """Rename a column of every split.
 
         >>> DatasetDict({"train": Dataset.from_dict({"a": [1]})}).rename_column("a", "b")["train"][0]
         {'b': 1}
@@ -190,7 +190,7 @@ class SplitMapping(dict[str, T]):
         return self._map("rename_column", original_column_name, new_column_name)
 
     def rename_columns(self, column_mapping: Mapping[str, str]) -> Self:
-        """Give columns of every split other names, by the names that they have.
+        """Rename columns of every split; the mapping has the old names as keys.
 
         >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1], "b": ["x"]})})
         >>> splits.rename_columns({"a": "id", "b": "text"})["train"][0]
@@ -209,7 +209,7 @@ class SplitMapping(dict[str, T]):
 
     def _push(self, *, num_shards: Any, **options: Any) -> CommitInfo:
         from datasets_core.io.push import push_splits
-        from datasets_core.io.push_target import shards_by_split  # 5 ms that reading does without
+        from datasets_core.io.push_target import shards_by_split  # takes 5 ms; reading does not need it
 
         return push_splits(self._splits(), shards_by_split(num_shards, self), replaces_config=True, **options)
 
@@ -231,12 +231,12 @@ class SplitMapping(dict[str, T]):
         embed_external_files: bool = True,
         num_proc: int | None = None,
     ) -> CommitInfo:
-        """Push every split to a dataset repository of the Hub, by one commit; see `Dataset.push_to_hub`.
+        """Push every split to a dataset repository of the Hub, in one commit; see `Dataset.push_to_hub`.
 
-        They become all splits of the config: others that it had in the repository are removed.
+        They replace all splits of the config: other splits in the repository are removed.
 
         Args:
-            num_shards: number of files of each split; splits without one get as many as `max_shard_size` asks for.
+            num_shards: number of files of each split; for other splits it follows from `max_shard_size`.
 
         Raises:
             ConfigurationError: the splits have different features, or as for `Dataset.push_to_hub`.
@@ -245,22 +245,22 @@ class SplitMapping(dict[str, T]):
     # -- every split ---------------------------------------------------------------------------------------------------
 
     def _splits(self) -> dict[str, T]:
-        """The rows by split.
+        """Return the rows by split.
 
         Raises:
-            ArgumentTypeError: a split holds something else.
+            ArgumentTypeError: a split has a value of another type.
         """
         kind = self._kind.__name__
         for name, rows in self.items():
             if not isinstance(rows, self._kind):
                 raise ArgumentTypeError(
-                    f"Split {name!r} of this {kind}Dict holds {type(rows).__name__}, no {kind}. "
-                    f"Put {'an' if kind[0] in 'AEIOU' else 'a'} {kind} there."
+                    f"Split {name!r} of this {kind}Dict is {type(rows).__name__}, not {kind}. "
+                    f"Assign {'an' if kind[0] in 'AEIOU' else 'a'} {kind}."
                 )
         return dict(self)
 
     def _each(self, act: Callable[[str, T], R]) -> dict[str, R]:
-        """The results of `act` by split; an error says in which split it arose."""
+        """Return the results of `act` by split; errors get a note with the split."""
         made = {}
         for name, rows in self._splits().items():
             try:
@@ -277,14 +277,14 @@ class SplitMapping(dict[str, T]):
         """An argument that is a dict with an entry for each split, or None.
 
         Raises:
-            ConfigurationError: it is something else, or a split has no entry.
+            ConfigurationError: the argument is not a dict, or a split has no entry.
         """
         if given is None:
             return dict.fromkeys(self)
         names = ", ".join(map(repr, self))
         if not isinstance(given, Mapping):
-            raise ConfigurationError(f"{argument} is {given!r}. Give a dict with an entry for each split: {names}.")
+            raise ConfigurationError(f"{argument} is {given!r}. Pass a dict with an entry for each split: {names}.")
         missing = [name for name in self if name not in given]
         if missing:
-            raise ConfigurationError(f"{argument} has no entry for split {missing[0]!r}. Give one for each split: {names}.")
+            raise ConfigurationError(f"{argument} has no entry for split {missing[0]!r}. Pass one for each split: {names}.")
         return {name: given[name] for name in self}

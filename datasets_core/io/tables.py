@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# What every export does: the rows as Arrow tables of some rows each, and a place that is filled as a whole.
+# Common to all exports: the rows as Arrow tables, and a target that appears when it is complete.
 
 
 BATCH_ROWS = 1000
-"""Rows of a batch where the user does not say."""
+"""Default number of rows in a batch."""
 
 
 def table_of(dataset: Rows, start: int, stop: int) -> pa.Table:
-    """The rows from `start` to `stop`, all columns, features in the metadata.
+    """Return the rows from `start` to `stop`, all columns, features in the metadata.
 
     >>> table_of(Dataset.from_dict({"a": [1, 2, 3]}), 1, 3).num_rows
     2
@@ -55,19 +55,19 @@ def table_of(dataset: Rows, start: int, stop: int) -> pa.Table:
     if dataset._index is None:
         table = pa.Table.from_batches(dataset._table.batches(None, start, stop), dataset._table.schema)
     else:
-        batches = dataset._table.batches_at(dataset._index[start:stop])  # a gather of all at once takes three times as much
+        batches = dataset._table.batches_at(dataset._index[start:stop])  # all at once: three times the memory
         table = pa.Table.from_batches(batches, dataset._table.schema)
     return dataset._described(table)
 
 
 def spans(dataset: Rows, batch_size: int | None, default: int = BATCH_ROWS) -> list[tuple[int, int]]:
-    """The first row and the row behind the last one, of each batch."""
+    """Yield start and stop of each batch."""
     size = default if batch_size is None else checked_batch_size(batch_size)
     return list(pairwise([*range(0, dataset.num_rows, size), dataset.num_rows])) if dataset.num_rows else []
 
 
 def tables(dataset: Rows, batch_size: int | None, default: int = BATCH_ROWS) -> Iterator[pa.Table]:
-    """The rows as tables of `batch_size` rows."""
+    """Yield the rows as tables of `batch_size` rows."""
     for start, stop in spans(dataset, batch_size, default):
         yield table_of(dataset, start, stop)
 
@@ -83,7 +83,7 @@ def rows_of_bytes(dataset: Rows, num_bytes: int, least: int = 1) -> int:
 
 
 def opened(target: Any, storage_options: dict[str, Any] | None) -> AbstractContextManager[IO[bytes]]:
-    """The place to write into: a path or URL that is there when all is written, or a file that the user opened.
+    """A context with the target file: a path or URL that appears when it is complete, or a file opened by the user.
 
     Raises:
         ArgumentTypeError: neither a path nor a file.
@@ -91,7 +91,7 @@ def opened(target: Any, storage_options: dict[str, Any] | None) -> AbstractConte
     if isinstance(target, (str, os.PathLike)):
         return files.new_file(os.fspath(target), storage_options)
     if not hasattr(target, "write"):
-        raise ArgumentTypeError(f"{target!r} is neither a path nor a file. Give a path, a URL, or a file open for bytes.")
+        raise ArgumentTypeError(f"{target!r} is not a path or file. Pass a path, a URL, or a file opened in binary mode.")
     return nullcontext(target)
 
 
@@ -100,13 +100,13 @@ _SPARK_OPTIONS = ("split", "features", "keep_in_memory", "cache_dir", "working_d
 
 
 def pandas_frame(dataset: Rows) -> pd.DataFrame:
-    """All rows."""
+    """Return all rows."""
     needed("pandas", "to_pandas()")
     return _frame(dataset, table_of(dataset, 0, dataset.num_rows))
 
 
 def pandas_frames(dataset: Rows, batch_size: int | None) -> Iterator[pd.DataFrame]:
-    """The rows, some in each frame."""
+    """Return the rows as several frames."""
     needed("pandas", "to_pandas()")
     return (_frame(dataset, table) for table in tables(dataset, batch_size))
 
@@ -125,32 +125,32 @@ def _frame(dataset: Rows, table: pa.Table) -> pd.DataFrame:
 
 
 def object_column(values: Iterable[Any]) -> Any:
-    """A pandas column of any Python values, each as it is."""
+    """Return a pandas column of arbitrary Python values."""
     import numpy as np
     import pandas as pd
 
     listed = list(values)
     held = np.empty(len(listed), dtype=object)
-    for row, value in enumerate(listed):  # a list on the right would be taken for rows of an array
+    for row, value in enumerate(listed):  # a list on the right would be interpreted as rows of an array
         held[row] = value
     return pd.Series(held, dtype=object)
 
 
 def polars_frame(dataset: Rows, options: dict[str, Any]) -> pl.DataFrame:
-    """All rows."""
+    """Return all rows."""
     polars = needed("polars", "to_polars()")
     frame: pl.DataFrame = polars.from_arrow(table_of(dataset, 0, dataset.num_rows), **options)
     return frame
 
 
 def polars_frames(dataset: Rows, batch_size: int | None, options: dict[str, Any]) -> Iterator[pl.DataFrame]:
-    """The rows, some in each frame."""
+    """Return the rows as several frames."""
     polars = needed("polars", "to_polars()")
     return (polars.from_arrow(table, **options) for table in tables(dataset, batch_size))
 
 
 def write_sql(dataset: Rows, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
-    """Write the rows into a table of a database: their number; see `Dataset.to_sql`."""
+    """Write the rows into a table of a database; return their number; see `Dataset.to_sql`."""
     parts = ((dataset, start, stop) for start, stop in spans(dataset, batch_size) or [(0, 0)])
     return write_sql_parts(parts, name, con, options, dataset.num_rows)
 
@@ -158,18 +158,18 @@ def write_sql(dataset: Rows, name: str, con: Any, batch_size: int | None, option
 def write_sql_parts(
     parts: Iterable[tuple[Rows, int, int]], name: str, con: Any, options: dict[str, Any], num_rows: int | None
 ) -> int:
-    """Write rows into a table of a database, some at a time: their number; see `Dataset.to_sql`.
+    """Write rows into a table of a database in batches; return their number; see `Dataset.to_sql`.
 
     Args:
-        parts: datasets, each with the first row that is meant, and that behind the last one; one at least.
-        name: of the table.
+        parts: datasets, each with start and stop of its rows; at least one.
+        name: name of the table.
         con: the database.
         options: for pandas.
-        num_rows: how many rows there are, where that is known.
+        num_rows: number of rows, if known.
     """
     needed("pandas", "to_sql()")
     if not isinstance(con, str) and not any(hasattr(con, able) for able in ("cursor", "execute", "connect")):
-        raise ArgumentTypeError(f"con={con!r} is not a database. Give a connection of sqlite3 or SQLAlchemy, or a URI.")
+        raise ArgumentTypeError(f"con={con!r} is not a connection. Pass a connection of sqlite3 or SQLAlchemy, or a URI.")
     options = {"index": False, **options}
     written = 0
     with contextlib.ExitStack() as stack, progress("Writing SQL", total=num_rows) as bar:
@@ -189,16 +189,16 @@ def write_sql_parts(
 
 @contextlib.contextmanager
 def _refusals(name: str) -> Iterator[None]:
-    """Turn errors of pandas and the database into errors of the library."""
+    """Convert errors of pandas and the database to errors of the library."""
     try:
         yield
     except DatasetsCoreError:
         raise
-    except Exception as error:  # each database has errors of its own
+    except Exception as error:  # each database has its own errors
         kind = ArgumentTypeError if isinstance(error, TypeError) else ConfigurationError
         said = redact_text(str(error)).strip().rstrip(".")
-        advice = "Give if_exists='append' or 'replace'" if "already exists" in said else "Check the connection and the options"
-        raise kind(f"The rows were not written to the table {name!r}: {said}. {advice}.") from error
+        advice = "Pass if_exists='append' or 'replace'" if "already exists" in said else "Check the connection and the options"
+        raise kind(f"Writing to the table {name!r} failed: {said}. {advice}.") from error
 
 
 def _sql_frame(dataset: Rows, start: int, stop: int) -> pd.DataFrame:
@@ -207,7 +207,7 @@ def _sql_frame(dataset: Rows, start: int, stop: int) -> pd.DataFrame:
 
     table = table_of(dataset, start, stop)
     for number, field in enumerate(table.schema):
-        if field.type == pa.uint64():  # which pandas gives to no database that SQLAlchemy opens
+        if field.type == pa.uint64():  # a type that pandas supports only for some databases
             with contextlib.suppress(pa.ArrowInvalid):
                 table = table.set_column(number, field.name, table.column(number).cast(pa.int64()))
     whole = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
@@ -230,7 +230,7 @@ def _json_texts(name: str, values: Iterable[Any]) -> list[str | None]:
     try:
         return [None if value is None else json.dumps(value, ensure_ascii=False, default=_json_value) for value in values]
     except (TypeError, ValueError) as error:
-        advice = "Cast it to a type that JSON can hold, or leave it out"
+        advice = "Cast it to a type that JSON supports, or remove it"
         raise CastError(f"Column {name!r} cannot be written as JSON text ({error}). {advice}.") from error
 
 
@@ -248,36 +248,36 @@ def _json_value(value: Any) -> Any:
 
 
 def rows_of_table(kind: type[T], table: pa.Table, features: Features | None, info: DatasetInfo | None, split: str | None) -> T:
-    """The rows of a frame that came as a table.
+    """Return the rows of a frame that was converted to a table.
 
     Raises:
-        CastError: a column that does not fit its feature.
+        CastError: a column does not fit its feature.
     """
     info, features = agreed(info, as_features(features))
     if any(pa.types.is_dictionary(field.type) or field.type.num_fields for field in table.schema):
-        from datasets_core.features.schema import plain_schema  # 2 ms that frames without categories do without
+        from datasets_core.features.schema import plain_schema  # takes 2 ms; frames without categories do not need it
 
-        table = table.cast(plain_schema(table.schema))  # categories: their texts
+        table = table.cast(plain_schema(table.schema))  # categories become their values
     if features is not None:
         table = cast_table(table, features, what="The frame")
     return kind(table, info=info, split=split)
 
 
 def check_spark_options(given: Mapping[str, Any]) -> None:
-    """Complain about arguments that `from_spark` does not have.
+    """Check for arguments that `from_spark` does not have.
 
     Raises:
-        UnknownOptionError: the first of them.
+        UnknownOptionError: an argument is unknown.
     """
     for name in given:
         raise UnknownOptionError(name, builder="from_spark", known=_SPARK_OPTIONS)
 
 
 def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features | None) -> T:
-    """The rows of a Spark frame; see `Dataset.from_spark`."""
+    """Return the rows of a Spark frame; see `Dataset.from_spark`."""
     needed("pyspark", "from_spark()", "pyspark")
     if not hasattr(df, "toPandas"):
-        raise ArgumentTypeError(f"from_spark() takes a Spark frame, found {type(df).__name__}. Give a DataFrame.")
+        raise ArgumentTypeError(f"from_spark() takes a Spark DataFrame, found {type(df).__name__}.")
     if hasattr(df, "toArrow"):  # since Spark 4
         table = df.toArrow()
     else:
@@ -289,7 +289,7 @@ def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features 
 
 
 def rows_of_files(kind: str, **options: Any) -> Any:
-    """What `load_dataset` gives for files of a format: the one call of the library that goes up, for `from_csv` and its kin."""
+    """Return the result of `load_dataset` for files of a format; the only upward call in the library."""
     for name in _UNSAID.get(kind, ()):
         if options[name] is None or (name, options[name]) == ("on_bad_files", "error"):
             del options[name]
@@ -301,21 +301,21 @@ _UNSAID = {
     "parquet": ("columns", "filters", "fragment_scan_options", "on_bad_files"),
     "tfrecord": ("columns", "spec"),
 }
-"""Options of `from_json` and its kin that are left to the format where they are None; `on_bad_files`, where it is "error"."""
+"""Return the options of `from_json` and others, without those that are None, and without `on_bad_files="error"`."""
 
 
 # Datasets as Parquet files, with their features inside.
 
 
 GROUP_BYTES = 32 << 20
-"""Bytes of a row group in Arrow's layout, about."""
+"""Approximate size of a row group in Arrow's layout, in bytes."""
 GROUP_ROWS = 1 << 20
 
 
 def write_parquet(
     dataset: Rows, target: Any, batch_size: int | None, storage_options: dict[str, Any] | None, options: dict[str, Any]
 ) -> int:
-    """Write the rows: the bytes that they take in Arrow's layout; see `Dataset.to_parquet`."""
+    """Write the rows; return their size in Arrow's layout; see `Dataset.to_parquet`."""
     group = min(GROUP_ROWS, rows_of_bytes(dataset, GROUP_BYTES, least=100))
     with opened(target, storage_options) as out, progress("Writing Parquet", total=dataset.num_rows) as bar:
         writer = parquet_writer(out, table_of(dataset, 0, 0).schema, options)
@@ -331,11 +331,11 @@ def write_parquet(
 
 
 def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -> pq.ParquetWriter:
-    """Return a writer of rows of this schema as Parquet: with page indexes, and pages cut by content, unless options say else.
+    """Return a writer of rows of this schema as Parquet: with page indexes and content-defined pages by default.
 
     Raises:
         ConfigurationError: invalid options.
-        CastError: Parquet has no such type.
+        CastError: Parquet does not support the type of a column.
     """
     from datasets_core.io.push_parquet import CHUNKS
 
@@ -348,8 +348,8 @@ def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -
             writer.add_key_value_metadata({"content_defined_chunking": json.dumps(options["use_content_defined_chunking"])})
         return writer
     except TypeError as error:
-        raise ConfigurationError(f"{error}. Give options of pyarrow.parquet.ParquetWriter.") from error
+        raise ConfigurationError(f"{error}. Pass options of pyarrow.parquet.ParquetWriter.") from error
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        raise CastError(f"Parquet cannot hold these columns: {error}. Cast them, or use save_to_disk.") from error
+        raise CastError(f"Parquet does not support these columns: {error}. Cast them, or use save_to_disk.") from error
     except pa.ArrowException as error:
-        raise ConfigurationError(f"{error}. Give options that pyarrow.parquet.ParquetWriter takes.") from error
+        raise ConfigurationError(f"{error}. Pass options of pyarrow.parquet.ParquetWriter.") from error

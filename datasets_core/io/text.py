@@ -1,7 +1,7 @@
-"""Rows as csv and JSON text in the form of pandas: written here for plain columns, by pandas for others.
+"""Rows as CSV and JSON text in the format of pandas: written here for simple columns, by pandas for others.
 
-Plain are numbers, texts, booleans, dates, dicts and lists of them (csv); as JSON lines or one list of records, columns of all
-kinds.
+For CSV, simple columns are numbers, texts, booleans, dates, and dicts and lists of them; for JSON lines or one list of records,
+all columns are written here.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from datasets_core.optional import needed
 from datasets_core.progress import progress
 from datasets_core.store.rows.rows import Rows
 
-# The JSON text of Arrow columns, each value as pandas writes it: floats with ten decimals, moments as milliseconds.
+# The JSON text of Arrow columns, each value as pandas writes it: floats with ten decimals, timestamps as milliseconds.
 
 
 types = pa.types
-_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # milliseconds in a second
 _BINARY = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
-_NUMBERS = re.compile(  # that JSON of Python writes otherwise, and the strings that may contain them
+_NUMBERS = re.compile(  # constants that Python's JSON writes differently, and the strings that may contain them
     r'("(?:[^"\\]|\\.)*")|(-?(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|Infinity)|NaN)|(-?\d{19,})'
 )
 _DELETE = re.compile(r"(?<!\\)((?:\\\\)*)\\u007f")
@@ -56,7 +56,7 @@ _KNOWN = (
 
 
 def is_known(kind: pa.DataType) -> bool:
-    """True if values of this Arrow type are written here.
+    """Return True if values of this Arrow type are written here.
 
     >>> is_known(pa.list_(pa.struct({"a": pa.date32()}))), is_known(pa.month_day_nano_interval())
     (True, False)
@@ -89,14 +89,14 @@ def objects(table: pa.Table, *, between: str = "\n", is_ascii: bool = True) -> b
             columns.append(list(chain.from_iterable(map(write.texts, column.chunks))))
         except pa.ArrowInvalid as error:
             raise CastError(
-                f"Column {name!r} holds bytes that are not valid UTF-8 text, which JSON cannot hold ({error}). "
-                "Cast it to a type that JSON can hold, leave it out, or use to_parquet."
+                f"Column {name!r} has bytes that are not valid UTF-8 text, which JSON cannot store ({error}). "
+                "Cast it to a type that JSON supports, remove it, or use to_parquet."
             ) from error
     form = write.object_of(table.column_names)
     text = between.join([form % row for row in zip(*columns, strict=True)])
-    if is_ascii and "\\u007f" in text:  # which pandas leaves as it is
+    if is_ascii and "\\u007f" in text:  # left unchanged by pandas
         text = _DELETE.sub("\\1\x7f", text)
-    return text.replace("/", "\\/").encode("utf-8")  # slashes occur in texts and names only; pandas escapes them
+    return text.replace("/", "\\/").encode("utf-8")  # slashes occur only in strings and names; pandas escapes them
 
 
 class _Writer:
@@ -110,16 +110,16 @@ class _Writer:
         self._quote = quote
 
     def object_of(self, names: list[str]) -> str:
-        """The form of an object with these keys, to be filled by the texts of their values."""
+        """Return the template of an object with these keys, for the texts of their values."""
         return "{" + ",".join([self._quote(name).replace("%", "%%") + ":%s" for name in names]) + "}"
 
     def texts(self, array: pa.Array, holder: str = "") -> list[str]:
-        """The text of each value.
+        """Return the text of each value.
 
         Args:
-            array: of a type that is known.
-            holder: "struct" for the values of a struct, "below" for those of lists within one: there, pandas counts moments
-                otherwise.
+            array: an array of a supported type.
+            holder: "struct" for the values of a struct, "below" for those of lists within one: pandas formats timestamps
+                differently there.
         """
         kind = array.type
         if isinstance(kind, pa.JsonType):
@@ -186,7 +186,7 @@ class _Writer:
 
 
 def _number_texts(array: pa.Array, holder: str) -> pa.Array | None:
-    """The texts of values that Arrow turns into text without Python: numbers, booleans and moments; None of others."""
+    """Return the texts of values that Arrow converts itself: numbers, booleans and timestamps; None for others."""
     kind = array.type
     if types.is_floating(kind):
         return float_texts(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
@@ -226,7 +226,7 @@ def float_texts(values: np.ndarray[Any, Any]) -> pa.Array:
 
 
 def _milliseconds(array: pa.Array, holder: str) -> pa.Array:
-    """Milliseconds since 1970, or of a span; as pandas: nanoseconds right in a struct are left as they are."""
+    """Return milliseconds since 1970, or of a duration; like pandas, nanoseconds directly in a struct stay unchanged."""
     kind = array.type
     if types.is_date(kind):
         array = array.cast(pa.timestamp("ms"))
@@ -239,7 +239,7 @@ def _milliseconds(array: pa.Array, holder: str) -> pa.Array:
     if ticks <= 1000:
         return pa.array(counts * (1000 // ticks), mask=is_null)
     found = counts // (ticks // 1000)
-    if holder == "struct" or (holder and unit == "us" and types.is_timestamp(kind)):  # towards 1970
+    if holder == "struct" or (holder and unit == "us" and types.is_timestamp(kind)):  # rounded towards 1970
         found += (counts < 0) & (counts % (ticks // 1000) != 0)
     return pa.array(found, mask=is_null)
 
@@ -259,11 +259,11 @@ def _is_any(kind: pa.DataType, tests: tuple[Callable[[pa.DataType], bool], ...])
     return any(test(kind) for test in tests)
 
 
-_PLAIN_ROWS = 10_000  # of a batch, where its size does not show in the text
-_PLAIN_BYTES = 4 << 20  # of it in Arrow's layout; its text and the parts of that take about ten times as much
+_PLAIN_ROWS = 10_000  # rows of a batch, if its size does not affect the text
+_PLAIN_BYTES = 4 << 20  # bytes of a batch in Arrow's layout; its text and parts take about ten times as much
 Packer = Callable[[IO[bytes]], Any]
 _PACKERS: dict[str, Packer] = {
-    "gzip": lambda out: gzip.GzipFile("", "wb", fileobj=out, mtime=0),  # the same rows, the same bytes
+    "gzip": lambda out: gzip.GzipFile("", "wb", fileobj=out, mtime=0),  # equal rows give equal bytes
     "bz2": lambda out: bz2.BZ2File(out, "wb"),
     "xz": lambda out: lzma.LZMAFile(out, "wb"),  # noqa: SIM115 - its caller closes it
 }
@@ -300,7 +300,7 @@ def csv_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
 
     Args:
         dataset: rows with the selected columns.
-        options: as of `pandas.DataFrame.to_csv`, without `mode` and `compression`.
+        options: those of `pandas.DataFrame.to_csv`, without `mode` and `compression`.
 
     Raises:
         MissingDependencyError: the options or columns need pandas, which is not installed.
@@ -321,7 +321,7 @@ def json_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
 
     Args:
         dataset: rows with the selected columns.
-        options: as of `pandas.DataFrame.to_json`, without `mode` and `compression`.
+        options: those of `pandas.DataFrame.to_json`, without `mode` and `compression`.
 
     Raises:
         MissingDependencyError: the options need pandas, which is not installed.
@@ -351,7 +351,7 @@ def write_csv(
     storage_options: dict[str, Any] | None,
     options: dict[str, Any],
 ) -> int:
-    """Write the rows as csv: the number of bytes; see `Dataset.to_csv`."""
+    """Write the rows as CSV; return the number of bytes; see `Dataset.to_csv`."""
     check_mode(options.pop("mode", "w"))
     packer = packer_of(target, options.pop("compression", None))
     form = csv_form(dataset, options)
@@ -367,7 +367,7 @@ def write_json(
     storage_options: dict[str, Any] | None,
     options: dict[str, Any],
 ) -> int:
-    """Write the rows as JSON: the number of bytes; see `Dataset.to_json`."""
+    """Write the rows as JSON; return the number of bytes; see `Dataset.to_json`."""
     check_mode(options.pop("mode", "w"))
     packer = packer_of(target, options.pop("compression", None if hasattr(target, "write") else "infer"))
     lines = options.get("lines", options.get("orient", "records") == "records")
@@ -375,7 +375,7 @@ def write_json(
     batches = spans(dataset, batch_size, max(1, dataset.num_rows) if form.is_whole else form.batch_rows)
     if not lines and batch_size is not None and len(batches) > 1:
         raise ConfigurationError(
-            f"lines=False makes one text of all rows, and batch_size={batch_size} is below them. Leave batch_size out."
+            f"lines=False writes all rows as one text, but batch_size={batch_size} is smaller. Omit batch_size."
         )
     with _place(target, storage_options, packer) as out:
         return _write(dataset, out, form, batches or ([(0, 0)] if form.is_whole else []), num_proc, "JSON")
@@ -384,7 +384,7 @@ def write_json(
 def _write(
     dataset: Rows, out: IO[bytes], form: TextForm, batches: list[tuple[int, int]], num_proc: int | None, what: str
 ) -> int:
-    """Write the batches in their order; several processes work ahead by as many as there are of them."""
+    """Write the batches in order; with several processes, as many batches are prepared ahead."""
     written = out.write(form.head)
     with progress(f"Writing {what}", total=dataset.num_rows) as bar:
         texts = zip(batches, _texts(dataset, form.rows, batches, num_proc), strict=True)
@@ -404,28 +404,28 @@ def _texts(dataset: Rows, encode: Encode, batches: list[tuple[int, int]], num_pr
 
 
 def check_mode(mode: Any) -> None:
-    """Refuse a mode that leaves a part of a file as it is.
+    """Refuse a mode that keeps a part of a file.
 
     Raises:
-        ConfigurationError: it is not "w".
+        ConfigurationError: the mode is not "w".
     """
     if mode != "w":
-        advice = "To add rows to a file, open it with 'ab' and give that"
-        raise ConfigurationError(f"mode={mode!r} is not known: a path is written as a whole. {advice}.")
+        advice = "To append rows to a file, pass the file opened with 'ab'"
+        raise ConfigurationError(f"mode={mode!r} is not supported: a path is always overwritten. {advice}.")
 
 
 def _refused(error: Exception, method: str) -> ConfigurationError:
-    """The error of options that pandas does not take."""
+    """Return the error for options that pandas does not accept."""
     kind = ArgumentTypeError if isinstance(error, TypeError) else ConfigurationError
     said = str(error.args[0] if error.args else error).replace("NDFrame.", "").replace("DataFrame.", "").rstrip(".")
-    return kind(f"pandas cannot write this: {said}. Give options of pandas.DataFrame.{method}.")
+    return kind(f"pandas cannot write this: {said}. Pass options of pandas.DataFrame.{method}.")
 
 
 def packer_of(target: Any, compression: Any) -> Packer | None:
     """Return the compressor of the text of a file; None for no compression.
 
     Args:
-        target: a path, whose extension may decide, or a file.
+        target: a path, whose extension may be used, or a file.
         compression: "gzip", "bz2", "xz", "infer" or None.
 
     Raises:
@@ -434,13 +434,13 @@ def packer_of(target: Any, compression: Any) -> Packer | None:
     if compression is None:
         return None
     if hasattr(target, "write"):
-        raise ConfigurationError(f"compression={compression!r} is for paths, and a file was given. Compress the file itself.")
+        raise ConfigurationError(f"compression={compression!r} is only for paths. Compress the file itself.")
     if compression == "infer":
         compression = next((name for ending, name in _ENDINGS.items() if str(target).endswith(ending)), None)
         return None if compression is None else _PACKERS[compression]
     if not isinstance(compression, str) or compression not in _PACKERS:
         known = ", ".join(map(repr, ("infer", *_PACKERS)))
-        raise ConfigurationError(f"compression={compression!r} is not known. Give None or one of {known}.")
+        raise ConfigurationError(f"compression={compression!r} is not supported. Pass None or one of {known}.")
     return _PACKERS[compression]
 
 
@@ -506,7 +506,7 @@ def _csv_floats(values: list[float | None], feature: FeatureType) -> list[Any]:
     kind = feature_to_arrow(feature)
     if pa.types.is_float64(kind):
         return [None if value != value else value for value in values]
-    texts = np.array(values, dtype=kind.to_pandas_dtype()).astype(str).tolist()  # the shortest text in its own type
+    texts = np.array(values, dtype=kind.to_pandas_dtype()).astype(str).tolist()  # the shortest text of its own type
     return [None if text == "nan" else text for text in texts]
 
 
@@ -515,7 +515,7 @@ def _is_list(feature: FeatureType) -> bool:
 
 
 def _csv_lists(rows: list[list[Any] | None], kind: pa.DataType) -> list[str | None]:
-    """Lists as numpy shows them, which is how pandas writes them: of long ones the ends; one null makes all of them objects."""
+    """Format lists like numpy, as pandas does: long ones are abbreviated; one null makes all values objects."""
     members = kind.value_type
     has_nulls = any(None in row for row in rows if row) or (pa.types.is_fixed_size_list(kind) and None in rows)
     is_object = _is_text(members) or (has_nulls and not pa.types.is_floating(members))
@@ -554,7 +554,7 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Rows, batch: tuple[int,
         for name in decoded:
             frame[name] = object_column(columns[name])
     try:
-        with warnings.catch_warnings():  # pandas is about to write moments as ISO texts; `date_format="iso"` does so now
+        with warnings.catch_warnings():  # pandas will write timestamps as ISO texts; `date_format="iso"` does so now
             warnings.filterwarnings("ignore", message=".*datetime/timedelta")
             text: str = frame.to_json(None, **options)
     except (UnicodeDecodeError, OverflowError) as error:
@@ -565,10 +565,10 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Rows, batch: tuple[int,
 
 
 def _frame_for_json(table: pa.Table, options: Mapping[str, Any]) -> Any:
-    """The frame of a table, with times that every release of pandas writes as JSON rightly.
+    """Return the frame of a table, with times that every release of pandas writes correctly as JSON.
 
-    Before 3.0 it writes those that are not in nanoseconds off by 1,000 or more. What nanoseconds cannot hold comes as the
-    numbers that stand in the text.
+    Before 3.0 pandas writes times in other units than nanoseconds off by a factor of 1,000 or more. Times beyond the range
+    of nanoseconds become the numbers for the text.
     """
     is_iso = options.get("date_format", "iso" if options["orient"] == "table" else "epoch") == "iso"
     unit = options.get("date_unit") or "ms"
@@ -588,7 +588,7 @@ def _frame_for_json(table: pa.Table, options: Mapping[str, Any]) -> Any:
 
 
 def _iso_duration(value: timedelta | None) -> str | None:
-    """The text of a duration.
+    """Return the text of a duration.
 
     >>> _iso_duration(timedelta(days=200_000, seconds=3, milliseconds=20))
     'P200000DT0H0M3.02S'
@@ -601,7 +601,7 @@ def _iso_duration(value: timedelta | None) -> str | None:
 
 
 def _in_unit(kind: pa.DataType, unit: str | None) -> pa.DataType:
-    """The type with moments and durations in a unit, or as integers, in lists too; those in structs come as objects.
+    """Return the type with timestamps and durations in a unit, or as integers, also in lists; in structs they are objects.
 
     >>> _in_unit(pa.list_(pa.timestamp("s", tz="UTC")), "ns")
     ListType(list<item: timestamp[ns, tz=UTC]>)
@@ -619,11 +619,11 @@ def _in_unit(kind: pa.DataType, unit: str | None) -> pa.DataType:
 
 
 def _unwritable(dataset: Rows, frame: Any, options: Mapping[str, Any], error: Exception) -> CastError:
-    """The error of the column that JSON cannot hold."""
+    """Return the error for a column that JSON cannot store."""
     for name in dataset.column_names:
         try:
             frame[[name]].to_json(None, **options)
         except (UnicodeDecodeError, OverflowError):
-            advice = "Cast it to a type that JSON can hold, leave it out, or use to_parquet"
-            return CastError(f"Column {name!r} holds what pandas cannot write as JSON ({error}). {advice}.")
+            advice = "Cast it to a type that JSON supports, remove it, or use to_parquet"
+            return CastError(f"Column {name!r} has values that pandas cannot write as JSON ({error}). {advice}.")
     return CastError(f"pandas cannot write these rows as JSON ({error}). Use to_parquet.")

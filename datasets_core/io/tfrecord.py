@@ -1,4 +1,4 @@
-"""Rows as TFRecord files of `tf.train.Example` or `SequenceExample`: frames, shards, resumable sink."""
+"""Rows as TFRecord files of `tf.train.Example` or `SequenceExample`: frames, shards, and a resumable writer."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.rows.indices import at_least_one, checked_batch_size
 from datasets_core.store.rows.rows import Rows
 
-# `FramedRows`: rows as frames of TFRecord files, some megabytes at a time.
+# `FramedRows`: rows as frames of TFRecord files, in batches of some megabytes.
 
 
 logger = logging.getLogger(__name__)
 
-_ROWS, _BYTES = 8192, 8 << 20  # that are encoded at once; their messages take about as much again, twice
+_ROWS, _BYTES = 8192, 8 << 20  # bytes of rows encoded at a time; messages and frames take about as much again
 _MEDIA_ROWS = 100
 
 
 class FramedRows:
-    """Makes frames from rows.
+    """Encodes rows as frames.
 
     Args:
         features: types of the columns.
-        paths: the paths in values that may be opened: the bytes of files are stored in the frames.
-        batch_rows: rows encoded at once; None: some megabytes of rows.
+        paths: the paths in values that are allowed to be opened: the content of files is stored in the frames.
+        batch_rows: number of rows encoded at a time; None: some megabytes of rows.
 
     Attributes:
         is_sequence: True if the frames hold `SequenceExample`s, False for `Example`s.
 
     Raises:
-        CastError: a column type without a form in TFRecord files.
-        ConfigurationError: two columns with the same feature name.
+        CastError: a column has a type that TFRecord files cannot store.
+        ConfigurationError: two columns have the same feature name.
     """
 
     def __init__(self, features: Features, paths: MediaPaths, batch_rows: int | None = None) -> None:
@@ -63,7 +63,7 @@ class FramedRows:
 
     @property
     def rounded(self) -> list[str]:
-        """The columns with values that float32 does not hold."""
+        """The columns with values that float32 cannot represent."""
         return list(self._encoder.rounded)
 
     def frames(self, batch: pa.RecordBatch, first: int = 0) -> Iterator[tuple[pa.Buffer, int]]:
@@ -74,8 +74,8 @@ class FramedRows:
             first: number of the first row, for messages.
 
         Raises:
-            CellCastError: a value cannot be stored; names row and column.
-            MediaError: a file cannot be read; names row and column.
+            CellCastError: a value cannot be stored; the error names row and column.
+            MediaError: a file cannot be read; the error names row and column.
         """
         step = 1
         while batch.num_rows:
@@ -99,30 +99,30 @@ class FramedRows:
 
 
 def tell_rounded(columns: Iterable[str]) -> None:
-    """Say, once, which columns were rounded."""
+    """Log once which columns were rounded."""
     for name in dict.fromkeys(columns):
-        logger.warning("Column %r: TFRecord files hold float32, and values were rounded. Cast it to 'float32' to say so.", name)
+        logger.warning("Column %r: TFRecord files store float32, and values were rounded. Cast it to 'float32'.", name)
 
 
-# `RecordSink`: a TFRecord file of the rows of a stream that can be resumed after a crash.
+# `RecordSink`: writes the rows of a stream to a TFRecord file that can be resumed after a crash.
 
 
-_PACKED_BYTES = 32 << 20  # of frames, after which a compressed file can be resumed
-_WAITING_ROWS, _WAITING_BYTES = 8192, 8 << 20  # that are encoded together: of fewer each takes longer
+_PACKED_BYTES = 32 << 20  # bytes of frames after which a compressed file can be resumed
+_WAITING_ROWS, _WAITING_BYTES = 8192, 8 << 20  # number of rows encoded together: fewer rows are slower
 
 
 class RecordSink:
-    """Rows as frames of a TFRecord file; see `Sink`.
+    """Writes rows as frames of a TFRecord file; see `Sink`.
 
-    Errors of rows give the distance of the row from the first row of the batch that is added, or from the end of all rows when
-    the file is settled or ended; negative for rows before it.
+    Row errors have the offset of the row from the first row of the added batch, or from the end of all rows when
+    the file is settled or ended; it is negative for earlier rows.
 
     Args:
         out: a file; also open for reading if it is resumed.
-        framer: makes frames from rows.
+        framer: encodes rows as frames.
         compression: "GZIP", "ZLIB", or "" for none.
-        point: result of `settle`, to resume there.
-        by_batch: True to write rows at the end of each batch, so that `num_bytes` is the same there in each run.
+        point: result of `settle` to resume from.
+        by_batch: True to write rows at the end of each batch, so that `num_bytes` at that point is the same in each run.
     """
 
     def __init__(
@@ -144,12 +144,12 @@ class RecordSink:
 
     @property
     def num_bytes(self) -> int:
-        """See `Sink.num_bytes`: of frames, before they are compressed; about, while rows wait."""
+        """See `Sink.num_bytes`: size of the uncompressed frames; approximate while rows are buffered."""
         return self._file.num_bytes + (0 if self._by_batch else self._bits // 8)
 
     @property
     def is_settled(self) -> bool:
-        """See `Sink.is_settled`; what is compressed must be settled at the same places always."""
+        """See `Sink.is_settled`; compressed files must be settled at the same positions in each run."""
         return not self._is_packed or (self._ends_batch and self._file.num_bytes - self._settled >= _PACKED_BYTES)
 
     def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
@@ -182,13 +182,13 @@ class RecordSink:
         return self._out.settled()
 
     def close(self) -> None:
-        """See `Sink.close`: there is nothing to be closed."""
+        """See `Sink.close`: nothing has to be closed."""
 
 
 # Target TFRecord files: their names, and their appearance when all of them are complete.
 
 
-_NAME = "data.tfrecord"  # of a file in a folder
+_NAME = "data.tfrecord"  # default name of a file in a folder
 _ENDINGS = {".gz": "GZIP"}
 _NUMBERED = re.compile(r"-\d{5,}-of-\d{5,}")
 
@@ -202,13 +202,13 @@ def compression_for(target: Any, compression: str | None) -> str:
 
     Raises:
         ConfigurationError: unknown compression.
-        ArgumentTypeError: the file is open for text.
+        ArgumentTypeError: the file is opened in text mode.
 
     >>> compression_for("a.tfrecord.gz", None), compression_for("a.tfrecord", "zlib"), compression_for("a.gz", "")
     ('GZIP', 'ZLIB', '')
     """
     if isinstance(target, io.TextIOBase):
-        raise ArgumentTypeError(f"{target!r} is open for text. Open it for bytes, with the mode 'wb'.")
+        raise ArgumentTypeError(f"{target!r} is opened in text mode. Open it with the mode 'wb'.")
     checked = checked_compression(compression)
     if checked is not None:
         return checked
@@ -218,19 +218,19 @@ def compression_for(target: Any, compression: str | None) -> str:
 
 
 def record_path(given: Any) -> str:
-    """Return the path or URL; for a folder, that of a file with the default name.
+    """Return the path or URL; for a folder, the path of a file with the default name in it.
 
     Raises:
         ArgumentTypeError: not a path.
-        ConfigurationError: an open file, with a number of shards.
+        ConfigurationError: an open file and a number of shards were given.
 
     >>> record_path("memory://out/")
     'memory://out/data.tfrecord'
     """
     if hasattr(given, "write"):
-        raise ConfigurationError("num_shards is for paths, and a file was given. Give the path of the files.")
+        raise ConfigurationError("num_shards requires a path, but a file was given. Pass the path of the files.")
     if not isinstance(given, (str, os.PathLike)) or not isinstance(path := os.fspath(given), str):
-        raise ArgumentTypeError(f"{given!r} is neither a path nor a file. Give a path, a URL, or a file open for bytes.")
+        raise ArgumentTypeError(f"{given!r} is not a path or file. Pass a path, a URL, or a file opened in binary mode.")
     local = None if files.is_url(path) else files.local_path(path)
     if path.endswith(("/", os.sep)) or (local is not None and os.path.isdir(local)):
         return files.join(local or path, _NAME)
@@ -256,7 +256,7 @@ def shard_paths(path: str, num_shards: Any) -> list[str]:
         num_shards: number of files; None: the path itself.
 
     Raises:
-        ConfigurationError: a number below 1.
+        ConfigurationError: the number is below 1.
 
     >>> shard_paths("a.tfrecord", 2)
     ['a.tfrecord-00000-of-00002', 'a.tfrecord-00001-of-00002']
@@ -268,10 +268,10 @@ def shard_paths(path: str, num_shards: Any) -> list[str]:
 
 
 def refuse_others(path: str, names: Sequence[str]) -> None:
-    """Refuse to write local shards among those of another number, which readers would mix.
+    """Refuse to write local shards next to shards with another total number, which readers would mix.
 
     Raises:
-        ConfigurationError: the first of them exists.
+        ConfigurationError: such a shard exists.
     """
     folder, base = os.path.split(os.path.abspath(path))
     if files.is_url(path) or not os.path.isdir(folder):
@@ -280,19 +280,19 @@ def refuse_others(path: str, names: Sequence[str]) -> None:
     for name in sorted(os.listdir(folder)):
         if name.startswith(base) and _NUMBERED.fullmatch(name, len(base)) and name not in own:
             raise ConfigurationError(
-                f"{os.path.join(folder, name)} stands there already, from a write of another number of shards. Remove its "
-                "files, or choose another name."
+                f"{os.path.join(folder, name)} exists already, with another total number of shards. Remove its "
+                "files, or choose another path."
             )
 
 
 class RecordPlaces:
-    """Target files, written one after the other.
+    """A context with target files that are written one after the other.
 
-    Local files appear together when the block ends well: until then they are in a hidden folder beside, removed with the
-    block; the next write removes one left by a killed process.  An object of a store exists when it is complete.
+    Local files appear together when the block ends without error: until then they are in a hidden folder next to the target,
+    which is removed at the end; the next write removes a leftover of a killed process.  Objects in stores appear when complete.
 
     Args:
-        paths: of the files.
+        paths: paths of the files.
         storage_options: for the file system of URLs.
     """
 
@@ -303,7 +303,7 @@ class RecordPlaces:
 
     def __enter__(self) -> RecordPlaces:
         if not files.is_url(self._paths[0]):
-            self._paths = list(map(os.path.realpath, self._paths))  # a link stays a link
+            self._paths = list(map(os.path.realpath, self._paths))  # a link remains a link
             folder, name = os.path.split(self._paths[0])
             with files.disk_errors(folder):
                 try:
@@ -315,7 +315,7 @@ class RecordPlaces:
 
     @contextmanager
     def opened(self, number: int) -> Iterator[IO[bytes]]:
-        """The file of a number, to be written from front to back."""
+        """Return the file with a number, for sequential writing."""
         if self._staged is None:
             with files.new_file(self._paths[number], self._options) as out:
                 yield out
@@ -331,7 +331,7 @@ class RecordPlaces:
                         os.replace(os.path.join(self._staged.path, str(number)), path)
 
 
-_JOB_ROWS, _JOB_BYTES, _JOB_MEDIA = 1 << 16, 16 << 20, 256  # of rows that a process is given at once
+_JOB_ROWS, _JOB_BYTES, _JOB_MEDIA = 1 << 16, 16 << 20, 256  # number of rows sent to a process at a time
 
 Frames = Iterator[tuple[pa.Buffer | bytes, int]]
 
@@ -345,11 +345,11 @@ def write_tfrecord(
     num_proc: int | None,
     storage_options: dict[str, Any] | None,
 ) -> int:
-    """Write the rows: the bytes of the records with their frames; see `Dataset.to_tfrecord`."""
+    """Write the rows; return the size of the framed records; see `Dataset.to_tfrecord`."""
     kind = compression_for(target, compression)
     rows = PushedRows.of(dataset, str(dataset.split or "train"), embeds=False)
     framer = FramedRows(rows.features, rows.paths, None if batch_size is None else checked_batch_size(batch_size))
-    get_engine(num_proc=num_proc)  # refuses a number that means nothing
+    get_engine(num_proc=num_proc)  # raises for an invalid number
     write = _Write(rows, framer, kind, _job_rows(dataset) if num_proc is not None and num_proc > 1 else None, num_proc)
     with progress("Writing TFRecord", total=dataset.num_rows) as bar:
         if num_shards is None and (out := written_through(target)) is not None:
@@ -367,14 +367,14 @@ def write_tfrecord(
 
 
 class _Write:
-    """The rows on their way into files.
+    """Writes rows into files.
 
     Args:
-        rows: all of them.
-        framer: makes frames of them.
-        compression: of the files.
-        job_rows: rows that another process is given at once; None: this one makes all frames.
-        num_proc: how many processes make frames.
+        rows: all rows.
+        framer: encodes rows as frames.
+        compression: compression of the files.
+        job_rows: number of rows sent to another process at a time; None: this process makes all frames.
+        num_proc: number of processes that make frames.
     """
 
     def __init__(
@@ -385,12 +385,12 @@ class _Write:
         self.rounded: list[str] = []
 
     def whole(self, out: IO[bytes], bar: Progress) -> int:
-        """Write all rows into one file: the bytes before they are compressed."""
+        """Write all rows into one file; return the number of uncompressed bytes."""
         with closing(self._frames([(0, self._rows.num_rows)])) as parts:
             return self._write(out, ((bytes(data), num_rows) for data, num_rows in next(parts)), bar)
 
     def shards(self, places: RecordPlaces, count: int, bar: Progress) -> int:
-        """Write the rows into so many files, in runs that differ by one row at most."""
+        """Write the rows into several files, in ranges that differ by one row at most."""
         least, more = divmod(self._rows.num_rows, count)
         borders = [least * number + min(number, more) for number in range(count + 1)]
         written = 0
@@ -409,7 +409,7 @@ class _Write:
         return file.num_bytes
 
     def _frames(self, spans: Sequence[tuple[int, int]]) -> Generator[Frames]:
-        """The frames of each run of rows."""
+        """Yield the frames of each range of rows."""
         if self._job_rows is None:
             for span in spans:
                 yield _made(self._framer, self._rows.part(*span))
@@ -444,10 +444,10 @@ def _all_made(framer: FramedRows, rows: PushedRows) -> _Made:
 
 
 class _Jobs(Sequence[PushedRows]):
-    """Runs of rows in parts for processes, each made on use.
+    """Ranges of rows in parts for processes, created on demand.
 
     Attributes:
-        counts: number of parts of each run.
+        counts: number of parts of each range.
     """
 
     def __init__(self, rows: PushedRows, spans: Sequence[tuple[int, int]], size: int) -> None:

@@ -70,7 +70,7 @@ class LeafValues:
     values: pa.Array
 
     def row(self, value: int) -> int:
-        """The row of a value."""
+        """Return the row of a value."""
         return _outer(value, self.counts)
 
 
@@ -81,7 +81,7 @@ def _outer(position: int, counts: Sequence[Ints]) -> int:
 
 
 def leaf_values(column: pa.Array, leaf: Leaf) -> LeafValues:
-    """The values of a leaf.
+    """Return the values of a leaf.
 
     Args:
         column: of the rows.
@@ -106,7 +106,7 @@ def leaf_values(column: pa.Array, leaf: Leaf) -> LeafValues:
         if step != ANY:
             wrong = lengths != step if is_there is None else is_there & (lengths != step)
             if wrong.any():
-                reason = f"a list or array of {lengths[wrong][0]} elements stands where its feature says {step}"
+                reason = f"a list or array of {lengths[wrong][0]} elements has another size than its feature, {step}"
                 raise Misfit(_outer(int(np.argmax(wrong)), counts), reason)
         counts.append(lengths)
         array = child
@@ -125,16 +125,16 @@ def _field(array: pa.Array, name: str, counts: Sequence[Ints], *, is_media: bool
         missing = pc.and_(fields[MEDIA_BYTES].is_null(), fields["path"].is_valid())
         if pc.any(missing).as_py():
             place = pc.index(missing, True).as_py()
-            raise Misfit(_outer(place, counts), f"the bytes of {fields['path'][place].as_py()!r} are not in the rows")
+            raise Misfit(_outer(place, counts), f"the content of {fields['path'][place].as_py()!r} is not in the rows")
     return fields[name]
 
 
 def _null(is_there: Mask, counts: Sequence[Ints]) -> Misfit:
-    return Misfit(_outer(int(np.argmin(is_there)), counts), "a list or array holds None, which TFRecord files have no form of")
+    return Misfit(_outer(int(np.argmin(is_there)), counts), "a list or array contains None, which TFRecord files cannot store")
 
 
 def wire_ints(values: pa.Array) -> Pieces:
-    """Whole numbers, booleans, moments and the like, as varints.
+    """Whole numbers, booleans, timestamps and the like, as varints.
 
     Raises:
         Misfit: a number is beyond int64.
@@ -145,7 +145,7 @@ def wire_ints(values: pa.Array) -> Pieces:
     numbers = raw_values(values.buffers()[1], kind, values)
     if kind == "uint64" and len(numbers) and numbers.max() > _MOST_INT:
         place = int(np.argmax(numbers > _MOST_INT))
-        raise Misfit(place, f"{numbers[place]} is beyond int64, which is what TFRecord files hold")
+        raise Misfit(place, f"{numbers[place]} is beyond int64, the type of TFRecord files")
     data, widths = varints(numbers.astype(np.int64, copy=False))
     return Pieces(pa.py_buffer(data), offsets_of(widths))
 
@@ -167,7 +167,7 @@ def wire_floats(values: pa.Array) -> tuple[Pieces, int | None]:
             beyond = differs & np.isinf(floats)
             if beyond.any():
                 place = int(np.argmax(beyond))
-                raise Misfit(place, f"{float(numbers[place])!r} is beyond float32, which is what TFRecord files hold")
+                raise Misfit(place, f"{float(numbers[place])!r} is beyond float32, the type of TFRecord files")
             rounded = int(np.argmax(differs))
     return Pieces(pa.py_buffer(np.ascontiguousarray(floats)), np.arange(0, 4 * len(floats) + 1, 4, dtype=np.int64)), rounded
 
@@ -206,7 +206,7 @@ _LEAST_INT = -(1 << 63)
 
 
 def encode_example(features: Mapping[str, Any]) -> bytes:
-    """The bytes of a `tf.train.Example`: the same ones for the same values, with the keys in their order.
+    """Return the bytes of a `tf.train.Example`: the same ones for the same values, with the keys in their order.
 
     Whole numbers and booleans become an `int64_list`, other numbers a `float_list` (as float32), bytes and text (as UTF-8) a
     `bytes_list`.  A single value is a list of one; numpy arrays, and what numpy takes for one, are flattened in C order.  A
@@ -230,7 +230,7 @@ def encode_example(features: Mapping[str, Any]) -> bytes:
 def encode_sequence_example(
     context: Mapping[str, Any] | None = None, feature_lists: Mapping[str, Iterable[Any] | None] | None = None
 ) -> bytes:
-    """The bytes of a `tf.train.SequenceExample`.
+    """Return the bytes of a `tf.train.SequenceExample`.
 
     Args:
         context: as `encode_example` takes it; None leaves it out.
@@ -255,19 +255,19 @@ def encode_sequence_example(
 
 
 def delimited(tag: bytes, data: bytes) -> bytes:
-    """A field of a message: its tag, how many bytes follow, and these."""
+    """Return a field of a message: its tag, how many bytes follow, and these."""
     return tag + varint(len(data)) + data
 
 
 def _whole(data: bytes, name: str) -> bytes:
     if len(data) > MOST_BYTES:
-        raise ExampleError(name, f"takes {len(data):,} bytes, and readers take less than 2 GiB", advice="Make several of it")
+        raise ExampleError(name, f"takes {len(data):,} bytes, but readers are limited to 2 GiB", advice="Split it")
     return data
 
 
 def _items(given: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
     if not isinstance(given, Mapping):
-        raise ExampleError(name, f"{type(given).__name__} is not a dict of features", advice="Give names and their values")
+        raise ExampleError(name, f"{type(given).__name__} is not a dict of features", advice="Pass names and their values")
     return given.items()
 
 
@@ -286,7 +286,7 @@ def _key(key: Any, name: str) -> bytes:
     try:
         return delimited(FIRST, key.encode())
     except UnicodeEncodeError:
-        raise ExampleError(name, f"has the key {key!r}, which UTF-8 has no form of", advice="Rename it") from None
+        raise ExampleError(name, f"has the key {key!r}, which UTF-8 cannot encode", advice="Rename it") from None
 
 
 def _steps(key: str, steps: Any) -> bytes:
@@ -338,11 +338,11 @@ def feature_of(key: str, value: Any, name: str = "Example") -> Feature:
         return _of_values(key, list(value), name)
     if hasattr(value, "__array__"):
         return _of_array(key, np.asarray(value).reshape(-1), name)
-    raise _refused(key, f"is {_shown(value)}", name, "Give numbers, text or bytes, a list of them, or an array")
+    raise _refused(key, f"is {_shown(value)}", name, "Pass numbers, strings or bytes, a list of them, or an array")
 
 
 def _checked(key: str, feature: Feature, name: str) -> Feature:
-    """A feature that a user made."""
+    """Return a feature that a user made."""
     found = _of_values(key, list(feature.values), name)
     if found.kind is None or found.kind == feature.kind:
         return Feature(feature.kind, found.values)
@@ -360,7 +360,7 @@ def _of_array(key: str, values: npt.NDArray[Any], name: str) -> Feature:
     if kind in "SUO":
         found = _of_values(key, values.tolist(), name)
         return found if kind == "O" else Feature("bytes", found.values)
-    raise _refused(key, f"holds {values.dtype}", name, "Give numbers, text or bytes")
+    raise _refused(key, f"holds {values.dtype}", name, "Pass numbers, strings or bytes")
 
 
 def _of_values(key: str, values: list[Any], name: str) -> Feature:
@@ -372,7 +372,7 @@ def _of_values(key: str, values: list[Any], name: str) -> Feature:
     if kinds == {"int64"}:
         return Feature("int64", list(map(int, values)))
     if "bytes" in kinds:
-        raise _refused(key, "mixes numbers with text or bytes", name, "Give values of one kind")
+        raise _refused(key, "mixes numbers with text or bytes", name, "Pass values of one kind")
     return Feature("float", _as_floats(key, values, name))
 
 
@@ -380,7 +380,7 @@ def _as_floats(key: str, values: list[Any], name: str) -> list[float]:
     try:
         return list(map(float, values))
     except OverflowError:
-        raise _refused(key, "holds a number beyond what float32 holds", name, "Scale it, or give it as text") from None
+        raise _refused(key, "has a number beyond float32", name, "Scale it, or pass it as text") from None
 
 
 def _kind_of(key: str, given: type, name: str) -> Kind:
@@ -391,17 +391,17 @@ def _kind_of(key: str, given: type, name: str) -> Kind:
     if issubclass(given, (float, np.floating)):
         return "float"
     if issubclass(given, (list, tuple, np.ndarray)):
-        advice = "Flatten it, give it as one numpy array, or use encode_sequence_example for lists of lists"
+        advice = "Flatten it, pass one numpy array, or use encode_sequence_example for lists of lists"
         raise _refused(key, "holds lists in a list", name, advice)
     what = "None" if given is type(None) else f"a value of type {given.__name__}"
-    raise _refused(key, f"holds {what}", name, "Give numbers, text or bytes")
+    raise _refused(key, f"holds {what}", name, "Pass numbers, strings or bytes")
 
 
 def _bytes_of(key: str, value: Any, name: str) -> bytes:
     try:
         return value.encode() if isinstance(value, str) else bytes(value)
     except UnicodeEncodeError:
-        raise _refused(key, f"holds {_shown(value)}, which UTF-8 has no form of", name, "Give bytes") from None
+        raise _refused(key, f"has {_shown(value)}, which UTF-8 cannot encode", name, "Pass bytes") from None
 
 
 def _shown(value: Any) -> str:
@@ -437,13 +437,13 @@ def _floats(key: str, values: Any, name: str) -> bytes:
         return struct.pack(f"<{len(values)}f", *values)
     except OverflowError:
         value = next(value for value in values if _MOST_FLOAT < abs(value) < float("inf"))
-    raise _refused(key, f"holds {value!r}, which is beyond what float32 holds", name, "Scale it, or give it as text")
+    raise _refused(key, f"has {value!r}, which is beyond float32", name, "Scale it, or pass it as text")
 
 
 def _ints(key: str, values: Any, name: str) -> bytes:
     if not _LEAST_INT <= min(values) <= max(values) <= _MOST_INT:
         value = next(value for value in values if not _LEAST_INT <= value <= _MOST_INT)
-        raise _refused(key, f"holds {value}, which is beyond what int64 holds", name, "Give it as text")
+        raise _refused(key, f"has {value}, which is beyond int64", name, "Pass it as text")
     if len(values) > _FEW:
         return varints(np.array(values, np.int64))[0].tobytes()
     return b"".join([varint(value & 0xFFFFFFFFFFFFFFFF) for value in values])
@@ -454,13 +454,13 @@ def _ints(key: str, values: Any, name: str) -> bytes:
 
 _MOST_HEADS = 1 << 14  # that are kept, of one column
 _MOST_SIZE = 1 << 16  # limit of the sizes that are distinguished by a table
-_ADVICE = "Mend the value, cast the column, or leave it out"
+_ADVICE = "Fix the value, cast the column, or leave it out"
 
 
 def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, FeatureType] | None = None) -> pa.Array:
     """Return each row as the bytes of a `tf.train.Example`, or of a `SequenceExample` if a column holds lists of lists.
 
-    Columns become features of their names, in their order: whole numbers, booleans and labels an `int64_list`; moments, days
+    Columns become features of their names, in their order: whole numbers, booleans and labels an `int64_list`; timestamps, days
     and durations likewise, as the numbers that Arrow stores; floats a `float_list`, rounded to float32; text and bytes a
     `bytes_list`, and so do images and the like, by the bytes of their files.  Lists and arrays are flattened, the fields of a
     dict become features named `column/field`; a null has no feature.  If lists hold lists of any size, these
@@ -481,7 +481,7 @@ def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, Fea
     {'box': Feature(kind='float', values=[])}
     """
     if not isinstance(batch, pa.RecordBatch | pa.Table):
-        raise ArgumentTypeError(f"A {type(batch).__name__} is not a batch of rows. Give a pyarrow RecordBatch or Table.")
+        raise ArgumentTypeError(f"A {type(batch).__name__} is not a batch of rows. Pass a pyarrow RecordBatch or Table.")
     if features is None:
         features = Features.from_arrow_schema(batch.schema)
     else:
@@ -543,8 +543,8 @@ class ExampleEncoder:
         sizes = context.sizes + lists.sizes
         if len(sizes) and (most := int(sizes.max())) > MOST_BYTES - 32:
             raise CastError(
-                f"Row {first + int(np.argmax(sizes))} makes a message of {most:,} bytes, and readers take less than 2 GiB. "
-                "Make several rows of it."
+                f"Row {first + int(np.argmax(sizes))} makes a message of {most:,} bytes, but readers are limited to 2 GiB. "
+                "Split it into several rows."
             )
         parts = [self._before_context.of(context.sizes).data, *context.parts]
         if self.is_sequence:
@@ -597,7 +597,7 @@ class _Head:
 
 
 def _told_apart(numbers: Ints) -> tuple[Ints, Ints]:
-    """The different ones of some numbers from 0 on, and the place of each among these."""
+    """Return the different ones of some numbers from 0 on, and the place of each among these."""
     if not len(numbers) or numbers.max() >= _MOST_SIZE:
         return np.unique(numbers, return_inverse=True)
     is_there = np.zeros(int(numbers.max()) + 1, bool)
@@ -622,7 +622,7 @@ class _Parts:
 
 
 def _joined(parts: Sequence[Any], count: int) -> pa.LargeBinaryArray:
-    """The parts of each row, one behind the other."""
+    """Return the parts of each row, one behind the other."""
     if all(isinstance(part, pa.Scalar) for part in parts):
         parts = [*parts, Pieces(pa.py_buffer(b""), np.zeros(count + 1, np.int64)).array()]
     return pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))

@@ -77,7 +77,7 @@ class ExampleReader:
     ) -> None:
         if message not in (None, *_MESSAGES):
             raise ConfigurationError(
-                f"message={message!r} is not a kind of record. Give one of {', '.join(map(repr, _MESSAGES))}."
+                f"message={message!r} is not a kind of record. Pass one of {', '.join(map(repr, _MESSAGES))}."
             )
         self.message = message
         self.columns = None if columns is None else list(columns)
@@ -126,7 +126,7 @@ def _batch(arrays: Mapping[str, pa.Array], count: int, schema: pa.Schema | None 
 
 
 def _chosen(features: Features, columns: Sequence[str] | None) -> Features:
-    """The features of the columns that are wanted, in their order."""
+    """Return the features of the columns that are requested, in their order."""
     if columns is None:
         return features
     for name in columns:
@@ -154,14 +154,12 @@ class _BySpecs:
         lists = as_specs(sequence_spec or {}, of="sequence_features")
         both = [name for name in specs if name in lists]
         if both:
-            raise ConfigurationError(
-                f"spec= and sequence_spec= both name {both[0]!r}, and a column has one of them. Leave one out."
-            )
+            raise ConfigurationError(f"spec= and sequence_spec= both have {both[0]!r}. Remove it from one of them.")
         made = {name: spec_feature(each) for name, each in specs.items()}
         made.update((name, spec_feature(each, steps=True)) for name, each in lists.items())
         if features is not None and features.keys() != made.keys():
             differ = sorted(features.keys() ^ made.keys())
-            raise ConfigurationError(f"features= and the specs differ in the columns {differ}. Name the same ones in both.")
+            raise ConfigurationError(f"features= and the specs differ in the columns {differ}. Use the same columns in both.")
         self._made = made
         self.features = _chosen(features if features is not None else Features(made), columns)
         self.casts = features is not None
@@ -207,9 +205,7 @@ class _ByFeatures:
         self.readers = {name: ColumnReader(name, feature) for name, feature in self.features.items()}
         deep = [name for name, reader in self.readers.items() if reader.needs_lists]
         if message == "example" and deep:
-            raise ConfigurationError(
-                f"Column {deep[0]!r} holds lists of lists, which an Example cannot tell apart. Leave message= out."
-            )
+            raise ConfigurationError(f"Column {deep[0]!r} has lists of lists, which an Example cannot store. Omit message=.")
         self.is_sequence = True if deep or message == "sequence_example" else None if message is None else False
         self.keys = _raw(key for reader in self.readers.values() for key in reader.keys)
 
@@ -277,7 +273,7 @@ class _ByRecords:
         return _batch(arrays, len(block))
 
 
-_MEND = "Mend the record, or give features= or spec= without it"
+_MEND = "Fix the record, or pass features= or spec= without it"
 
 
 # -- as they are -------------------------------------------------------------------------------------------------------
@@ -286,16 +282,14 @@ _MEND = "Mend the record, or give features= or spec= without it"
 class _Raw:
     def __init__(self, features: Features | None, has_specs: bool, columns: Sequence[str] | None) -> None:
         if has_specs:
-            raise ConfigurationError(
-                "message='bytes' reads records as they are, and specs read what is in them. Leave one out."
-            )
+            raise ConfigurationError("message='bytes' reads raw records, but specs parse them. Omit one of them.")
         if features is not None and len(features) != 1:
-            raise ConfigurationError(f"message='bytes' makes one column, and features= has {list(features)}. Name one.")
+            raise ConfigurationError(f"message='bytes' makes one column, but features= has {list(features)}. Pass one feature.")
         self.features = _chosen(features if features is not None else Features({RAW_COLUMN: Value("binary")}), columns)
         self.kinds: dict[str, Feature] = {}
         for name, feature in self.features.items():
             if not isinstance(feature, Feature) or isinstance(feature, (List, LargeList)):
-                raise ConfigurationError(f"A record as it is makes no {feature!r}. Give Value('binary') for column {name!r}.")
+                raise ConfigurationError(f"A raw record cannot be {feature!r}. Pass Value('binary') for column {name!r}.")
             self.kinds[name] = feature
 
     def read(self, block: RecordBlock, known: pa.Schema | None) -> pa.RecordBatch:

@@ -40,7 +40,7 @@ types = pa.types
 
 
 def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """The type that holds the values of two columns of records: one value widens to a list; kinds of values never mix.
+    """Return the type that holds the values of two columns of records: one value widens to a list; kinds of values never mix.
 
     >>> join_types(pa.int64(), pa.list_(pa.int64()))
     ListType(list<item: int64>)
@@ -60,7 +60,7 @@ def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def widened(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """A column as a type that `join_types` gave for its own and another: each value becomes a list of it.
+    """Return a column as a type that `join_types` gave for its own and another: each value becomes a list of it.
 
     >>> widened(pa.array([1, None]), pa.list_(pa.int64())).to_pylist()
     [[1], None]
@@ -124,7 +124,7 @@ def _one_kind(of_key: Any, name: str, where: Where) -> _Kinds:
         first, other = sorted(kinds, key=lambda kind: (firsts[kind], kind))[:2]
         before = "the same record" if firsts[first] == firsts[other] else f"record {(where.first or 0) + firsts[first]:,}"
         reason = f"has {other} values, and {first} values in {before}"
-        raise where.error(firsts[other], name, reason, "Mend the record, or read the others by spec= or columns= without it")
+        raise where.error(firsts[other], name, reason, "Fix the record, or read the others by spec= or columns= without it")
     kind = kinds[0] if kinds else None
     return _Kinds(kind, None if kind is None else of_key[kind], of_key.get(None))
 
@@ -163,7 +163,7 @@ def _mask(present: Mask) -> Mask | None:
 
 
 def _with_nulls(values: pa.Array, present: Mask) -> pa.Array:
-    """Values, with null where there is none."""
+    """Values, with null if there is none."""
     if present.all():
         return values
     return spread(values, present)
@@ -266,7 +266,7 @@ def _leaves(feature: FeatureType, key: str, path: str, steps: tuple[Step, ...]) 
 
 
 def _kind_of(stored: pa.DataType, path: str) -> Kind | None:
-    """The kind of the features of some values; None of values that are all null."""
+    """Return the kind of the features of some values; None of values that are all null."""
     if isinstance(stored, pa.BaseExtensionType):
         stored = stored.storage_type
     if types.is_null(stored):
@@ -277,22 +277,22 @@ def _kind_of(stored: pa.DataType, path: str) -> Kind | None:
         return "float"
     if is_text(stored) or is_binary(stored):
         return "bytes"
-    raise CastError(f"Column {path!r}: TFRecord files have no form of {stored}. Cast it to numbers or text, or leave it out.")
+    raise CastError(f"Column {path!r}: TFRecord files cannot store {stored}. Cast it to numbers or text, or remove it.")
 
 
 def _check(leaf: Leaf) -> None:
     first, *inner = leaf.sizes or (0,)
     if leaf.has_steps and (inner[0] != ANY or ANY in inner[1:]):
         raise CastError(
-            f"Column {leaf.path!r}: TFRecord files have no form of lists of any size within lists of lists. "
-            "Flatten it, or leave it out."
+            f"Column {leaf.path!r}: TFRecord files cannot store lists of any size within lists of lists. "
+            "Flatten it, or remove it."
         )
     if first == ANY and 0 in inner:
-        raise CastError(f"Column {leaf.path!r}: of arrays without elements nothing would say how many there are. Leave it out.")
+        raise CastError(f"Column {leaf.path!r}: the number of empty arrays cannot be stored. Remove it.")
     try:
         leaf.key.encode()
     except UnicodeEncodeError:
-        raise ConfigurationError(f"The name of column {leaf.path!r} has no form in UTF-8. Rename it.") from None
+        raise ConfigurationError(f"The name of column {leaf.path!r} cannot be encoded as UTF-8. Rename it.") from None
 
 
 Found: TypeAlias = "Mapping[str, WireColumn | SequenceColumn]"
@@ -353,7 +353,7 @@ class ColumnReader:
         self.needs_lists = any(leaf.has_steps for leaf in leaves.values())
 
     def read(self, columns: WireColumns, lists: SequenceColumns, where: Where) -> pa.Array:
-        """The rows of some records.
+        """Return the rows of some records.
 
         Args:
             columns: the features of the records by key and kind.
@@ -393,14 +393,14 @@ def _found(columns: WireColumns, lists: SequenceColumns, key: str, wanted: Wante
 
 
 def _kind(of_key: Any, steps_of_key: Any, key: str, wanted: Wanted, where: Where) -> str:
-    """The kind of the values of a key, which the column understands."""
+    """Return the kind of the values of a key, which the column understands."""
     kind: str | None = None
     for found, column in [*of_key.items(), *steps_of_key.items()]:
         if found is None or not column.present.any():
             continue
         if found not in wanted.kinds or kind not in (None, found):
             asked = " or ".join(wanted.kinds if kind is None or found not in wanted.kinds else (kind,))
-            raise where.error(int(column.present.argmax()), key, f"has {found} values, and {asked} values are asked for")
+            raise where.error(int(column.present.argmax()), key, f"has {found} values, but {asked} values are requested")
         kind = found
     return kind or wanted.kinds[0]
 
@@ -429,12 +429,12 @@ class LeafNode:
             return pa.nulls(count, self.arrow_type)
         column = found[self.key]
         if isinstance(column, SequenceColumn):
-            raise Misfit(int(column.present.argmax()), f"is a feature list, and {self.feature!r} is one value", self.key)
+            raise Misfit(int(column.present.argmax()), f"is a feature list, but {self.feature!r} is a single value", self.key)
         lengths = np.diff(column.offsets)
         wrong = lengths != column.present
         if wrong.any():
             index = int(wrong.argmax())
-            raise Misfit(index, f"has {counted(lengths[index])}, and {self.feature!r} is one value", self.key)
+            raise Misfit(index, f"has {counted(lengths[index])}, but {self.feature!r} is a single value", self.key)
         values = column.values if column.present.all() else spread(column.values, column.present)
         try:
             return typed_values(values, self.feature)
@@ -466,7 +466,7 @@ def typed_values(values: pa.Array, feature: Feature) -> pa.Array:
             else cast_array(texts, feature)
         )
     if types.is_temporal(target) and types.is_integer(values.type):
-        # moments and days are the numbers that Arrow stores
+        # timestamps and days are the numbers that Arrow stores
         width = pa.int32() if target.bit_width == 32 else pa.int64()
         return _cast(values, width).view(target)
     return cast_array(values, feature)
@@ -526,7 +526,7 @@ class ListNode:
         values = np.diff(column.offsets)
         if inner.size is None:
             if column.present.any():
-                reason = "holds lists of any size, and is not a feature list, which alone tells where each ends"
+                reason = "has lists of any size, which only a feature list can store"
                 raise Misfit(int(column.present.argmax()), reason, key)
             return values
         if inner.size == 0:
@@ -534,7 +534,7 @@ class ListNode:
         wrong = values % inner.size != 0
         if wrong.any():
             index = int(wrong.argmax())
-            raise Misfit(index, f"has {counted(values[index])}, which make no elements of {inner.size:,}", key)
+            raise Misfit(index, f"has {counted(values[index])}, which is not a multiple of {inner.size:,}", key)
         return values // inner.size
 
     def _check(self, lengths: Lengths, present: Mask, inner: Wanted, key: str) -> None:
@@ -544,7 +544,7 @@ class ListNode:
         if wrong.any():
             index = int(wrong.argmax())
             size = inner.size or 1
-            reason = f"has {counted(lengths[index] * size)}, and {self.length * size:,} are asked for"
+            reason = f"has {counted(lengths[index] * size)}, but {self.length * size:,} are requested"
             raise Misfit(index, reason, key)
 
 
@@ -573,7 +573,7 @@ def _elements(column: WireColumn | SequenceColumn, inner: Wanted, counts: Length
 
 
 class StructNode:
-    """A dict in each row; None where a record has none of its keys.
+    """A dict in each row; None if a record has none of its keys.
 
     Args:
         arrow_type: the type of the dicts.

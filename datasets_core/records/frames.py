@@ -59,7 +59,7 @@ def masked_crc32c(data: bytes) -> int:
 
 
 def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Crcs:
-    """The masked CRC-32C of each of some ranges of bytes.
+    """Return the masked CRC-32C of each of some ranges of bytes.
 
     Args:
         data: the bytes.
@@ -95,7 +95,7 @@ def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
 
 
 def _are_true(block: RecordBlock, claimed: Crcs) -> bool:
-    """True if all records have the masked CRCs that are claimed; False too where they are compared faster one by one."""
+    """Return True if all records have the masked CRCs that are claimed; False too where they are compared faster one by one."""
     if len(block) < _FEWEST_JOINED or block.num_bytes > _MOST_JOINED_BYTES * len(block):
         return False
     crcs = claimed - np.uint32(_MASK_DELTA)
@@ -180,7 +180,7 @@ def framed(block: RecordBlock) -> pa.Buffer:
 
 
 def record_array(block: RecordBlock) -> pa.Array:
-    """The records of a block as an Arrow array of binary values.
+    """Return the records of a block as an Arrow array of binary values.
 
     >>> record_array(RecordBlock.of([b"a", b"", b"bc"])).to_pylist()
     [b'a', b'', b'bc']
@@ -208,7 +208,7 @@ def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
     """
     if not isinstance(array, pa.BinaryArray | pa.LargeBinaryArray) or array.null_count:
         found = "nulls in it" if getattr(array, "null_count", 0) else str(getattr(array, "type", type(array).__name__))
-        raise ArgumentTypeError(f"Records are taken from an Arrow array of binary, and this has {found}. Cast it, or fill it.")
+        raise ArgumentTypeError(f"Records must be an Arrow array of binary without nulls, found {found}. Cast it.")
     array = array.cast(pa.large_binary())
     _, places, data = array.buffers()
     bounds = np.frombuffer(places, np.int64, len(array) + 1, 8 * array.offset) if len(array) else np.zeros(1, np.int64)
@@ -242,7 +242,7 @@ class Frames:
         starts, stops: where their payloads begin and end.
         end: where the first frame begins that is not one of them.
         needs: size of the frame there in bytes, as far as known.
-        damage: what is wrong with it; None where it may only lack bytes that come later.
+        damage: what is wrong with it; None if it may only lack bytes that come later.
     """
 
     starts: Ints
@@ -285,7 +285,7 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
 
 
 def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
-    """The bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
+    """Return the bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
 
     >>> first_frame(frame(b"one") + b"more"), first_frame(frame(b"one")[:12])
     ((19, None), (19, None))
@@ -305,7 +305,7 @@ def _head_at(data: bytes, at: int, verify: bool) -> tuple[int, Damage | None]:
 
 
 def _checked(data: bytes, starts: Ints, stops: Ints, heads_only: bool) -> tuple[Ints, Ints, Damage | None]:
-    """The frames before the first one that is damaged, and its damage."""
+    """Return the frames before the first one that is damaged, and its damage."""
     if len(starts) <= _FEW:
         return _checked_singly(data, starts, stops, heads_only)
     source = np.frombuffer(data, np.uint8)
@@ -349,11 +349,11 @@ def _data_damage(payload: bytes, crc: int) -> Damage | None:
 
 
 def _crc_damage(name: str, what: str, found: int, stored: int) -> Damage:
-    return Damage(name, f"{what} has the CRC {found:#010x}, and {stored:#010x} is on record")
+    return Damage(name, f"{what} has the CRC {found:#010x}, but {stored:#010x} is recorded")
 
 
 def frame_offsets(block: RecordBlock) -> Ints:
-    """The bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
+    """Return the bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
 
     >>> import io
     >>> [frame_offsets(block).tolist() for block in blocks_of(io.BytesIO(frame(b"one") * 2), name="a.tfrecord")]
@@ -468,7 +468,7 @@ def read_some(stream: Bytes, count: int, name: str) -> bytes:
         return found
     if isinstance(found, bytearray | memoryview):
         return bytes(found)
-    raise ArgumentTypeError(f"{name} gives {type(found).__name__} where bytes are read. Open it with mode 'rb'.")
+    raise ArgumentTypeError(f"{name} returned {type(found).__name__} instead of bytes. Open it with mode 'rb'.")
 
 
 def cut(rest: bytes, needs: int, there: int) -> Damage:
@@ -480,8 +480,8 @@ def cut(rest: bytes, needs: int, there: int) -> Damage:
         there: the number of bytes that the file has.
     """
     if len(rest) < HEAD_BYTES:
-        return Damage("cut in header", f"the file ends behind {len(rest)} bytes of the {HEAD_BYTES} of its head")
-    reason = f"its length says {needs - FRAME_BYTES:,} bytes of data, and with their CRC {there - HEAD_BYTES:,} bytes are there"
+        return Damage("cut in header", f"the file ends after {len(rest)} of {HEAD_BYTES} bytes of its header")
+    reason = f"its length is {needs - FRAME_BYTES:,} bytes, but with the CRC only {there - HEAD_BYTES:,} bytes follow"
     return Damage("cut in data", reason)
 
 
@@ -500,7 +500,7 @@ def damaged(
     """
     reason = damage.reason
     if record == offset == 0 and damage.name in ("length CRC", "cut in header") and (kind := _foreign(data)):
-        reason, advice = f"{reason}; it begins as {kind} does", "Give a TFRecord file"
+        reason, advice = f"{reason}; it begins like {kind}", "Pass a TFRecord file"
     return DamagedRecordError(name, damage.name, record=record, offset=offset, reason=reason, advice=advice)
 
 
@@ -508,7 +508,7 @@ def _foreign(data: bytes) -> str | None:
     if looks_like_html(data):
         return "a web page"
     if is_lfs_pointer(data):
-        return "the text that Git-LFS keeps in the place of a file"
+        return "a Git LFS pointer"
     kind = kind_of(data[:_SNIFFED_BYTES])
     if kind:
         return f"a file of the kind {kind}"
@@ -541,7 +541,7 @@ def checked_compression(compression: str | None) -> str | None:
     if known is None or known in ("", "GZIP", "ZLIB"):
         return known
     raise ConfigurationError(
-        f"compression={compression!r} is none of TFRecord files. Give 'GZIP', 'ZLIB', '' for none, or None: the file tells."
+        f"compression={compression!r} is not supported. Pass 'GZIP', 'ZLIB', '' for none, or None to detect it."
     )
 
 
@@ -565,7 +565,7 @@ def compression_of(head: bytes) -> str:
 
 
 def inflated(stream: Bytes, *, name: str, compression: str | None = None) -> Bytes:
-    """The plain bytes of a file, whatever of gzip, zlib and neither it is.
+    """Return the plain bytes of a file, whatever of gzip, zlib and neither it is.
 
     Args:
         stream: its bytes, from the first on; it is not closed.
@@ -676,7 +676,7 @@ class Inflated:
         kind = self._compression.lower()
         reason = f"the {kind} data are damaged ({error})"
         if not self._has_begun and not count:
-            reason = f"bytes that are not {kind} follow its end" if self._is_first_done else f"it does not begin as {kind} does"
+            reason = f"bytes that are not {kind} follow its end" if self._is_first_done else f"it does not begin like {kind}"
         self._failure = self._fault(f"damaged {kind}", reason)
         return b"".join(parts)
 
@@ -686,7 +686,7 @@ class Inflated:
             self._is_done = True
         elif not out:
             kind = self._compression.lower()
-            self._failure = self._fault(f"cut {kind}", f"the {kind} data stop before their end")
+            self._failure = self._fault(f"cut {kind}", f"the {kind} data is truncated")
         return out
 
     def _fault(self, damage: str, reason: str) -> DamagedRecordError:

@@ -72,7 +72,7 @@ class RecordFile(ABC):
 
     @abstractmethod
     def opened(self) -> Any:
-        """A context with the bytes from the beginning on, and how many there are; None where that is not known."""
+        """Return a context with the bytes from the beginning on, and how many there are; None if that is not known."""
 
     @abstractmethod
     def version(self) -> FileVersion:
@@ -80,7 +80,7 @@ class RecordFile(ABC):
 
     @abstractmethod
     def at(self, start: int, stop: int) -> bytes:
-        """The bytes from `start` to `stop`, as far as there are any."""
+        """Return the bytes from `start` to `stop`, as far as there are any."""
 
     def close(self) -> None:  # noqa: B027
         """Give back what is held open for `at`; by default nothing is."""
@@ -103,7 +103,7 @@ def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
         return RemoteRecords(place) if isinstance(place, RemoteFile) else LocalRecords(place)
     if callable(getattr(path, "read", None)):
         return GivenRecords(path)
-    raise ArgumentTypeError(f"A {type(path).__name__} is not a file of records. Give a path, a URL or an open file.")
+    raise ArgumentTypeError(f"A {type(path).__name__} is not a file of records. Pass a path, a URL or an open file.")
 
 
 class LocalRecords(RecordFile):
@@ -125,16 +125,16 @@ class LocalRecords(RecordFile):
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DataFilesNotFoundError(f"{self.name} does not exist. Check the path.") from error
         except IsADirectoryError as error:
-            raise FileFormatError(self.name, "is a folder", advice="Give one of its files") from error
+            raise FileFormatError(self.name, "is a folder", advice="Pass one of its files") from error
         except OSError as error:
-            raise DownloadError(self.name, error.strerror or str(error), advice="See that it can be read") from error
+            raise DownloadError(self.name, error.strerror or str(error), advice="Check its permissions") from error
 
     @contextmanager
     def _held(self) -> Iterator[tuple[_OneVersion, FileVersion]]:
         """The file, if it is of the version that was seen first, and that version."""
         with self._opened() as data:
             if data.version is None:
-                raise DownloadError(self.name, "does not support reading parts of it", advice="Give the path of a plain file")
+                raise DownloadError(self.name, "does not support reading parts of it", advice="Pass the path of a regular file")
             self._version = check_same(self.name, self._version, data.version)
             yield data, self._version
 
@@ -144,7 +144,7 @@ class LocalRecords(RecordFile):
             return version
 
     def ranges(self) -> LocalRanges:
-        """Any bytes of it, of the version that was seen first."""
+        """Return any bytes of it, of the version that was seen first."""
         found = LocalRanges(self.name)
         if self._version is not None:
             found.hold(self._version)
@@ -181,7 +181,7 @@ class _OneVersion(io.FileIO):
 
 
 class RemoteRecords(RecordFile):
-    """A file elsewhere."""
+    """A remote file."""
 
     def __init__(self, remote: RemoteFile) -> None:
         self.name = redact(str(remote))
@@ -220,7 +220,7 @@ def _at(ranges: RangeFile, start: int, stop: int) -> bytes:
 
 
 class GivenRecords(RecordFile):
-    """A file object of somebody else, from the place on where it stands; it is not closed."""
+    """A file object of a user else, from the place on where it stands; it is not closed."""
 
     def __init__(self, data: IO[bytes]) -> None:
         self.name = redact(str(getattr(data, "name", "the file")))
@@ -234,7 +234,7 @@ class GivenRecords(RecordFile):
 
     def _place(self) -> int:
         if self._start is None:
-            raise ConfigurationError(f"{self.name} can be read once, from its beginning. Give a path for more.")
+            raise ConfigurationError(f"{self.name} can only be read once, from its beginning. Pass a path instead.")
         return self._start
 
     @contextmanager
@@ -261,7 +261,7 @@ class GivenRecords(RecordFile):
         return found
 
 
-_AT_ADVICE = "Give the offset of a frame, as the index has it; or fetch or write the file again"
+_AT_ADVICE = "Pass the offset of a frame from the index, or download or write the file again"
 _FIRST_BYTES = 1 << 14  # of a record that is looked for by its place: most are whole in them
 
 
@@ -302,11 +302,11 @@ class TFRecordReader:
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         if block_bytes < 1:
-            raise ConfigurationError(f"block_bytes={block_bytes} reads nothing. Give 1 or more.")
+            raise ConfigurationError(f"block_bytes={block_bytes} is not valid. Pass 1 or more.")
         self._path, self._file = path, record_file(path)
         self._compression, self._verify, self._block_bytes = checked_compression(compression), verify, block_bytes
         if not isinstance(index, RecordIndex | str | os.PathLike | None):
-            raise ArgumentTypeError(f"index={index!r} is none. Give a RecordIndex, or the path of one.")
+            raise ArgumentTypeError(f"index={index!r} is not an index. Pass a RecordIndex, or the path of one.")
         self._given_index = index
         self._index: RecordIndex | None = None
         self._is_closed = False
@@ -322,7 +322,7 @@ class TFRecordReader:
         return chain.from_iterable(self.blocks())
 
     def iterate_with_offsets(self) -> Iterator[tuple[int, bytes]]:
-        """The byte at which the frame of each record begins (of the file, once it is decompressed), and the record."""
+        """Yield the byte at which the frame of each record begins (of the file, once it is decompressed), and the record."""
         for block in self.blocks():
             yield from zip(frame_offsets(block).tolist(), block, strict=True)
 
@@ -364,8 +364,8 @@ class TFRecordReader:
         if self._index is None:
             found = self._known_index()
             if self.is_compressed and found.is_plain:
-                reason = f"{self.name} is compressed, and no record in it is found by an index"
-                raise FileFormatError(found.name, reason, advice="Leave index= out, or decompress the file")
+                reason = f"{self.name} is compressed, so an index cannot be used"
+                raise FileFormatError(found.name, reason, advice="Omit index=, or decompress the file")
             if found.is_plain:
                 found.check(self._file.version().size, self.name)
             self._compare(found)
@@ -390,7 +390,7 @@ class TFRecordReader:
         if found.version is None or found.name != index_name(self.name):
             check_current(found, self._file.ranges())
         elif found.version != self._file.version():
-            raise FileFormatError(found.name, f"{self.name} was written anew after it was made", advice=INDEX_ADVICE)
+            raise FileFormatError(found.name, f"{self.name} was rewritten after the index was made", advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
         """Return the index made from the file itself; see `index`.
@@ -408,7 +408,7 @@ class TFRecordReader:
         return RecordIndex(np.concatenate(places), np.concatenate(lengths), index_name(self.name), is_plain=is_plain)
 
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Some of the records by their numbers, as `range` counts them; no others are read, but of a compressed file.
+        """Yield some of the records by their numbers, as `range` counts them; no others are read, but of a compressed file.
 
         Raises:
             FileFormatError: the index does not fit the file.
@@ -452,8 +452,8 @@ class TFRecordReader:
         if found.damage is not None and good == count and length_fits(data, at, int(lengths[good]) - FRAME_BYTES):
             raise damaged(self.name, found.damage, begin + good, low + at, data[at:])
         place = f"bytes {low + at:,} to {low + at + int(lengths[good]):,}"
-        reason = f"it says that record {begin + good:,} of {self.name} takes {place}"
-        raise FileFormatError(index.name, f"{reason}, and that is not so", advice=INDEX_ADVICE)
+        reason = f"it has record {begin + good:,} of {self.name} takes {place}"
+        raise FileFormatError(index.name, f"{reason}, which does not match the file", advice=INDEX_ADVICE)
 
     def _passed(self, start: int, stop: int | None) -> Iterator[RecordBlock]:
         """Records of a compressed file, which is read from its beginning up to the last of them."""
@@ -502,7 +502,7 @@ class TFRecordReader:
         raise self._missing(place)
 
     def _missing(self, place: int) -> ConfigurationError:
-        return ConfigurationError(f"{self.name} has no record that begins at byte {place:,}. Give the offset of a frame.")
+        return ConfigurationError(f"{self.name} has no record that begins at byte {place:,}. Pass the offset of a frame.")
 
     def _number(self, place: int) -> int | None:
         """Return the number of the record that begins at a byte, if the index is loaded."""
@@ -537,7 +537,7 @@ class TFRecordReader:
 
 
 def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = None, verify: bool = True) -> TFRecordReader:
-    """The records of a TFRecord file, to be iterated.
+    """Return the records of a TFRecord file, to be iterated.
 
     Args:
         path, compression, verify: see `TFRecordReader`.
@@ -574,7 +574,7 @@ def index(
             return reader.new_index()
         if save is True:
             if not isinstance(path, str | os.PathLike):
-                raise ConfigurationError(f"{reader.name} is an open file. Say in save= where its index is to be written.")
+                raise ConfigurationError(f"{reader.name} is an open file. Pass the path for its index as save=.")
             save = place_beside(path)
         place = writable(save)
         if reader.is_compressed:

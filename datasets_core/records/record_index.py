@@ -27,7 +27,7 @@ from datasets_core.meta.listings import RECORD_INDEX
 from datasets_core.records.frames import FRAME_BYTES, HEAD_BYTES, Damage, damaged, scan
 from datasets_core.records.wire.values import Ints
 
-INDEX_ADVICE = "Make it again with records.index(path, save=True)"
+INDEX_ADVICE = "Create it again with records.index(path, save=True)"
 _AT_ONCE_BYTES = 1 << 18
 _WINDOW_BYTES = 1 << 20
 _HEADS_BYTES = 1 << 12
@@ -77,7 +77,7 @@ class RecordIndex:
         return int(self.offsets[-1] + self.lengths[-1]) if len(self) else 0
 
     def bytes_of(self, start: int, stop: int) -> tuple[int, int]:
-        """The bytes of the frames of records `start` to `stop`, without the last."""
+        """Return the bytes of the frames of records `start` to `stop`, without the last."""
         if start >= stop:
             return 0, 0
         return int(self.offsets[start]), int(self.offsets[stop - 1] + self.lengths[stop - 1])
@@ -98,7 +98,7 @@ class RecordIndex:
             FileFormatError: it is not.
         """
         if self.is_plain and size != self.num_bytes:
-            reason = f"it is of a file of {self.num_bytes:,} bytes, and {name} has {size:,}"
+            reason = f"it is for a file of {self.num_bytes:,} bytes, but {name} has {size:,}"
             raise FileFormatError(self.name, reason, advice=INDEX_ADVICE)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -138,11 +138,9 @@ class RecordIndex:
         try:
             numbers = np.array(data.split(), dtype=np.int64)
         except (ValueError, OverflowError) as error:
-            raise FileFormatError(
-                name, "it is not an index: lines of two whole numbers are one", advice=INDEX_ADVICE
-            ) from error
+            raise FileFormatError(name, "it is not an index: each line must have two integers", advice=INDEX_ADVICE) from error
         if len(numbers) != 2 * data.count(b"\n") + (2 if data and not data.endswith(b"\n") else 0):
-            raise FileFormatError(name, "it is not an index: not every line has two numbers", advice=INDEX_ADVICE)
+            raise FileFormatError(name, "it is not an index: each line must have two integers", advice=INDEX_ADVICE)
         offsets, lengths = np.ascontiguousarray(numbers[::2]), np.ascontiguousarray(numbers[1::2])
         ends = np.concatenate([np.zeros(1, np.int64), offsets + lengths])
         wrong = np.flatnonzero((offsets != ends[:-1]) | (lengths < FRAME_BYTES))
@@ -226,7 +224,7 @@ def check_current(index: RecordIndex, ranges: RangeFile) -> None:
     except DamagedRecordError as error:
         is_current = error.record is not None and error.offset in index.offsets[error.record : error.record + 1]
     if not is_current:
-        raise FileFormatError(index.name, f"it is older than {ranges.name}, and names other records", advice=INDEX_ADVICE)
+        raise FileFormatError(index.name, f"it is older than {ranges.name}, and has other records", advice=INDEX_ADVICE)
 
 
 def _is_older(path: str, other: str) -> bool:
@@ -252,7 +250,7 @@ def writable(path: str | os.PathLike[str]) -> str:
     """
     text = str(path) if isinstance(path, RemoteFile) else files.local_path(path)
     if files.is_url(text):
-        raise ConfigurationError(f"{redact(text)} is not a local path, where an index can be written. Give one.")
+        raise ConfigurationError(f"{redact(text)} is not a local path. Pass a local path for the index.")
     return text
 
 
@@ -262,7 +260,7 @@ def compressed(name: str) -> ConfigurationError:
     Args:
         name: the path of the index, or the file.
     """
-    return ConfigurationError(f"{redact(name)}: records of a compressed file are not found by an index. Decompress it.")
+    return ConfigurationError(f"{redact(name)}: a compressed file cannot have an index. Decompress it.")
 
 
 def index_name(name: str) -> str:
@@ -288,10 +286,10 @@ def index_of(ranges: RangeFile, name: str) -> RecordIndex:
         damage, is_whole = found.damage, found.end == len(data)
         if damage is None and not is_whole and len(data) - found.end >= HEAD_BYTES:
             if found.needs > rest:
-                damage = Damage("cut in data", f"its frame takes {found.needs:,} bytes, and {rest:,} are there")
+                damage = Damage("cut in data", f"its frame has {found.needs:,} bytes, but only {rest:,} follow")
             begins, at = np.append(begins, here), here + found.needs
         elif damage is None and not is_whole and rest < HEAD_BYTES:
-            damage = Damage("cut in header", f"the file ends behind {rest} bytes of the {HEAD_BYTES} of its head")
+            damage = Damage("cut in header", f"the file ends after {rest} of {HEAD_BYTES} bytes of its header")
         else:
             at = here
         if damage is not None:

@@ -1,1 +1,1 @@
-"""From a reference to a builder."""
+"""Resolution of a reference to a builder."""

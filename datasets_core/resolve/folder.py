@@ -40,30 +40,30 @@ _MOST_ENTRIES = 1 << 12
 _BLOCK_BYTES = 1 << 16
 _OPENING = rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?(?:\n|$)"
 _CLOSING = rb"\n---[ \t]*\r?\n"
-_MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
+_MAX_TEXT_BYTES = 32 << 20  # size limit of a card or a record; those of the largest known datasets have a tenth of it
 
 
-@dataclass(frozen=True)  # no slots: the card is cached beside the fields
+@dataclass(frozen=True)  # no slots: the card is cached as an attribute
 class FolderSource:
-    """A folder, local or at a URL, whose card may name configs."""
+    """A folder, local or at a URL, whose card may define configs."""
 
     request: Request
     folder: str
 
     @cached_property
     def card(self) -> Card:
-        """The card, read once; an empty one where there is none.  A finished dataset is a config by its manifest."""
+        """The card, read once; an empty one if there is none.  The manifest of a finished dataset defines one config."""
         found = self._read_card()
         return found if found.configs or self.finished is None else _card_of(self.finished).merge(found)
 
     @cached_property
     def finished(self) -> Manifest | None:
-        """The manifest of a finished build in the folder itself, if this library built it."""
+        """The manifest of a finished build in the folder itself, if it was written by this library."""
         return read_manifest(self.folder, self.request.storage_options) if self.may_hold(MANIFEST_NAME) else None
 
     @cached_property
     def entries(self) -> Mapping[str, bool] | None:
-        """The names in a local folder, and of each whether it is a folder; None for other stores, and for large folders."""
+        """The names in a local folder, each with whether it is a folder; None for other stores, and for large folders."""
         if files.is_url(self.folder):
             return None
         try:
@@ -74,7 +74,7 @@ class FolderSource:
         return found if len(found) < _MOST_ENTRIES else None
 
     def may_hold(self, *markers: str) -> bool:
-        """True if the listing has one of these names, or is unknown; `*.py` is any such name, `*/` any folder."""
+        """Return True if the listing has one of these names, or is unknown; `*.py` matches any script, `*/` any folder."""
         entries = self.entries
         return entries is None or any(_is_among(marker, entries) for marker in markers)
 
@@ -100,7 +100,7 @@ class FolderSource:
         base = self._base(asked.data_dir or (entry.data_dir if asked.data_files is None else None) or "")
         chosen = entry.data_files if asked.data_files is None and asked.data_dir is None else asked.data_files
         finished = self._finished_in(base) if chosen is None else None
-        if finished is not None:  # shards of a replaced dataset may lie beside the present ones
+        if finished is not None:  # shards of a replaced dataset may still be in the folder
             chosen = {split: [shard.name for shard in shards] for split, shards in finished.split_shards().items()}
         try:
             found = self._files_below(base) if chosen is None else self._named_files(chosen, base)
@@ -162,7 +162,7 @@ class FolderSource:
         return read_folder_card(self.folder, self.request.storage_options)
 
     def _base(self, data_dir: str) -> str:
-        """The folder that data files are looked for in."""
+        """The folder that is searched for data files."""
         return files.join(self.folder, data_dir).rstrip("/") or "/"
 
     def _named_files(self, data_files: DataFiles, base: str) -> DataFilesDict:
@@ -185,7 +185,7 @@ class FolderSource:
 
     @property
     def _is_partial(self) -> bool:
-        """True if the user chose files: a part of them has other totals than the whole."""
+        """True if the user chose files, since a part of the files has other totals than the whole."""
         return self.request.data_files is not None or self.request.data_dir is not None
 
     def _known_options(self, entry: ConfigEntry, cls: type[DatasetBuilder]) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class FolderSource:
         if strange:
             said = ", ".join(map(repr, strange))
             logger.warning(
-                "The card of %s says %s of the config %r; %s has no such option, and goes without.",
+                "The card of %s sets %s for the config %r; %s has no such option, so it is ignored.",
                 self._label,
                 said,
                 entry.name,
@@ -204,7 +204,7 @@ class FolderSource:
         return {name: value for name, value in entry.options.items() if name in known}
 
     def _entry(self, card: Card) -> ConfigEntry:
-        """Return the requested config; its options apply to files of the user, too."""
+        """Return the requested config; its options also apply to files of the user."""
         from datasets_core.meta.info import ConfigEntry
 
         asked = self.request
@@ -221,7 +221,7 @@ class FolderSource:
         if self._is_partial:
             return None
         found = card.infos.get(entry.name)
-        if found is None and not card.configs and len(card.infos) == 1:  # old tools called the one config `owner--name`
+        if found is None and not card.configs and len(card.infos) == 1:  # old tools named the only config `owner--name`
             (found,) = card.infos.values()
         return found
 
@@ -236,14 +236,14 @@ def _is_among(marker: str, entries: Mapping[str, bool]) -> bool:
 
 
 class FolderKind(NamedTuple):
-    """Folders that one source reads.
+    """A kind of folder, read by one source.
 
     Attributes:
         name: description of such a folder.
-        markers: names of which such a folder has at least one (see `FolderSource.may_hold`); other folders are not tried.
+        markers: names; such a folder has at least one of them (see `FolderSource.may_hold`); other folders are not tried.
         source: returns the source; None if the folder is of another kind.
         is_remote: True if such folders exist in stores too, whose listings are not searched for markers.
-        is_inner: True if `data_dir` may be such a folder, whose markers the listing of the outer one does not have.
+        is_inner: True if `data_dir` may be such a folder, whose markers are not in the listing of the outer one.
     """
 
     name: str
@@ -262,7 +262,7 @@ def folder_source(request: Request, folder: str) -> Source:
 
     Raises:
         UntrustedScriptError, ConfinementUnavailableError: the folder has a script that must not run.
-        ManifestError, ConfigurationError: a finished dataset in it is damaged, or has files of several datasets.
+        ManifestError, ConfigurationError: a finished dataset in it is damaged, or it contains several datasets.
     """
     given = FolderSource(request, folder)
     for kind in FOLDER_KINDS:
@@ -277,12 +277,12 @@ def folder_source(request: Request, folder: str) -> Source:
 
 
 def _of_script(given: FolderSource) -> Source | None:
-    from datasets_core.meta.reference import script_in  # 1 ms that a folder of data does without
+    from datasets_core.meta.reference import script_in  # takes 1 ms; a folder of data does not need it
 
     script = script_in(given.folder)
     if script is None:
         return None
-    from datasets_core.resolve.script import local_script_source  # 2 ms that folders of data files do without
+    from datasets_core.resolve.script import local_script_source  # takes 2 ms; folders of data files do not need it
 
     return local_script_source(given.request, script, "folder")
 
@@ -290,18 +290,18 @@ def _of_script(given: FolderSource) -> Source | None:
 def _of_tfds(given: FolderSource) -> Source | None:
     if given.request.data_files is not None:
         return None
-    from datasets_core.resolve.tfds_folder import records_source  # 5 ms that folders of data files do without
+    from datasets_core.resolve.tfds_folder import records_source  # takes 5 ms; folders of data files do not need it
 
     return records_source(given.request, given.folder)
 
 
 FOLDER_KINDS = (
-    FolderKind("a dataset script, of the name of the folder", ("*.py",), _of_script, is_remote=False),
+    FolderKind("a dataset script with the name of the folder", ("*.py",), _of_script, is_remote=False),
     FolderKind("prepared by TensorFlow Datasets, or a folder of its versions", (MANIFEST_NAME, "*/"), _of_tfds, is_inner=True),
 )
-"""Kinds in the order in which they are tried.  Any other folder is one of data files (`FolderSource`), which itself looks for
-a finished build (`dataset_info.json`), for a card (`RECORDS`), and without data files for a description of files
-elsewhere (`registry.DESCRIPTIONS`); the Arrow files of a saved dataset are data files."""
+"""Kinds in the order in which they are tried.  Other folders contain data files (`FolderSource`), which itself checks for
+a finished build (`dataset_info.json`), for a card (`RECORDS`), and without data files for a description of remote
+files (`registry.DESCRIPTIONS`); the Arrow files of a saved dataset are data files."""
 
 
 def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None, *, is_confined: bool = False) -> Card:
@@ -310,12 +310,12 @@ def read_folder_card(folder: str, storage_options: dict[str, Any] | None = None,
     The infos of a config are parsed on first use.
 
     Args:
-        folder: local, or at a URL.
-        storage_options: for the URL.
+        folder: a local path or a URL.
+        storage_options: options for the file system of a URL.
         is_confined: True for an untrusted folder: links out of it are not followed.
 
     Raises:
-        ManifestError: a file is damaged.
+        ManifestError: a file is invalid.
     """
     within = folder if is_confined else None
 
@@ -329,11 +329,11 @@ def joined_card(folder: str, read: Callable[[str], str | None]) -> Card:
     """Return the merged records of a folder; the `.yaml` takes precedence over the README.
 
     Args:
-        folder: local, or at a URL.
-        read: returns a small file by its path as text; None without one.
+        folder: a local path or a URL.
+        read: returns the text of a small file by its path, or None.
 
     Raises:
-        ManifestError: a file is damaged.
+        ManifestError: a file is invalid.
     """
     from datasets_core.meta.info import Card, joined
 
@@ -349,7 +349,7 @@ def recorded_info(folder: str, name: str, *, is_confined: bool = False) -> Datas
     """Return the record of one config of a local folder in the files of `read_folder_card`; reads them up to the first match.
 
     Raises:
-        ManifestError: a file is damaged.
+        ManifestError: a file is invalid.
     """
     within = folder if is_confined else None
 
@@ -371,13 +371,16 @@ def _parsed(path: str, read: Callable[[str], str | None]) -> LazyInfos | None:
     text = read(path)
     if text is None:
         return None
-    from datasets_core.meta.card_sections import LazyCard, LazyDatasetInfos  # by yaml: 15 ms that most folders do without
+    from datasets_core.meta.card_sections import (
+        LazyCard,
+        LazyDatasetInfos,
+    )  # imports yaml: takes 15 ms, and most folders do not need it
 
     return LazyDatasetInfos(text, path=path) if path.endswith(".json") else LazyCard(text, path=path)
 
 
 def _card_of(finished: Manifest) -> Card:
-    """Return the one config of a finished dataset, and its metadata, without those that only its own build knew."""
+    """Return the one config of a finished dataset, and its metadata, without those specific to its own build."""
     from datasets_core.meta.info import Card, ConfigEntry
 
     info, version = finished.info.copy(), finished.info.version
@@ -389,9 +392,9 @@ def _card_of(finished: Manifest) -> Card:
 def read_text(
     path: str, storage_options: dict[str, Any] | None, *, is_headed: bool = False, within: str | None = None
 ) -> str | None:
-    """A small file as text, or None where there is none; a README (`is_headed`) as far as its front matter goes.
+    """Return the text of a small file, or None; of a README (`is_headed`) only the front matter.
 
-    A file that lies in truth in another folder than `within`, if that is given, is refused.
+    A file whose real path is outside `within`, if given, is refused.
     """
     with looking(path, "read"):
         if not files.is_url(path):
@@ -402,7 +405,7 @@ def read_text(
                     return (_head(file) if is_headed else file.read()).decode("utf-8", errors="replace")
             except (FileNotFoundError, NotADirectoryError):
                 return None
-            except UnfitFileError as error:  # a pipe may never end, a device may be endless
+            except UnfitFileError as error:  # a pipe or a device may be endless
                 raise ManifestError(path, str(error)) from error
         if files.entry(path, storage_options) is None:
             return None
@@ -411,7 +414,7 @@ def read_text(
 
 
 def _head(file: BinaryIO) -> bytes:
-    """The front matter with the line that closes it; all where none closes it, and little where none is begun."""
+    """Return the front matter with its closing line; everything if it is not closed, and little if there is none."""
     head = file.read(_BLOCK_BYTES)
     if re.match(_OPENING, head) is None:
         return head
@@ -423,7 +426,7 @@ def _head(file: BinaryIO) -> bytes:
         block = file.read(_BLOCK_BYTES)
         if not block:
             return head
-        begin = max(0, head.rfind(b"\n"))  # a line that closes it may have been cut
+        begin = max(0, head.rfind(b"\n"))  # a closing line may have been cut off
         head += block
 
 
@@ -432,8 +435,8 @@ def _refuse_unfinished(found: DataFilesDict, folder: str) -> None:
     shard = next(filter(is_named_by_content, names), None)
     if shard is not None:
         raise DatasetNotFoundError(
-            f"{folder} holds shards such as {shard} and no {MANIFEST_NAME}: a build there did not end. "
-            "Build it again, or name the files by data_files=."
+            f"{folder} has shards such as {shard} but no {MANIFEST_NAME}: a build was interrupted. "
+            "Build it again, or pass the files as data_files=."
         )
 
 
@@ -441,14 +444,14 @@ def _default_of(card: Card) -> str | None:
     return card.default_config if card.configs else DEFAULT
 
 
-# Sources for a format by name with the user's data files, and for one data file in the format of its extension.
+# Sources for a format with the user's data files, and for one data file in the format of its extension.
 
 
 class FormatSource(NamedTuple):
     """A format by name, with the user's data files.
 
     Attributes:
-        commits: what is known of repositories on the Hub, where files of theirs may be named.
+        commits: listings of repositories on the Hub.
     """
 
     request: Request
@@ -457,7 +460,7 @@ class FormatSource(NamedTuple):
 
     @property
     def config_names(self) -> list[str]:
-        """See `Source.config_names`: those that the one file of a format lists, where it does so."""
+        """See `Source.config_names`; some formats list them in their file."""
         listed = getattr(registry.builder_class(self.format), "config_names_of", None)
         if listed is None or self.request.name is not None:
             return [self.request.name or DEFAULT]
@@ -497,17 +500,17 @@ class FormatSource(NamedTuple):
             for name in names:
                 with contextlib.suppress(DataFilesNotFoundError):
                     return resolve_data_files(name, base, storage_options=asked.storage_options, listing=commits)
-            raise DataFilesNotFoundError(f"{base} holds no {' and no '.join(names)}. Name the file by data_files=.")
+            raise DataFilesNotFoundError(f"{base} has no {' or '.join(names)}. Pass the file as data_files=.")
         if asked.data_dir is not None:
             below = files_below(base, asked.storage_options, commits)
             return keep_format(below, self.format, dataset=base, options=asked.options)
         if not registry.builder_class(self.format).reads_files:
             return None
-        raise ConfigurationError(f"{self.format!r} is a format and says not what to read. Give data_files= or data_dir=.")
+        raise ConfigurationError(f"{self.format!r} is a format, which needs files to read. Pass data_files= or data_dir=.")
 
 
 def described_source(request: Request, folder: str, commits: HubCommits | None = None) -> FormatSource | None:
-    """Return the source for a folder with only a description of data elsewhere; None without such a file."""
+    """Return the source for a folder with only a description of remote data; None without such a file."""
     for name, own_format in registry.DESCRIPTIONS.items():
         asked = request._replace(data_dir=folder, data_files=name)
         with contextlib.suppress(DataFilesNotFoundError):
@@ -525,16 +528,16 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
         commits: listings of repositories on the Hub.
 
     Raises:
-        DatasetNotFoundError: no format has its extension.
-        ConfigurationError: other files are named, too.
+        DatasetNotFoundError: no format has the extension of the file.
+        ConfigurationError: data_files= was given, too.
     """
     if request.data_files is not None:
-        raise ConfigurationError(f"{request.path!r} is one data file, and data_files names others. Give one of the two.")
+        raise ConfigurationError(f"{request.path!r} is a data file, but data_files= was given, too. Pass only one of the two.")
     named = registry.DESCRIPTIONS.get(path.rpartition("/")[2])
     found = (named, {}) if named is not None else registry.format_of(path)
     if found is None:
         raise DatasetNotFoundError(
-            f"{request.path!r} has no extension of a known format. "
-            f"Name the format: load_dataset('csv', data_files={request.path!r})."
+            f"{request.path!r} does not have the extension of a known format. "
+            f"Pass the format: load_dataset('csv', data_files={request.path!r})."
         )
     return FormatSource(request._replace(data_files=path, options={**found[1], **request.options}), found[0], commits)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NO_DATASETS = {"", ".", "..", "generator"}  # cached under these names: not from a path that could be gone
+_NO_DATASETS = {"", ".", "..", "generator"}  # cached under these names, which do not come from a path that was removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class PreparedSource:
 
     Attributes:
         found: its folder and manifest.
-        repo_id, commit_sha: its repository and commit, if it was built from the Hub.
+        repo_id, commit_sha: repository and commit, if it was built from the Hub.
     """
 
     request: Request
@@ -85,7 +85,7 @@ class PreparedSource:
 
 
 def hub_prepared(request: Request, repo_id: str, revision: str | None) -> PreparedSource | None:
-    """Return the finished dataset of an unreachable repository: of the same revision, config and arguments.
+    """Return the finished dataset of an unreachable repository, with the same revision, config and arguments.
 
     The hub cache, which another tool may have updated later, takes precedence over the last build for a branch.
 
@@ -101,11 +101,11 @@ def hub_prepared(request: Request, repo_id: str, revision: str | None) -> Prepar
         try:
             manifest = read_manifest(folder)
         except ManifestError as error:
-            logger.warning("Passing over %s, which is broken: %s", folder, error)
+            logger.warning("Ignoring %s, which is damaged: %s", folder, error)
             continue
         if manifest is not None:
             logger.warning(
-                "%s cannot be looked up, and neither is it in the hub cache. Reading what was built of its commit %s: %s",
+                "%s cannot be reached, and is not in the hub cache. Reading the dataset built from its commit %s: %s",
                 *(repo_id, build.commit, folder),
             )
             version = manifest.info.version or NO_VERSION
@@ -114,7 +114,7 @@ def hub_prepared(request: Request, repo_id: str, revision: str | None) -> Prepar
 
 
 def reference_of(request: Request, repo_id: str, revision: str | None, commit: str | None = None) -> HubReference | None:
-    """Return the Hub part of a request; None if its arguments have no lasting identity.
+    """Return the Hub part of a request; None if its arguments have no stable identity.
 
     Args:
         request: the request.
@@ -140,29 +140,29 @@ def _root(request: Request) -> str:
 
 def prepared_source(
     request: Request,
-    why: str = "does not exist any more",
+    why: str = "no longer exists",
     *,
     is_blocked: Callable[[Version], bool] = lambda version: False,
     is_local: bool = True,
 ) -> PreparedSource | None:
-    """Return the finished dataset of a path that is gone: the requested version, else the highest.
+    """Return the finished dataset of a path that no longer exists: the requested version, else the highest.
 
     Args:
-        request: with data files, a data folder or features of the user it is another dataset, and not searched.
+        request: the request; with data files, a data folder or features of the user, nothing is searched.
         why: what happened to the path, for messages.
         is_blocked: returns True for versions to skip.
-        is_local: True for a path of this disk.  If unknown, a dataset named as the part behind the slash is used
+        is_local: True for a local path.  If unknown, a dataset with the name after the slash is used
             only if it was built from files below the path.
 
     Raises:
         DatasetNotFoundError: the dataset exists, but not in that version.
         UnknownConfigError: it exists, but not in that config.
-        ConfigurationError: it exists more than once.
+        ConfigurationError: several such datasets exist.
     """
     if any(own is not None for own in (request.data_files, request.data_dir, request.features)):
         return None
     root = _root(request)
-    if is_known(root, request.path):  # a repository's builds are found by their commit alone: see `hub_prepared`
+    if is_known(root, request.path):  # builds of a repository are only found by their commit: see `hub_prepared`
         return None
     pattern = None if request.version == EXPERIMENTAL_LATEST else request.version
     for name, config in _names(request):
@@ -181,10 +181,10 @@ def prepared_source(
             others = [str(version) for version in prepared_versions(root, name, config)]
             wanted = "" if pattern is None else f" of version {str(pattern)!r}"
             raise DatasetNotFoundError(
-                f"{request.path} {why}, and no whole dataset{wanted} stands in {home}. "
-                f"Restore it{', or choose another version: ' + ', '.join(others) if others else ''}."
+                f"{request.path} {why}, and there is no prepared dataset{wanted} in {home}. "
+                f"Restore the path{', or choose another version: ' + ', '.join(others) if others else ''}."
             )
-        logger.warning("%s %s. Reading what was prepared of it: %s", request.path, why, found.folder)
+        logger.warning("%s %s. Reading the dataset prepared from it: %s", request.path, why, found.folder)
         return PreparedSource(request, found)
     return None
 
@@ -200,7 +200,7 @@ def _is_made_of(manifest: Manifest, path: str) -> bool:
 
 
 def _names(request: Request) -> Iterator[tuple[str, str | None]]:
-    """Yield the possible names in the cache of the dataset of a path, each with its config."""
+    """Yield the possible names of the dataset of a path in the cache, each with its config."""
     parts = [part for part in os.fspath(request.path).replace(os.sep, "/").split("/") if part]
     if not parts:
         return
@@ -218,11 +218,11 @@ def _is_no_dataset(name: str) -> bool:
     return name in _NO_DATASETS or registry.is_format(name)
 
 
-# `HubSource`: a repository of the Hub at one commit as a dataset of its data files.
+# `HubSource`: the data files of a repository of the Hub, at one commit.
 
 
 _SHOWN = 10
-_ADVICE = "Load it once while the Hub can be reached"
+_ADVICE = "Load the dataset once while the Hub can be reached"
 
 
 @dataclass(frozen=True)
@@ -230,8 +230,8 @@ class HubSource(FolderSource):
     """A repository of data files; `folder` is its URL at the commit.
 
     Attributes:
-        commits: what is known of repositories.
-        commit: what the repository holds.
+        commits: listings of repositories.
+        commit: listing of the repository.
     """
 
     commits: HubCommits
@@ -239,7 +239,7 @@ class HubSource(FolderSource):
 
     @classmethod
     def of(cls, request: Request, commits: HubCommits, commit: HubCommit) -> HubSource:
-        """The repository at a commit."""
+        """Return the repository at a commit."""
         return cls(request, commit.url(), commits, commit)
 
     @property
@@ -249,7 +249,7 @@ class HubSource(FolderSource):
 
     @property
     def finished(self) -> Manifest | None:
-        """See `FolderSource.finished`: what was built and uploaded is a repository of Arrow files as any other."""
+        """See `FolderSource.finished`: an uploaded build is read like any repository of Arrow files."""
         return None
 
     @property
@@ -257,7 +257,7 @@ class HubSource(FolderSource):
         """See `Source.config_names`.
 
         Raises:
-            EmptyRepositoryError: no configs, since there are no data.
+            EmptyRepositoryError: the repository has no data, and so no configs.
         """
         if not self.card.configs and not self._is_partial:
             self._files_below(self.folder)
@@ -290,23 +290,23 @@ class HubSource(FolderSource):
         return joined_card(self.folder, lambda path: self._record(path[len(self.folder) + 1 :]))
 
     def _record(self, path: str) -> str | None:
-        """A card or a record of the repository; who names the files himself does without one that is not here while offline."""
+        """Return a card or a record of the repository; offline, a missing one is ignored if the user named the files."""
         try:
             return self.commits.read(self.commit, path)
         except HubUnreachableError:
             raise
         except OfflineError as error:
             if not self._is_partial:
-                advice = f"Fetch it too (snapshot_download, {path!r} among its patterns), or name the files by data_files="
-                raise OfflineError(error.url, f"{error.reason}; it tells what the dataset is made of", advice=advice) from error
-            logger.warning("%s is not here, and the files are read without what it says of them.", error.url)
+                advice = f"Fetch it too (snapshot_download, {path!r} among its patterns), or pass the files as data_files="
+                raise OfflineError(error.url, f"{error.reason}; it defines the files of the dataset", advice=advice) from error
+            logger.warning("%s is not cached, and is ignored.", error.url)
             return None
 
     def _base(self, data_dir: str) -> str:
         if data_dir.startswith("/") or "\\" in data_dir or (files.is_url(data_dir) and not self.commits.holds(data_dir)):
             raise ConfigurationError(
-                f"data_dir is {data_dir!r}, and {self.commit.repo_id!r} is a repository of the Hub. "
-                "Give a folder of the repository, relative to it."
+                f"data_dir={data_dir!r} is not a folder in {self.commit.repo_id!r}, a repository on the Hub. "
+                "Pass a path relative to the repository."
             )
         return self.commits.pinned(data_dir if files.is_url(data_dir) else files.join(self.folder, data_dir))
 
@@ -324,21 +324,21 @@ class HubSource(FolderSource):
             if inside and not below:
                 raise DataFilesNotFoundError(
                     f"The Hub dataset {commit.repo_id!r} has no file or folder {inside!r} at revision {commit.revision!r}. "
-                    f"There is: {_shown(list(commit.files))}."
+                    f"Available: {_shown(list(commit.files))}."
                 ) from error
             where = f" in {inside!r}" if inside else ""
-            reason = f"holds no data files{where} (there is: {_shown(below)})"
+            reason = f"has no data files{where} (available: {_shown(below)})"
             raise EmptyRepositoryError(commit.repo_id, revision=commit.revision, reason=reason) from error
 
     @contextlib.contextmanager
     def _missing_told(self, base: str) -> Iterator[None]:
-        """Add to errors about missing files that a partial listing may not show all files of the Hub."""
+        """Explain in errors about missing files that a partial listing may lack files of the Hub."""
         try:
             yield
         except DataFilesNotFoundError as error:
             if self.commit.is_whole:
                 raise
-            raise OfflineError(base, f"the hub cache holds a part of it only ({error})", advice=_ADVICE) from error
+            raise OfflineError(base, f"the hub cache has only a part of it ({error})", advice=_ADVICE) from error
 
     def _finished_in(self, base: str) -> Manifest | None:
         return None

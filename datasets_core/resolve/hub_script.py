@@ -1,4 +1,4 @@
-"""A script in a repository of the Hub: trust, the files of its commit that it needs, and the data beside it."""
+"""A script in a repository of the Hub: trust, the files of its commit that it needs, and the data next to it."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import Hub
 
 
-# `Checkout`: the files of a commit that a script needs, as real files in a folder of their own, fetched on
-# for.
+# `Checkout`: the files of a commit that a script needs, fetched on demand as real files into a folder of their
+# own.
 
 
 _MOST_FILES = 1_000
-_MOST_BYTES = 32 << 20  # of one file
+_MOST_BYTES = 32 << 20  # size limit of one file in bytes
 _MOST_IN_ALL = 64 << 20
-_ADVICE = "Download the repository, and name the script in its folder"
+_ADVICE = "Download the repository, and pass the path of the script"
 
 
 class Checkout:
     """Some files of a commit in a folder; a `Place` of modules.
 
     Args:
-        hub: fetches them, as the user.
+        hub: Hub client of the user.
         commit: their listing.
-        folder: where they are put.
+        folder: folder for the files.
     """
 
     def __init__(self, hub: Hub, commit: HubCommit, folder: str) -> None:
@@ -55,7 +55,7 @@ class Checkout:
 
     @classmethod
     def below(cls, modules: str, hub: Hub, commit: HubCommit) -> Checkout:
-        """The checkout of a commit below the folder of all of them."""
+        """Return the checkout of a commit below the folder of all checkouts."""
         return cls(hub, commit, os.path.join(modules, "hub", commit.repo_id.replace("/", "--"), commit.sha))
 
     def path(self, name: str) -> str:
@@ -63,11 +63,11 @@ class Checkout:
         return os.path.join(self.folder, *name.split("/"))
 
     def is_file(self, path: str) -> bool:
-        """True if the commit has the file that is meant by a path in the folder: then it is there now.
+        """Return True if the commit has the file of a path in the folder; it is fetched if necessary.
 
         Raises:
-            ScriptError: it is too large for a script, or there are too many.
-            DownloadError: it cannot be fetched.
+            ScriptError: the file is too large, or there are too many files.
+            DownloadError: the file cannot be fetched.
         """
         name = self._name(path)
         if name not in self.commit.files:
@@ -76,24 +76,24 @@ class Checkout:
         return True
 
     def is_folder(self, path: str) -> bool:
-        """True if the commit has files below a path in the folder."""
+        """Return True if the commit has files below a path in the folder."""
         name = self._name(path)
         return bool(name) and any(file.startswith(f"{name}/") for file in self.commit.files)
 
     def bring(self, names: Iterable[str]) -> None:
-        """Put files of the commit into the folder, as far as they are not there.
+        """Fetch files of the commit into the folder, unless they exist.
 
         Raises:
-            ScriptError: they are too large for a script, or too many.
-            NonMatchingChecksumError: a file is not what the commit lists.
-            DownloadError: one cannot be fetched.
+            ScriptError: the files are too large, or too many.
+            NonMatchingChecksumError: a file does not match the commit.
+            DownloadError: a file cannot be fetched.
         """
         new = [name for name in dict.fromkeys(names) if name not in self._here]
         wanted = {name: self.commit.files[name] for name in new}
         self._check_sizes(wanted)
         missing = [name for name, file in wanted.items() if not _is_sound(self.path(name), file)]
         if missing:
-            from datasets_core.fetch.hub.files import fetch_files  # 10 ms that what lies here does without
+            from datasets_core.fetch.hub.files import fetch_files  # takes 10 ms; cached files do not need it
 
             places = fetch_files(self._hub, self.commit, missing)
             for name in missing:
@@ -110,7 +110,7 @@ class Checkout:
                 expected=file.etag,
                 found=found,
                 what="hash",
-                advice=f"Delete {source}, which was altered",
+                advice=f"Delete {source}, which was changed",
                 is_optional=False,
             )
         place = self.path(name)
@@ -121,21 +121,21 @@ class Checkout:
     def _check_sizes(self, wanted: dict[str, HubFile]) -> None:
         for name, file in wanted.items():
             if file.size > _MOST_BYTES:
-                what = f"it has {file.size:,} bytes, and at most {_MOST_BYTES:,} are taken for a file beside a script"
+                what = f"it has {file.size:,} bytes; the limit for a file next to a script is {_MOST_BYTES:,}"
                 raise ScriptError(self.commit.url(name), what, advice=_ADVICE)
         held = [self.commit.files[name].size for name in self._here] + [file.size for file in wanted.values()]
         if len(held) > _MOST_FILES or sum(held) > _MOST_IN_ALL:
-            what = f"the files beside the script are more than {_MOST_FILES:,}, or have more than {_MOST_IN_ALL:,} bytes"
+            what = f"the files next to the script exceed the limit of {_MOST_FILES:,} files or {_MOST_IN_ALL:,} bytes"
             raise ScriptError(self.commit.url(), what, advice=_ADVICE)
 
     def _name(self, path: str) -> str:
-        """The name in the repository of a path in the folder; "" for one elsewhere."""
+        """Return the name in the repository of a path in the folder; "" for a path outside."""
         inside = os.path.relpath(path, self.folder).replace(os.sep, "/")
         return "" if inside.startswith("..") or inside == "." else inside
 
 
 def _is_sound(path: str, file: HubFile) -> bool:
-    """True if a file lies at a path as the commit has it, and no link to elsewhere."""
+    """Return True if a path is the file of the commit, and not a link to another place."""
     try:
         if os.path.islink(path) or os.path.getsize(path) != file.size:
             return False
@@ -159,7 +159,7 @@ _QUIET = re.compile(r"README\.md|\.git\w+|LICEN[CS]E[\w.]*|CITATION[\w.]*|datase
 
 
 def script_of(commit: HubCommit) -> str | None:
-    """The script of a repository: it is called as the repository is, or as TFDS calls it; None where there is none.
+    """Return the script of a repository, named like the repository or as in TFDS; None without one.
 
     >>> from datasets_core.fetch.hub.repository import HubFile
     >>> script_of(HubCommit("org/reviews", "a" * 40, "main", {"reviews.py": HubFile("reviews.py", 1, "b" * 40)}))
@@ -170,15 +170,15 @@ def script_of(commit: HubCommit) -> str | None:
 
 
 def script_source(request: Request, hub: Hub, commit: HubCommit) -> Source:
-    """Return the script of a repository at a commit, as a source; nothing is fetched before it is known that it may run.
+    """Return the script of a repository at a commit, as a source; nothing is fetched before it is allowed to run.
 
     Args:
         request: the request.
         hub: the client of the user.
-        commit: listing of the repository.
+        commit: listing of the repository at the commit.
 
     Raises:
-        UntrustedScriptError: it must not run, or there is no sandbox; says if data exist without a script.
+        UntrustedScriptError: it must not run, or there is no sandbox; the error says if data exist without a script.
         ConfinementUnavailableError: it must run in the sandbox, which this machine does not have.
     """
     name = script_of(commit)
@@ -188,7 +188,7 @@ def script_source(request: Request, hub: Hub, commit: HubCommit) -> Source:
     root = settings().cache_dir if cache is None or files.is_url(cache) else os.path.abspath(files.local_path(cache))
     standing = HubScript(Checkout.below(os.path.join(root, "modules"), hub, commit), name, hub)
     if way == "confined":
-        from datasets_core.resolve.script import SandboxedSource  # starts processes, which plain ones do without
+        from datasets_core.resolve.script import SandboxedSource  # starts processes; plain scripts do not need it
 
         return SandboxedSource(request, standing)
     from datasets_core.resolve.script import ScriptSource
@@ -201,7 +201,7 @@ def _way_of(request: Request, hub: Hub, commit: HubCommit, name: str) -> RunMode
         return run_mode(request.trust_remote_code, "repository", name, repository=commit.repo_id, commit=commit.sha)
     except UntrustedScriptError as error:
         export = None
-        with suppress(DatasetsCoreError):  # a repository without it is refused as it is
+        with suppress(DatasetsCoreError):  # a repository without the script is refused
             export = hub.commit(commit.repo_id, PARQUET_EXPORT)
         if export is None or not export.files:
             raise
@@ -209,12 +209,12 @@ def _way_of(request: Request, hub: Hub, commit: HubCommit, name: str) -> RunMode
 
 
 class HubScript(LocalScript):
-    """A script in a repository, at one commit.
+    """A script in a repository at one commit.
 
     Args:
-        checkout: its files that are needed here.
+        checkout: local copies of the files it needs.
         name: the script.
-        hub: where the others come from.
+        hub: Hub client for other files.
     """
 
     def __init__(self, checkout: Checkout, name: str, hub: Hub) -> None:
@@ -224,7 +224,7 @@ class HubScript(LocalScript):
 
     @property
     def base_path(self) -> str:
-        """See `LocalScript.base_path`: its repository, at its commit."""
+        """See `LocalScript.base_path`: its repository at its commit."""
         return self.commit.url()
 
     @property
@@ -233,7 +233,7 @@ class HubScript(LocalScript):
         return self.commit.repo_id.rpartition("/")[2]
 
     def read(self, *, is_confined: bool = False) -> Script:
-        """See `LocalScript.read`; what it imports relatively is fetched as it is found."""
+        """See `LocalScript.read`; relative imports are fetched when they are found."""
         beside = [name for name in _BESIDE_ANY if self._is_small(name)]
         self._checkout.bring([self._name, *self._records(), *beside])
         script = read_script(self.script, is_confined=is_confined, place=self._checkout)
@@ -251,9 +251,9 @@ class HubScript(LocalScript):
         return super().info(name, is_confined=is_confined)
 
     def identity(self, script: Script) -> str:
-        """See `LocalScript.identity`: the texts, and the files of the repository that it may ask for.
+        """See `LocalScript.identity`: the sources, and the files of the repository that it may request.
 
-        Files that no script reads are none of them, unless it names them: a new README makes no other dataset.
+        Files that no script reads are excluded, unless the script names them: a new README does not change the dataset.
         """
         texts = [module.text for module in script.modules]
         sha = hashlib.sha256(f"{self.commit.repo_id}\0{script.digest}\0".encode())
@@ -270,7 +270,7 @@ class HubScript(LocalScript):
         return resolve_data_files(asked.data_files, base, storage_options=asked.storage_options, listing=commits_of(asked))
 
     def home(self, downloads: str) -> Home:
-        """See `LocalScript.home`: all commits of a repository share what was fetched."""
+        """See `LocalScript.home`: all commits of a repository share downloads."""
         return Home.of(downloads, f"{self._hub.endpoint}/datasets/{self.commit.repo_id}")
 
     def own_files(self, home: Home) -> OwnFiles | None:
@@ -285,12 +285,12 @@ class HubScript(LocalScript):
         return file is not None and file.size <= _TEXT_BYTES
 
     def _misnamed_by(self, script: Script) -> list[str]:
-        """Return modules beside the script that it imports like packages: the import error is resolved there."""
+        """Return modules next to the script that it imports like packages, which the import hook resolves."""
         packages = {name for module in script.modules for name, _ in scan(module.path, module.text).needed}
         return sorted(f"{name}.py" for name in packages if self._is_small(f"{name}.py"))
 
     def _named_by(self, script: Script) -> list[str]:
-        """Return small files named in a script that finds files beside it by its own path, not by its download manager."""
+        """Return small files named in a script that locates files by its own path, without the download manager."""
         texts = [module.text for module in script.modules]
         if not any(_OWN_PLACE.search(text) for text in texts):
             return []

@@ -1,8 +1,8 @@
-"""Registry of formats: the builder of each, by the entry point group `datasets_core.builders`; format of data files.
+"""Registry of formats: the builder of each in the entry point group `datasets_core.builders`; detection of the format of files.
 
-A package adds a format with an entry point `name = "module:Class"` and, beside the class, `EXTENSIONS`: a mapping of file
-extension to the default options of that extension.  `companions(options)` beside it returns names of files that accompany
-those of the format and have another extension.
+A package adds a format with an entry point `name = "module:Class"` and, next to the class, `EXTENSIONS`: a mapping of file
+extension to the default options of that extension.  `companions(options)` next to it returns names of files that accompany
+those of the format but have another extension.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from datasets_core.meta.listings import COMPRESSION, FORMATS, RECORD_INDEX, exte
 
 GROUP = "datasets_core.builders"
 # The formats of this library, in order of precedence between extensions.  A checkout that is not installed has no entry
-# points, and a warm load cannot spend 10 ms on looking for any.
+# points, and loading a prepared dataset cannot spend 10 ms on searching for any.
 BUILT_IN = {
     "parquet": "datasets_core.builders.parquet:Parquet",
     "arrow": "datasets_core.builders.arrow:Arrow",
@@ -68,11 +68,11 @@ def register_format(name: str, builder: type[DatasetBuilder]) -> None:
     """Add a format of data files in this process; an entry point in `datasets_core.builders` adds one in all processes.
 
     Args:
-        name: for `load_dataset(name, data_files=...)`; a format that was added before is replaced.
-        builder: reads the format. `EXTENSIONS` in its module maps the extensions of its files to the options that they ask for.
+        name: name for `load_dataset(name, data_files=...)`; it replaces a format added before.
+        builder: reads the format. `EXTENSIONS` in its module maps the extensions of its files to default options.
 
     Raises:
-        ConfigurationError: the library has a format of that name.
+        ConfigurationError: the library itself has a format of that name.
 
     >>> from datasets_core.builders.text import Text
     >>> class Notes(Text):
@@ -82,7 +82,7 @@ def register_format(name: str, builder: type[DatasetBuilder]) -> None:
     True
     """
     if name in BUILT_IN:
-        raise ConfigurationError(f"{name!r} is a format of the library. Give the new one another name.")
+        raise ConfigurationError(f"{name!r} is a format of the library. Use another name.")
     home = f"{builder.__module__}:{builder.__qualname__}"
     with _lock:
         _registered[name], _classes[home] = home, builder
@@ -90,21 +90,21 @@ def register_format(name: str, builder: type[DatasetBuilder]) -> None:
 
 
 def known_formats() -> tuple[str, ...]:
-    """The names of all formats, those of other packages last."""
+    """Return the names of all formats, those of other packages last."""
     return (*BUILT_IN, *sorted(_plugins().keys() - BUILT_IN.keys()))
 
 
 def is_format(name: str) -> bool:
-    """True if `name` is a format; other packages are searched only for a name that could be one."""
+    """Return True if `name` is a format; other packages are only searched for a valid name."""
     return name in BUILT_IN or (name.replace("-", "_").isidentifier() and name in _plugins())
 
 
 def builder_class(name: str) -> type[DatasetBuilder]:
-    """The class that reads the format `name`.
+    """Return the class that reads the format `name`.
 
     Raises:
-        UnknownFormatError: no package has such a format.
-        PluginError: the package that has it is broken.
+        UnknownFormatError: no package provides the format.
+        PluginError: the package that provides it cannot be imported.
     """
     home = BUILT_IN.get(name) or _plugins().get(name)
     if home is None:
@@ -138,14 +138,14 @@ def format_of(path: str) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def is_archive(path: str) -> bool:
-    """True if the file's name says that it holds other files."""
+    """Return True if the extension of a file is that of an archive."""
     return any(extension in {".zip", ".tar", ".tgz"} for extension in extensions(path))
 
 
 def archive_format(path: str, members: Sequence[str]) -> tuple[str, Mapping[str, Any]] | None:
     """Return the format that reads an archive as a whole, by its name and first members; None if its members are files.
 
-    A module declares it by `claims(members)` beside `EXTENSIONS`.
+    A module declares it by `claims(members)` next to `EXTENSIONS`.
     """
     for extension in extensions(path):
         if extension not in COMPRESSION:
@@ -157,23 +157,23 @@ def archive_format(path: str, members: Sequence[str]) -> tuple[str, Mapping[str,
 
 
 def companions(name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of files that come along with those of the format `name`, such as the `metadata.csv` of images."""
+    """Return the names of files that accompany those of the format `name`, such as the `metadata.csv` of images."""
     found: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = getattr(_module_of(name), "companions", None)
     return () if found is None else found(options)
 
 
 DESCRIPTIONS = {"croissant.json": "croissant"}
-"""Files with a format of their own, whatever their extension says, where they are named or are all that there is."""
+"""Files with a special format independent of their extension, if they are named or are the only files."""
 
 
 def description_names(name: str) -> tuple[str, ...]:
-    """Return the names of the one file of a folder that a format reads, by precedence; empty for formats of data files."""
+    """Return the names of the single file of a folder that a format reads, by precedence; empty for formats of data files."""
     found: tuple[str, ...] = getattr(_module_of(name), "FILE_NAMES", ())
     return found
 
 
 def rank(name: str) -> int:
-    """The place of a format in the order that breaks ties."""
+    """Return the position of a format in the order that breaks ties."""
     return list(BUILT_IN).index(name) if name in BUILT_IN else known_formats().index(name)
 
 
@@ -195,7 +195,7 @@ def _plugin_by_extension(extension: str, _search_path: tuple[str, ...]) -> tuple
         try:
             options = _extensions_of(name).get(extension)
         except (PluginError, MissingDependencyError) as error:
-            warnings.warn(f"{error} Files are not tried with the format {name!r}.", DataFilesWarning, stacklevel=2)
+            warnings.warn(f"{error} The format {name!r} is ignored.", DataFilesWarning, stacklevel=2)
             continue
         if options is not None:
             return name, options
@@ -217,7 +217,7 @@ def _plugins() -> Mapping[str, str]:
 
 @lru_cache(maxsize=4)
 def _installed(_search_path: tuple[str, ...]) -> Mapping[str, str]:
-    from importlib.metadata import entry_points  # 8 ms that a built-in format does without
+    from importlib.metadata import entry_points  # takes 8 ms; a built-in format does not need it
 
     return {point.name: point.value for point in entry_points(group=GROUP)}
 
@@ -235,18 +235,18 @@ def _load(name: str, home: str) -> type[DatasetBuilder]:
         ) from error
     if not (isinstance(found, type) and issubclass(found, DatasetBuilder)):
         raise PluginError(
-            f"The format {name!r} is registered as {home!r}, which is not a DatasetBuilder. Name a subclass of it."
+            f"The format {name!r} is registered as {home!r}, which is not a subclass of DatasetBuilder. Register a subclass."
         )
     return found
 
 
-# Which format a set of data files has, and which of the files are of another.
+# The format of a set of data files, and the files of other formats.
 
 
-_ARCHIVES = 10  # opened per split to look inside
-_MEMBERS = 100  # looked at per archive
+_ARCHIVES = 10  # number of archives opened per split
+_MEMBERS = 100  # number of members read per archive
 _SHOWN = 5
-# Names that come along with data and are not missed when they are left out.
+# Names that accompany data, and are left out without a warning.
 _PAPERS = frozenset(("license", "licence", "copying", "notice", "readme", "changelog", "citation", "authors", "makefile"))
 _PAPER_EXTENSIONS = (".md", ".py", ".cff", ".bib", ".lock")
 
@@ -257,8 +257,8 @@ class Format(NamedTuple):
     """A format for a set of files.
 
     Attributes:
-        name: as the registry knows it.
-        options: of the files' extension.
+        name: name in the registry.
+        options: default options of the extension.
         files: the files of this format.
     """
 
@@ -281,24 +281,26 @@ def infer_format(
     Args:
         data_files: the files by split.
         dataset: its name for messages.
-        options: of the builder, from the user or the card; they may name the companions of the files.
+        options: options of the builder, from the user or the card; they may define accompanying files.
         opened: opens archives on the Hub.
 
     Raises:
-        DataFilesNotFoundError: no file of a known format.
-        ConfigurationError: two splits have different formats.
+        DataFilesNotFoundError: no file has a known format.
+        ConfigurationError: the formats of two splits differ.
     """
     found = _choices(path for paths in data_files.values() for path in paths)
     winners = {split: _winner(paths, found, opened) for split, paths in data_files.items()}
     kinds = {winner for winner in winners.values() if winner is not None}
     if not kinds:
         raise DataFilesNotFoundError(
-            f"{dataset!r} holds no file of a known format: {_shown(found)}. "
-            f"Name the format, as in load_dataset('csv', data_files=…); formats: {', '.join(known_formats())}."
+            f"{dataset!r} has no file of a known format: {_shown(found)}. "
+            f"Pass the format, as in load_dataset('csv', data_files=…). Available formats: {', '.join(known_formats())}."
         )
     if len(kinds) > 1:
         told = ", ".join(f"{split!r} is {winner[0]}" for split, winner in winners.items() if winner)
-        raise ConfigurationError(f"The splits of {dataset!r} have different formats: {told}. Load each by its own data_files.")
+        raise ConfigurationError(
+            f"The splits of {dataset!r} have different formats: {told}. Load each split with its own data_files."
+        )
     name, extension_options = winner = kinds.pop()
     beside = companions(name, options)
     kept = DataFilesDict({split: _kept(paths, found, winner, beside) for split, paths in data_files.items()})
@@ -310,7 +312,7 @@ def infer_format(
 def keep_format(
     data_files: DataFilesDict, name: str, *, dataset: str, options: Mapping[str, Any] = MappingProxyType({})
 ) -> DataFilesDict:
-    """The files whose extension is of the format `name`, or all of them where none is.  A warning names what is left out."""
+    """Return the files with an extension of the format `name`, or all files without any.  A warning lists skipped files."""
     found = _choices(path for paths in data_files.values() for path in paths)
     chosen = {path for path, choice in found.items() if choice is not None and choice[0] == name}
     if not chosen:
@@ -342,7 +344,7 @@ def _file_name(path: str) -> str:
 
 
 def _choices(paths: Iterable[str]) -> dict[str, Choice | None]:
-    """Return the format of each path; looked up once for all names with the same ending, here or on the Hub."""
+    """Return the format of each path; looked up once for all names with the same extension, local or on the Hub."""
     known: dict[str, Choice | None] = {}
     found: dict[str, Choice | None] = {}
     for path in paths:
@@ -403,7 +405,7 @@ def _in_archives(paths: Iterable[str], opened: Callable[[str], BinaryIO] | None)
 
 
 def _inside(path: str, opened: Callable[[str], BinaryIO] | None) -> Iterable[tuple[str, Choice]]:
-    from datasets_core.fetch.archive import walk  # 6 ms, not needed for plain files
+    from datasets_core.fetch.archive import walk  # takes 6 ms; plain files do not need it
     from datasets_core.fetch.extract import is_hidden
 
     is_on_hub = opened is not None and path.startswith("hf://")
@@ -435,7 +437,7 @@ def _warn_of(data_files: DataFilesDict, kept: DataFilesDict, name: str, dataset:
     left = [path for path in others if path.removesuffix(RECORD_INDEX) not in used]
     if left:
         warnings.warn(
-            f"{dataset!r} is read as {name}; left out: {_shown(left)}. Name the files that you want with data_files=.",
+            f"{dataset!r} is read as {name}; skipped: {_shown(left)}. Choose files with data_files=.",
             DataFilesWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""`Request`, `Location`, `Source`: the arguments of the user as one value, and the interface of what they lead to."""
+"""`Request`, `Location`, `Source`: the arguments of the user as one value, and the interface of the result."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub.repository import HubCommit, HubFile
 
 
-# `HubCommits`: the commits of repositories that one request looks at, each listed once, as one `Listing`.
+# `HubCommits`: the commits of repositories used by one request, each listed once, as one `Listing`.
 
 
-_MAX_TEXT_BYTES = 32 << 20  # of a card or a record; those of the largest known datasets have a tenth of it
+_MAX_TEXT_BYTES = 32 << 20  # size limit of a card or a record; those of the largest known datasets have a tenth of it
 
 
 class HubCommits:
     """Listings of repositories, at the commits of their revisions; a `Listing`.
 
     Args:
-        hub: makes the Hub client, for the first commit.
-        downloads: download options.
+        hub: creates the Hub client for the first commit.
+        downloads: options of downloads.
     """
 
     def __init__(self, hub: Callable[[], Hub], downloads: DownloadConfig) -> None:
@@ -79,7 +79,7 @@ class HubCommits:
         """See `Listing.pinned`.
 
         Raises:
-            ConfigurationError: the path leads out of the repository.
+            ConfigurationError: the path is outside the repository.
         """
         found = self._place(url)
         inner, mark, _ = url.rpartition("::")
@@ -122,21 +122,23 @@ class HubCommits:
         return listed
 
     def read(self, commit: HubCommit, path: str) -> str | None:
-        """A small file of a commit as text; None where there is none.
+        """Return the text of a small file of a commit; None without one.
 
         Raises:
-            DownloadError: it cannot be fetched.
+            DownloadError: the file cannot be fetched.
         """
-        from datasets_core.fetch.hub.files import read_small  # 10 ms that other stores do without
+        from datasets_core.fetch.hub.files import read_small  # takes 10 ms; other stores do not need it
 
         data = read_small(self.hub, commit, path, _MAX_TEXT_BYTES) if path in commit.files else None
         return None if data is None else data.decode("utf-8", errors="replace")
 
     def _members(self, commit: HubCommit, file: HubFile | None, url: str) -> list[FileEntry]:
-        """The files of an archive of a commit; what changes them is a change of the archive."""
+        """Return the files of an archive of a commit; they only change with the archive."""
         if file is None:
-            raise DataFilesNotFoundError(f"There is no file {redact(url.rpartition('::')[2])}. Check the path behind '::'.")
-        from datasets_core.fetch.archive import walk  # 6 ms, not needed for plain files
+            raise DataFilesNotFoundError(
+                f"The file {redact(url.rpartition('::')[2])} does not exist. Check the path after '::'."
+            )
+        from datasets_core.fetch.archive import walk  # takes 6 ms; plain files do not need it
 
         protocol, outer = url.partition("://")[0], commit.url(file.path)
         if outer not in self._inside:
@@ -147,14 +149,14 @@ class HubCommits:
 
     def open(self, url: str) -> BinaryIO:
         """Return a file by its pinned URL, read as far as needed; nothing is cached."""
-        from datasets_core.fetch.streaming import StreamingDownloadManager  # 20 ms that most formats do without
+        from datasets_core.fetch.streaming import StreamingDownloadManager  # takes 20 ms; most formats do not need it
 
         file: BinaryIO = StreamingDownloadManager(download_config=self._downloads).download(url).open("rb")
         return file
 
     def _place(self, url: str) -> HubPath:
         found = self._parsed(url)
-        assert found is not None, url  # the caller has checked `holds`
+        assert found is not None, url  # checked with `holds` by the caller
         return found
 
     @staticmethod
@@ -169,7 +171,7 @@ def _entry(commit: HubCommit, file: HubFile) -> FileEntry:
 DEFAULT = "default"
 Trust = bool | Literal["sandbox"] | None
 Kind = Literal["file", "folder", "repository"]
-# Arguments of a builder set by the library: a card or a user that set them as options would choose the folder of the build.
+# Builder arguments that only the library sets: as options, a card or a user could choose the folder of the build.
 _ARGUMENTS = frozenset(inspect.signature(DatasetBuilder.__init__).parameters)
 RESERVED_OPTIONS = _ARGUMENTS - {"writer_batch_size", "config_kwargs"} | {"name"}
 
@@ -189,7 +191,7 @@ class Location(NamedTuple):
 
     @classmethod
     def of(cls, path: str) -> Location:
-        """The location that a path or URL names.
+        """Return the location of a path or URL.
 
         >>> Location.of("/no/such/folder")
         Location(kind='local', path='/no/such/folder', is_folder=False)
@@ -205,24 +207,24 @@ class Location(NamedTuple):
 
 
 class Request(NamedTuple):
-    """The request of the user, without splits and build options.
+    """The user's request, without splits and build options.
 
     Attributes:
-        path: format, folder, script, file or URL.
+        path: a format, folder, script, file or URL.
         name: config, or None for the default one.
-        data_dir: narrows a folder; folder of a script's manual files.
-        data_files: the files, by split or not.
+        data_dir: sub-folder of the data; for a script, the folder of manually downloaded files.
+        data_files: the files, as a dict by split or a list.
         cache_dir: folder of finished datasets.
-        features: the types of the columns.
-        token: for hosts that require one.
+        features: types of the columns.
+        token: access token.
         download_config: download options, if given.
-        storage_options: for the file systems of URLs.
+        storage_options: options for the file systems of URLs.
         trust_remote_code: how a script runs; see `resolve.trust`.
-        options: for the builder's config.
-        version: version, pattern or "experimental_latest"; None is the canonical one.
-        revision: branch, tag or commit of a repository on the Hub; None is its main branch.
-        timeout: time limit of the code of a script; None for no limit.
-        is_streamed: True for streaming: versions of files behind http are checked when they are read.
+        options: options of the builder's config.
+        version: version, pattern or "experimental_latest"; None for the canonical one.
+        revision: branch, tag or commit of a repository on the Hub; None for the main branch.
+        timeout: time limit of the code of a script in seconds; None for no limit.
+        is_streamed: True for streaming: versions of files on http servers are checked when they are read.
     """
 
     path: str
@@ -252,19 +254,19 @@ class Request(NamedTuple):
         """Return a builder with the arguments common to every kind of source.
 
         Args:
-            cls: its class, or a function that makes it.
-            options: for its config.
-            recorded: the recorded version of the dataset, the only one.
-            own: arguments of this kind of source.
+            cls: its class, or a function that creates it.
+            options: options of its config.
+            recorded: the only version of the dataset, if recorded.
+            own: arguments specific to the source.
 
         Raises:
-            ConfigurationError: an option with the name of an argument that the library sets.
-            UnknownVersionError: another version than the recorded one is requested.
+            ConfigurationError: an option has the name of an argument that the library sets.
+            UnknownVersionError: a version other than the recorded one is requested.
         """
         version = self.version if recorded is None else Versions.of(recorded).pick(self.version, dataset=self.path)
         clash = sorted(RESERVED_OPTIONS & options.keys())
         if clash:
-            raise ConfigurationError(f"Unknown config option {clash[0]!r}: it follows from the other arguments. Leave it out.")
+            raise ConfigurationError(f"Unknown config option {clash[0]!r}: it follows from the other arguments. Omit it.")
         data_files = own.get("data_files")
         if isinstance(data_files, DataFilesDict) and not self.is_streamed and not data_files.is_local:
             own["data_files"] = versioned(data_files, self.downloads)
@@ -298,7 +300,7 @@ class Source(Protocol):
 
     @property
     def request(self) -> Request:
-        """The request, completed by the reference."""
+        """The request, completed from the reference."""
         ...
 
     @property
@@ -308,7 +310,7 @@ class Source(Protocol):
 
     @property
     def default_config_name(self) -> str | None:
-        """The config that is meant when none is named; None where one has to be."""
+        """The default config; None if a config must be named."""
         ...
 
     @property
@@ -322,10 +324,10 @@ class Source(Protocol):
 
 
 def commits_of(request: Request) -> HubCommits:
-    """Return the Hub listings for a request, with its user's token; sends no request before a look-up."""
+    """Return the Hub listings for a request, with its user's token; sends no request before the first access."""
 
     def hub() -> Hub:
-        from datasets_core.fetch.hub.client import Hub  # 10 ms that other stores do without
+        from datasets_core.fetch.hub.client import Hub  # takes 10 ms; other stores do not need it
 
         return Hub.of(request.token, config=request.download_config)
 
@@ -336,8 +338,8 @@ def files_below(folder: str, storage_options: dict[str, Any] | None, known: List
     """Return the files of a folder by the split in their names.
 
     Args:
-        folder: local, or at a URL.
-        storage_options: for the URL.
+        folder: a local path or a URL.
+        storage_options: options for the file system of a URL.
         known: listings of stores.
 
     Raises:
@@ -352,15 +354,15 @@ def files_below(folder: str, storage_options: dict[str, Any] | None, known: List
     try:
         listing = files.list_files(base, skip_hidden=True, every_kind=True)
     except OSError:
-        listing = list_folder(base)  # says what is wrong
+        listing = list_folder(base)  # raises an error with the reason
     return infer_data_files(listing, base)
 
 
 def checked_trust(trust: object) -> Trust:
-    """`trust_remote_code` as a user may say it.
+    """Return a valid value of `trust_remote_code`.
 
     Raises:
-        ConfigurationError: it is none of True, False, None and "sandbox".
+        ConfigurationError: the value is not True, False, None or "sandbox".
 
     >>> checked_trust("sandbox")
     'sandbox'
@@ -370,26 +372,26 @@ def checked_trust(trust: object) -> Trust:
     if isinstance(trust, str) and trust == "sandbox":
         return "sandbox"
     raise ConfigurationError(
-        f"trust_remote_code is {trust!r}. Give True (run scripts as they are), False (none at all), 'sandbox' (confined), or "
-        "leave it out: a script that you name runs, and one that is found runs confined."
+        f"trust_remote_code={trust!r} is not valid. Pass True (run scripts unconfined), False (run none), 'sandbox', or "
+        "omit it: a script given by path runs unconfined, and one found in a folder runs in the sandbox."
     )
 
 
-# Versions of data files behind http, which have no listing: a changed file is another dataset.
+# Versions of data files on http servers, which have no listing: a changed file makes another dataset.
 
 
 def versioned(data_files: DataFilesDict, config: DownloadConfig) -> DataFilesDict:
-    """The same files; the identity of one behind http is the version that its server has now.
+    """Return the same files; the identity of a file on an http server is its current version.
 
-    A server that does not answer leaves the version in the cache of downloads in force.
+    If a server does not answer, the version in the cache of downloads is used.
 
     Raises:
-        DownloadError: a server refuses, or does not answer and nothing is in the cache.
+        DownloadError: a server refuses, or does not answer and the file is not cached.
     """
     urls = {path: outer for path in _paths(data_files) if files.is_http(outer := path.rpartition("::")[2])}
     if not urls:
         return data_files
-    from datasets_core.fetch.downloads import DownloadManager  # 20 ms that local files do without
+    from datasets_core.fetch.downloads import DownloadManager  # takes 20 ms; local files do not need it
 
     versions = DownloadManager(download_config=config).versions(urls.values())
     found = {path: versions[url] for path, url in urls.items()}

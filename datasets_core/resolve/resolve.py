@@ -1,6 +1,6 @@
 """`resolve`: from a request to a builder, for a format, a folder, a script, one file or URL, or a repository; locks.
 
-A reference becomes a `Source`, which knows its configs and makes builders.  Nothing is downloaded, built or written here, and
+A reference becomes a `Source`, which has configs and makes builders.  Nothing is downloaded, built or written here, and
 only scripts that the user named or trusted run here.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from datasets_core.resolve.request import HubCommits
 
 
-# Root folder of a dataset, from the user's arguments: base of the paths in its lock.
+# Root folder of a dataset, from the user's arguments; the paths in its lock are relative to it.
 
 
 _WILDCARD = r"[*?\[{]"
@@ -64,14 +64,14 @@ def root_of(request: Request) -> str:
 
 
 def root_of_builder(request: Request, builder: DatasetBuilder) -> str:
-    """As `root_of`; what comes from the Hub has its repository for a folder, at whatever commit."""
+    """As `root_of`; for the Hub it is the repository, independent of the commit."""
     if builder.repo_id is None or builder.commit_sha is None:
         return root_of(request)
     return f"{PREFIX}{builder.repo_id}"
 
 
 def _above(data_files: Any, data_dir: str | None) -> str:
-    """The folder above all local files that are named."""
+    """Return the common folder of all local files that are named."""
     base = os.path.abspath(files.local_path(data_dir)) if data_dir is not None and not files.is_url(data_dir) else os.getcwd()
     if data_files is None or data_dir is not None:
         return base
@@ -80,7 +80,7 @@ def _above(data_files: Any, data_dir: str | None) -> str:
     return os.path.commonpath([os.path.abspath(os.path.dirname(start)) for start in fixed]) if fixed else base
 
 
-# Which lock a user means, the commit that it pins, and a build that is held to it.
+# The lock of a request, the commit that it pins, and a build that is checked against it.
 
 
 def held(
@@ -95,10 +95,10 @@ def held(
 
     Args:
         lock: the file; True for `dataset.lock` in the folder of the dataset, or else in the current one.
-        builder: builds inside.
-        request: the request, with the folder of the dataset.
-        registers: True if downloads are to be registered, which contradicts a lock.
-        is_hashed: True to hash a cached dataset, too, before its rows are returned.
+        builder: the builder.
+        request: the request.
+        registers: True if checksums of downloads are to be registered, which contradicts a lock.
+        is_hashed: True to also hash a cached dataset before its rows are returned.
 
     Raises:
         FileNotFoundDatasetsError: the file does not exist.
@@ -111,21 +111,21 @@ def held(
         return contextlib.nullcontext()
     if registers:
         raise ConfigurationError(
-            "lock= holds the downloads to what they were, and register_checksums=True takes them as they are. Leave one out."
+            "lock= requires unchanged downloads, but register_checksums=True accepts new ones. Omit one of them."
         )
     path = _path(lock, request)
     return held_to(read_lock(path), path, builder, root_of_builder(request, builder), is_hashed=is_hashed)
 
 
 def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, request: Request) -> None:
-    """Check a streamed dataset of the Hub against a lock: its commit, options, script, files and columns.
+    """Check a streamed Hub dataset against a lock: its commit, options, script, files and columns.
 
     Args:
         lock, builder, request: see `held`.
 
     Raises:
         FileNotFoundDatasetsError, ManifestError: the file does not exist, or is not a lock.
-        ConfigurationError: the lock names files outside the Hub, which only a build compares.
+        ConfigurationError: the lock has files outside the Hub, which are only compared by a build.
         LockDriftError: something differs.
     """
     from datasets_core.building.lock import check_sources, read_lock
@@ -135,8 +135,8 @@ def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, re
     elsewhere = next((file.place for file in locked.files or () if file.kind != "path"), None)
     if elsewhere is not None:
         raise ConfigurationError(
-            f"{path} holds {elsewhere!r}, which does not lie in the repository of the dataset: only a build compares it with "
-            "its hash. Leave streaming=True out, or lock=."
+            f"{path} has {elsewhere!r}, which is not in the repository of the dataset: only a build compares it with "
+            "its hash. Omit streaming=True or lock=."
         )
     check_sources(locked, path, builder, root_of_builder(request, builder))
     if builder.info.features is None and locked.features:
@@ -144,7 +144,7 @@ def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, re
 
 
 def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Request:
-    """Return the request at the commit of its lock, if both have the same repository.
+    """Return the request at the commit of its lock, if both refer to the same repository.
 
     Args:
         request: the request.
@@ -165,7 +165,7 @@ def pinned(request: Request, lock: str | os.PathLike[str] | bool | None) -> Requ
     path = _path(lock, request)
     locked = read_lock(path)
     if locked.repository is None or locked.commit is None:
-        return request  # the comparison of the sources finds other differences
+        return request  # other differences are found when the sources are compared
     _check(locked, place, path)
     at_commit = request._replace(revision=locked.commit)
     if not request.path.startswith("hf://"):
@@ -188,7 +188,7 @@ def _check(locked: DatasetLock, place: HubPath, path: str) -> None:
 
 
 def _named(request: Request) -> HubPath | None:
-    """The repository that a request may name; None where it names something on this disk, or another store."""
+    """Return the repository of a request; None for local paths and other stores."""
     if request.path.startswith("hf://"):
         found = parse_hub_url(request.path)
         return found and found._replace(revision=found.revision or request.revision)
@@ -198,12 +198,14 @@ def _named(request: Request) -> HubPath | None:
 
 
 def _path(lock: object, request: Request) -> str:
-    """The file of a lock."""
+    """Return the file of a lock."""
     from datasets_core.building.options import LOCK_NAME
 
     if lock is not True:
         if not isinstance(lock, (str, os.PathLike)):
-            raise ArgumentTypeError(f"lock is {lock!r}. Give the path of a lock, or True for the one beside the dataset.")
+            raise ArgumentTypeError(
+                f"lock={lock!r} is not valid. Pass the path of a lock file, or True for the one next to the dataset."
+            )
         return str(os.fspath(lock))
     beside, here = os.path.join(root_of(request), LOCK_NAME), os.path.abspath(LOCK_NAME)
     places = [beside, here] if _named(request) is None else [here, beside]
@@ -218,17 +220,19 @@ def resolve(request: Request) -> DatasetBuilder:
 
     Raises:
         DatasetNotFoundError: the path does not exist.
-        DataFilesNotFoundError: a pattern or a folder without a data file.
-        UntrustedScriptError: the folder has an untrusted script, and this machine has no sandbox for it.
+        DataFilesNotFoundError: a pattern matches no data file, or a folder has none.
+        UntrustedScriptError: the folder has an untrusted script, but this machine has no sandbox.
         ConfinementUnavailableError: a script must run in the sandbox, which this machine does not have.
-        UnknownConfigError, UnknownVersionError, UnknownOptionError, UnknownFormatError: a name that does not exist.
+        UnknownConfigError, UnknownVersionError, UnknownOptionError, UnknownFormatError: a name does not exist.
     """
     source = source_of(request)
     try:
         builder = source.builder()
     except OfflineError as error:
         commit = getattr(source, "commit", None)
-        is_other = commit is not None and _told(error, commit.sha) != commit.sha  # data files of another repository moved on
+        is_other = (
+            commit is not None and _told(error, commit.sha) != commit.sha
+        )  # data files of another repository have a newer commit
         built = None if commit is None or is_other else _built_of_hub(source.request, commit.repo_id, commit.sha)
         if built is None:
             raise
@@ -251,7 +255,7 @@ def source_of(request: Request) -> Source:
     Formats and local paths take precedence over repositories of the same name.
 
     Raises:
-        DatasetNotFoundError: none of these.
+        DatasetNotFoundError: the path is none of these.
         OfflineError: it may be a repository, the Hub cannot be reached, and it is not cached.
         UntrustedScriptError: a script that was found cannot be sandboxed, or no script may run.
         ConfinementUnavailableError: a script must run in the sandbox, which this machine does not have.
@@ -263,14 +267,14 @@ def source_of(request: Request) -> Source:
     if location.kind != "local":
         return _source_at_url(request, location)
     if registry.is_format(path) and (request.data_files is not None or request.data_dir is not None or not location.is_folder):
-        from datasets_core.resolve.folder import FormatSource  # here and below: 2 ms that a folder does without
+        from datasets_core.resolve.folder import FormatSource  # here and below: takes 2 ms; a folder does not need it
 
         return FormatSource(request, path)
     local = location.path
     may_be_id = request.revision is not None or (not os.path.isabs(path) and is_repo_id(path))
     if may_be_id and os.path.exists(local):
-        aside = "" if request.revision is None else f", and revision={request.revision!r}, a version on the Hub, is left aside"
-        logger.log(logging.WARNING if aside else logging.INFO, "%r is read from this disk (%s)%s.", path, local, aside)
+        aside = "" if request.revision is None else f", and revision={request.revision!r}, a version on the Hub, is ignored"
+        logger.log(logging.WARNING if aside else logging.INFO, "%r is read from the local disk (%s)%s.", path, local, aside)
     if location.is_folder:
         from datasets_core.resolve.folder import folder_source
 
@@ -286,7 +290,7 @@ def source_of(request: Request) -> Source:
 
 def _source_of_missing(request: Request, local: str) -> Source:
     """Return the source for a path without local files: `name/config`, a repository, or a dataset built before."""
-    from datasets_core.resolve.hub import prepared_source  # 2 ms that a path which exists does without
+    from datasets_core.resolve.hub import prepared_source  # takes 2 ms; an existing path does not need it
 
     folder, name = os.path.split(request.path.rstrip("/"))
     if request.name is None and folder and name and _has_configs(folder, is_versioned=request.version is not None):
@@ -302,7 +306,7 @@ def _source_of_missing(request: Request, local: str) -> Source:
             )
             refusal.__cause__ = error.__cause__
         except OfflineError as error:
-            error.add_note(f"There is no folder, script or data file {local}, so it was taken for a dataset of the Hub.")
+            error.add_note(f"No folder, script or data file {local} exists, so the name was looked up on the Hub.")
             refusal = error
             if (built := _built_of_hub(request, request.path, _told(error, request.revision))) is not None:
                 return built
@@ -320,12 +324,12 @@ def _source_of_missing(request: Request, local: str) -> Source:
 
 
 def _may_be_repository(path: str) -> bool:
-    """True if a path that is not on this disk may be a repository: one not written like a local file."""
+    """Return True if a path that does not exist locally may be a repository, since it does not look like a local file."""
     return is_repo_id(path) and ("/" in path or not (path.endswith(".py") or registry.format_of(path) is not None))
 
 
 def _repository(request: Request, commits: HubCommits, commit: HubCommit) -> Source:
-    """A repository of the Hub: its script, or its data files; what was built of it, where those are known in part only."""
+    """Return the source for a repository: its script, its data files, or a finished build if only some files are known."""
     if not commit.is_whole and (built := _built_of_hub(request, commit.repo_id, commit.sha)) is not None:
         return built
     from datasets_core.resolve.hub_script import script_of, script_source
@@ -341,8 +345,8 @@ def _repository(request: Request, commits: HubCommits, commit: HubCommit) -> Sou
 
 
 def _hub_folder(request: Request, commits: HubCommits, commit: HubCommit) -> Source:
-    """A repository of data files, or a folder of it."""
-    from datasets_core.resolve.hub import HubSource  # reads cards, which other kinds do without
+    """Return the source for a repository of data files, or a folder in it."""
+    from datasets_core.resolve.hub import HubSource  # reads cards; other kinds do not need it
     from datasets_core.resolve.tfds_folder import hub_records_source
 
     return hub_records_source(request, commits, commit) or HubSource.of(request, commits, commit)
@@ -365,11 +369,13 @@ def _source_at_hub_url(request: Request) -> Source:
     place = parse_hub_url(request.path)
     if place is None:
         raise DatasetNotFoundError(
-            f"{request.path!r} names no dataset of the Hub. Write hf://datasets/org/name, and behind it @revision and /path "
-            "where they are wanted."
+            f"{request.path!r} is not a dataset on the Hub. Write hf://datasets/org/name, optionally followed by @revision and "
+            "/path."
         )
     if None not in (place.revision, request.revision) and place.revision != request.revision:
-        raise ConfigurationError(f"{request.path!r} names a revision, and revision={request.revision!r} another. Say it once.")
+        raise ConfigurationError(
+            f"{request.path!r} has a revision, but revision={request.revision!r} was given, too. Pass only one."
+        )
     commits = commits_of(request)
     try:
         commit = commits.commit(place.repo_id, place.revision or request.revision)
@@ -386,12 +392,14 @@ def _source_at_hub_url(request: Request) -> Source:
 
         return file_source(request, commit.url(place.path), commits)
     if request.data_dir is not None:
-        raise ConfigurationError(f"{request.path!r} names a folder, and data_dir={request.data_dir!r} another. Say it once.")
+        raise ConfigurationError(
+            f"{request.path!r} has a folder, but data_dir={request.data_dir!r} was given, too. Pass only one."
+        )
     return _hub_folder(request._replace(data_dir=place.path), commits, commit)
 
 
 def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
-    """Return the builder of a version that older code built and the present code does not list, or cannot build."""
+    """Return the builder of a version that was built by older code, and that the current code does not list or cannot build."""
     from datasets_core.resolve.hub import prepared_source
 
     request = source.request
@@ -408,10 +416,10 @@ def _prepared_before(source: Source, why: str) -> DatasetBuilder | None:
 
 
 def _has_configs(path: str, *, is_versioned: bool) -> bool:
-    """True if `path` is a script, or with a version behind it any folder."""
+    """Return True if `path` is a script, or any folder followed by a version."""
     location = Location.of(path)
     if location.is_folder:
-        from datasets_core.meta.reference import script_in  # 1 ms that a folder of data does without
+        from datasets_core.meta.reference import script_in  # takes 1 ms; a folder of data does not need it
 
         return is_versioned or script_in(location.path) is not None
     return location.path.endswith(".py") and os.path.isfile(location.path)
@@ -426,23 +434,23 @@ def _source_at_url(request: Request, location: Location) -> Source:
     page = f"{settings().hub_endpoint}/datasets/"
     if url.startswith(page) and is_repo_id(url[len(page) :].rstrip("/")):
         raise DatasetNotFoundError(
-            f"{url} is the page of a dataset on the Hub. Write load_dataset({url[len(page) :].rstrip('/')!r})."
+            f"{url} is the web page of a dataset on the Hub. Use load_dataset({url[len(page) :].rstrip('/')!r})."
         )
     if location.kind == "http" or "::" in url:
         raise DatasetNotFoundError(
-            f"{url} names no data file of a known format. Name the format, load_dataset('csv', data_files={url!r}); "
-            f"a folder that stands prepared opens by builder_from_directory({url!r})."
+            f"{url} is not a data file of a known format. Pass the format: load_dataset('csv', data_files={url!r}); "
+            f"open the folder of a prepared dataset with builder_from_directory({url!r})."
         )
     folder = url.rstrip("/")
     if not files.is_url(folder):
-        raise DatasetNotFoundError(f"{url!r} names a protocol and nothing in it. Give a folder or a data file there.")
+        raise DatasetNotFoundError(f"{url!r} has no path. Pass the URL of a folder or a data file.")
     from datasets_core.resolve.folder import folder_source
 
     return folder_source(request, folder)
 
 
 def _script(request: Request, path: str) -> Source:
-    from datasets_core.resolve.script import local_script_source  # 2 ms that a format does without
+    from datasets_core.resolve.script import local_script_source  # takes 2 ms; a format does not need it
 
     return local_script_source(request, path, "file")
 
@@ -450,17 +458,19 @@ def _script(request: Request, path: str) -> Source:
 def _not_found(request: Request, local: str) -> DatasetNotFoundError:
     """Return the error for a path that does not exist, with a hint if it resembles the name of a dataset on the Hub."""
     formats = ", ".join(registry.known_formats())
-    there = f"There is no folder, script or data file {local}, and no format {request.path!r} (formats: {formats})."
+    there = f"No folder, script or data file {local} and no format {request.path!r} found (formats: {formats})."
     name, colon, version = request.path.rpartition(":")
     if colon and name and not os.path.dirname(version):
         return DatasetNotFoundError(
-            f"{there} What follows the colon, {version!r}, is not a valid version: "
+            f"{there} The part after the colon, {version!r}, is not a valid version: "
             f"write {name + ':1.0.0'!r} or {name + ':1.*.*'!r}, or version='experimental_latest'."
         )
     repo_id, at, revision = request.path.partition("@")
     if at and is_repo_id(repo_id):
-        return DatasetNotFoundError(f"{there} For a dataset of the Hub write load_dataset({repo_id!r}, revision={revision!r}).")
+        return DatasetNotFoundError(f"{there} For a dataset on the Hub use load_dataset({repo_id!r}, revision={revision!r}).")
     above, _, name = request.path.rpartition("/")
     if "/" in above and is_repo_id(above):
-        return DatasetNotFoundError(f"{there} Check the path; a config of a Hub dataset is load_dataset({above!r}, {name!r}).")
+        return DatasetNotFoundError(
+            f"{there} Check the path. For a config of a Hub dataset use load_dataset({above!r}, {name!r})."
+        )
     return DatasetNotFoundError(f"{there} Check the path.")

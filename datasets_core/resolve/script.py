@@ -1,4 +1,4 @@
-"""Local scripts as sources: trust, run mode, card and data beside the script; plain or in the sandbox."""
+"""Local scripts as sources: trust, run mode, card and data files; unconfined or in the sandbox."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from datasets_core.scripting.script import load, ran
 if TYPE_CHECKING:
     from datasets_core.scripting.sandbox.builder import SandboxedBuilder, ScriptSandbox
 
-# `LocalScript`: a script file, the records beside it, and the folder of its data.
+# `LocalScript`: a script file, the records next to it, and the folder of its data.
 
 
 class LocalScript:
-    """A script in a folder of this machine.
+    """A local script.
 
     Args:
         script: its path.
 
     Attributes:
-        commit: the commit of a repository that it comes from; None for a folder.
+        commit: the commit of the repository that contains it; None for a local folder.
     """
 
     commit: HubCommit | None = None
@@ -52,7 +52,7 @@ class LocalScript:
 
     @property
     def folder(self) -> str:
-        """The folder of this machine that the script lies in."""
+        """The local folder of the script."""
         return os.path.dirname(os.path.abspath(self.script))
 
     @property
@@ -62,7 +62,7 @@ class LocalScript:
 
     @property
     def dataset_name(self) -> str:
-        """The name of its dataset: that of its file, but for what TFDS adds to the folder's name.
+        """The name of its dataset: that of its file, without the suffix that TFDS adds to the name of the folder.
 
         >>> LocalScript("/a/reviews/reviews_dataset_builder.py").dataset_name, LocalScript("/a/reviews.py").dataset_name
         ('reviews', 'reviews')
@@ -71,7 +71,7 @@ class LocalScript:
         return folder if stem == f"{folder}{OF_TFDS}" else stem
 
     def read(self, *, is_confined: bool = False) -> Script:
-        """The script and its modules, read and not run; see `read_script`."""
+        """Return the script and its modules, read but not run; see `read_script`."""
         return read_script(self.script, is_confined=is_confined)
 
     def card(self, *, is_confined: bool = False) -> Card:
@@ -83,11 +83,11 @@ class LocalScript:
         return recorded_info(self.folder, name, is_confined=is_confined)
 
     def identity(self, script: Script) -> str:
-        """Return the identity of a script: its texts, and the folder whose files it may read."""
+        """Return the identity of a script: its sources, and the folder with files that it may read."""
         return hashlib.sha256(f"{script.path}\0{script.digest}".encode()).hexdigest()
 
     def data_files(self, asked: Request) -> DataFilesDict | None:
-        """The user's `data_files`, made concrete; relative ones start from `data_dir`, or from the folder of the script."""
+        """Return the user's `data_files` as files; relative paths start at `data_dir`, or the folder of the script."""
         if asked.data_files is None:
             return None
         return resolve_data_files(asked.data_files, asked.data_dir or self.folder, storage_options=asked.storage_options)
@@ -101,20 +101,20 @@ class LocalScript:
         return Home.of(downloads, self.folder)
 
     def own_files(self, home: Home) -> OwnFiles | None:
-        """The files of its repository, for a confined run; None for a folder, which it reads itself.
+        """Return the files of its repository for a sandboxed run; None for a local folder, which it reads itself.
 
         Args:
-            home: where they are put.
+            home: the folder for the files.
         """
         return None
 
 
-# A dataset script as a source, with the records beside it: card and `dataset_infos.json`.
+# A dataset script as a source, with the records next to it: card and `dataset_infos.json`.
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptSource:
-    """A script that the user named or trusted."""
+    """A script that the user passed or trusted."""
 
     request: Request
     standing: LocalScript
@@ -152,16 +152,16 @@ class ScriptSource:
         name = asked.name or default_of(cls)
         info = standing.info(name) if name is not None else None
         make = partial(made, asked, cls, script, standing, data_files=found, info=info)
-        return ran(script, make, doing="making its builder", deadline=asked.timeout)
+        return ran(script, make, doing="creating its builder", deadline=asked.timeout)
 
 
 def names_of(cls: type[DatasetBuilder]) -> list[str]:
-    """The names of the configs that a script lists."""
+    """Return the names of the configs that a script lists."""
     return list(cls.builder_configs) or [DEFAULT]
 
 
 def default_of(cls: type[DatasetBuilder]) -> str | None:
-    """The config that is meant where none is named; None where the author leaves it open."""
+    """Return the default config; None if the author defines none."""
     if cls.DEFAULT_CONFIG_NAME is not None:
         return cls.DEFAULT_CONFIG_NAME
     names = names_of(cls)
@@ -202,7 +202,7 @@ def made(
 
 @dataclasses.dataclass(frozen=True)
 class SandboxedSource:
-    """A script that runs confined."""
+    """A script that runs in the sandbox."""
 
     request: Request
     standing: LocalScript
@@ -265,7 +265,7 @@ class SandboxedSource:
 
         asked, folder = self.request, os.path.dirname(script.path)
         check_folder(folder, "The folder of the script")
-        read_registered(os.path.join(folder, CHECKSUMS_NAME), within=folder)  # and no file of the user behind a link
+        read_registered(os.path.join(folder, CHECKSUMS_NAME), within=folder)  # and no user file behind a link
         downloads = settings().downloads_dir
         if asked.download_config is not None and asked.download_config.cache_dir is not None:
             downloads = os.path.abspath(os.fspath(asked.download_config.cache_dir))
@@ -290,14 +290,14 @@ def local_script_source(request: Request, path: str, kind: Kind) -> ScriptSource
     Args:
         request: the request.
         path: the script.
-        kind: "file" if the user named it, "folder" if it was found in a folder.
+        kind: "file" if the user passed its path, "folder" if it was found in a folder.
     """
     confined = run_mode(request.trust_remote_code, kind, path) == "confined"
     return (SandboxedSource if confined else ScriptSource)(request, LocalScript(path))
 
 
 def _named_by_user(data_dir: str | None, data_files: DataFilesDict | None, folder: str) -> tuple[str, ...]:
-    """Local files and folders that the user names and that are not the script's own."""
+    """Return local files and folders named by the user that are outside the folder of the script."""
     named = [] if data_dir is None or files.is_url(data_dir) else [os.path.abspath(files.local_path(data_dir))]
     for place in named:
         check_folder(place, "data_dir")
@@ -317,11 +317,11 @@ def _load_request(script: Script) -> dict[str, object]:
 
 
 def _preload(script: Script) -> tuple[str, ...]:
-    """Modules that the script imports, for the process that all confined ones are forked from: known ones are loaded there."""
+    """Return modules that the script imports, which are loaded once in the process that sandboxes are forked from."""
     return tuple(sorted({package for module in script.modules for package, _ in scan(module.path, module.text).needed}))
 
 
-# Who may run: what `trust_remote_code` means for a script that was named, or found in a folder or a repository.
+# Trust: the meaning of `trust_remote_code` for a script given by path, or found in a folder or a repository.
 
 
 logger = logging.getLogger(__name__)
@@ -330,24 +330,24 @@ RunMode = Literal["plain", "confined"]
 
 
 def run_mode(trust: Trust, kind: Kind, script: str, *, repository: str | None = None, commit: str | None = None) -> RunMode:
-    """Return how a script runs: plain or sandboxed.
+    """Return how a script runs: plain (unconfined) or sandboxed.
 
-    | `trust_remote_code` | a file that is named | found in a folder | found in a repository |
+    | `trust_remote_code` | given by path | found in a folder | found in a repository |
     |---|---|---|---|
     | None | plain | confined, else refused | confined, else refused |
     | True | plain | plain | plain, at this commit |
     | False | refused | refused | refused |
     | "sandbox" | confined, else an error | confined, else an error | confined, else an error |
 
-    `HF_DATASETS_TRUST_REMOTE_CODE` is respected if it is restrictive: if it is false, None means False for scripts found.
-    If it is true, it was set for another library, for all scripts, and has no effect.
+    `HF_DATASETS_TRUST_REMOTE_CODE` only has an effect if it is false: then None means False for scripts that are found.
+    If it is true, it was set for all scripts of another library, and is ignored.
 
     Args:
         trust: the user's argument.
         kind: how the script was found.
         script: the script.
         repository: its repository.
-        commit: the commit of that repository, to which the user's consent is bound.
+        commit: the commit of that repository, which the user's consent is limited to.
 
     Raises:
         UntrustedScriptError: it must not run.
@@ -364,12 +364,12 @@ def run_mode(trust: Trust, kind: Kind, script: str, *, repository: str | None = 
     if trust is True or (trust is None and kind == "file"):
         if kind == "repository":
             logger.warning(
-                "Running %s of %s at commit %s as it is, since trust_remote_code=True says so. That holds for this commit: "
-                "read what has changed before you say so of another.",
+                "Running %s of %s at commit %s without the sandbox because of trust_remote_code=True. "
+                "Review the changes before you trust another commit.",
                 *(script, repository, commit or "unknown"),
             )
         return "plain"
-    from datasets_core.scripting.sandbox.limits import layers  # 5 ms that a trusted script does without
+    from datasets_core.scripting.sandbox.limits import layers  # takes 5 ms; a trusted script does not need it
 
     reason = layers().reason
     if not reason:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LISTED = 10
-_MOST_LEVELS = 3  # dataset, config and version
+_MOST_LEVELS = 3  # levels of folders: dataset, config and version
 _MOST_ENTRIES = 1 << 12
 
 
@@ -71,8 +71,8 @@ class RecordsSource:
         """See `Source.builder`.
 
         Raises:
-            UnknownConfigError, UnknownVersionError: another one is requested.
-            UnknownOptionError: an option: such a folder has none.
+            UnknownConfigError, UnknownVersionError: a different one is requested.
+            UnknownOptionError: an option was passed: such a folder has none.
         """
         asked = self.request
         if asked.name not in (None, *self.config_names):
@@ -86,16 +86,16 @@ class RecordsSource:
 
 
 def records_source(request: Request, folder: str) -> RecordsSource | None:
-    """Return the dataset of TensorFlow Datasets in a folder, or in the version folders below it; None without one.
+    """Return the source for a TensorFlow Datasets folder, or for version folders below it; None for other folders.
 
     Args:
-        request: with data files of the user it is another dataset.
-        folder: local, or at a URL.
+        request: the request; with data files of the user, the result is None.
+        folder: a local path or a URL.
 
     Raises:
         ManifestError, FileFormatError: as `tfds_manifest`.
-        UnknownConfigError: several configs, and none is requested; or another one.
-        ConfigurationError: several datasets.
+        UnknownConfigError: several configs exist and none is requested, or the requested one does not exist.
+        ConfigurationError: the folder has several datasets.
     """
     if request.data_files is not None:
         return None
@@ -112,19 +112,19 @@ def records_source(request: Request, folder: str) -> RecordsSource | None:
 
 
 def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit) -> RecordsSource | None:
-    """Return the dataset of TensorFlow Datasets in a repository, or in a folder of it (`data_dir`), via the hub cache.
+    """Return the source for a TensorFlow Datasets folder in a repository, or below `data_dir`, via the hub cache.
 
-    The version is chosen from the listing, as for a local folder: only that one is fetched, completely.
+    The version is chosen from the listing, as for a local folder: only that version is fetched, completely.
 
     Args:
-        request: with data files of the user it is another dataset.
+        request: the request; with data files of the user, the result is None.
         commits: listings of repositories.
         commit: listing of the repository.
 
     Raises:
         ManifestError, FileFormatError: as `tfds_manifest`.
-        UnknownConfigError: several configs, and none is requested; or another one.
-        ConfigurationError: several datasets.
+        UnknownConfigError: several configs exist and none is requested, or the requested one does not exist.
+        ConfigurationError: the folder has several datasets.
         DownloadError, OfflineError: a file cannot be fetched.
     """
     inner = (request.data_dir or "").strip("/")
@@ -142,26 +142,25 @@ def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit)
     elif homes != {inner}:
         listed = ", ".join(commit.url(home) for home in sorted(homes)[:_LISTED])
         raise ConfigurationError(
-            f"{place} is not a folder of one dataset that TensorFlow Datasets prepared. "
-            f"Load one of those in it: load_dataset(URL) with {listed}."
+            f"{place} has several datasets prepared by TensorFlow Datasets. Load one of them: load_dataset(URL) with {listed}."
         )
     else:
         folder = _picked(request, commits, commit, inner, found)
-    logger.info("%s is fetched whole, into the hub cache: rows are read from there.", commit.url(folder))
+    logger.info("%s is downloaded to the hub cache, and read from there.", commit.url(folder))
     local = fetched_folder(commits.hub, commit, folder)
     manifest = tfds_manifest(local)
     return None if manifest is None else RecordsSource(request, local, manifest)
 
 
 def _is_told(request: Request, commits: HubCommits, commit: HubCommit) -> bool:
-    """True if the card of a repository says which data files are to be read."""
-    from datasets_core.resolve.hub import HubSource  # reads cards, which most repositories of records do without
+    """Return True if the card of a repository defines its data files."""
+    from datasets_core.resolve.hub import HubSource  # reads cards; most repositories of records do not need it
 
     return bool(HubSource.of(request, commits, commit).card.configs)
 
 
 def _described_in(commits: HubCommits, commit: HubCommit, inner: str) -> dict[str, TfdsDescription]:
-    """The folders of versions in a folder of a repository, at most three below it, with what is said of them."""
+    """Return the version folders in a folder of a repository, at most three levels deep, with their names."""
     root = f"{inner}/" if inner else ""
     found = {}
     for path in commit.files:
@@ -180,7 +179,7 @@ def _described_in(commits: HubCommits, commit: HubCommit, inner: str) -> dict[st
 
 
 def _home_of(folder: str, told: TfdsDescription) -> tuple[str, str]:
-    """The folder of the dataset whose version a folder is, and its config."""
+    """Return the dataset folder and the config of a version folder."""
     above = folder.rpartition("/")[0]
     home, _, name = above.rpartition("/")
     return (home, name) if told.config is not None and name == told.config else (above, "")
@@ -202,10 +201,10 @@ def _picked(request: Request, commits: HubCommits, commit: HubCommit, inner: str
 
 
 def _is_home(folder: str) -> bool:
-    """True if TensorFlow Datasets wrote folders of versions, with or without configs, into it.
+    """Return True if the folder has version folders of TensorFlow Datasets, with or without configs.
 
     Raises:
-        ConfigurationError: a folder of several datasets, each with a folder of its own.
+        ConfigurationError: the folder has several datasets, each in its own folder.
     """
     if next(_versions(folder), None) is not None:
         return True
@@ -219,17 +218,17 @@ def _is_home(folder: str) -> bool:
         if config is not None
         or (os.path.isdir(os.path.join(folder, child, ".config")) and _is_home(os.path.join(folder, child)))
     ]
-    if not datasets or read_folder_card(folder).configs:  # whose author says what is to be read
+    if not datasets or read_folder_card(folder).configs:  # whose card defines its data files
         return False
     listed = [_shown(os.path.join(folder, child)) for child in datasets[:_LISTED]] + ["…"] * (len(datasets) > _LISTED)
     raise ConfigurationError(
-        f"{folder} holds {len(datasets)} dataset{'s' * (len(datasets) > 1)} that TensorFlow Datasets prepared: "
+        f"{folder} has {len(datasets)} dataset{'s' * (len(datasets) > 1)} prepared by TensorFlow Datasets: "
         f"{', '.join(listed)}. Load one of them: load_dataset({os.path.join(folder, datasets[0])!r})."
     )
 
 
 def _shown(home: str) -> str:
-    """A dataset with its configs or versions."""
+    """Return a dataset with its configs or versions."""
     below = [os.path.basename(place) for place in _versions(home)] or sorted(_folders_in(home))
     return f"{os.path.basename(home)} ({', '.join(below[:_LISTED])})"
 
@@ -241,7 +240,7 @@ def _config_in(folder: str) -> str | None:
         path = os.path.join(place, MANIFEST_NAME)
         try:
             told = parse_tfds_description(content(path) or b"{}", path=path)
-        except ManifestError:  # of a version that is skipped if another one exists
+        except ManifestError:  # names of a version that is skipped if another one exists
             continue
         if told is not None:
             found = told.config or ""
@@ -250,18 +249,18 @@ def _config_in(folder: str) -> str | None:
 
 
 def _versions(folder: str) -> Iterator[str]:
-    """The folders of versions that TensorFlow Datasets wrote in a folder, the highest first."""
+    """Return the version folders of TensorFlow Datasets in a folder, the highest first."""
     names = sorted(map(Version, filter(Version.is_valid, _folders_in(folder))), reverse=True)
     places = (os.path.join(folder, str(name)) for name in names)
     return (place for place in places if os.path.isfile(os.path.join(place, FEATURES_NAME)))
 
 
 def _folders_in(folder: str) -> Iterator[str]:
-    """The folders among the first entries of a folder: one of datasets has few, and one of pictures may have a million."""
+    """Return the folders among the first entries of a folder, since a folder of images may have a million entries."""
     try:
         with os.scandir(folder) as entries:
             for entry in itertools.islice(entries, _MOST_ENTRIES):
                 if not entry.name.startswith(".") and entry.is_dir():
                     yield entry.name
-    except OSError:  # raised again by the reader of its files
+    except OSError:  # raised again by the reader of the files
         return

@@ -1,4 +1,4 @@
-"""`Script`: the text of a script and of the modules beside it that it imports, found by parsing, without running them."""
+"""`Script`: the text of a script and of the modules next to it that it imports, found by parsing, without running them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from datasets_core.errors import DatasetNotFoundError, ScriptError, redact
 from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.scripting.compat.tables import COMPAT_MODULES
 
-# Modules of a dataset collection that a script imports by their full names: from the collection, or from beside it.
+# Modules of a dataset collection that a script imports by their full names: from the collection, or from next to it.
 
 
 COLLECTIONS = frozenset({"tensorflow_datasets"})
@@ -29,19 +29,19 @@ _NEVER = frozenset({"core", "public_api", "scripts", "testing"})  # the library 
 
 
 class Place(Protocol):
-    """Interface of the files beside a script."""
+    """Interface of the files next to a script."""
 
     def is_file(self, path: str) -> bool:
-        """True if there is such a file: then it is on this disk."""
+        """Return True if there is such a file: then it is on this disk."""
         ...
 
     def is_folder(self, path: str) -> bool:
-        """True if there is such a folder."""
+        """Return True if there is such a folder."""
         ...
 
 
 class _OnDisk:
-    """Files beside a script on this disk."""
+    """Files next to a script on this disk."""
 
     def is_file(self, path: str) -> bool:
         """See `Place`."""
@@ -71,7 +71,7 @@ class Collected:
 
 
 def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> Iterator[Collected]:
-    """The imports of modules of a collection that one statement makes.
+    """Yield the imports of modules of a collection that one statement makes.
 
     >>> [(found.module, found.names) for found in collected_imports(
     ...     ast.parse("from tensorflow_datasets.translate import wmt").body[0], guarded=False)]
@@ -90,7 +90,7 @@ def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> It
 def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK) -> list[tuple[str, str]]:
     """Return (dotted name, file) of the modules that an import from a collection opens, as far as they are found.
 
-    They are searched in the folder of the collection that contains the script, then beside the script, where the
+    They are searched in the folder of the collection that contains the script, then next to the script, where the
     first parts of their names may be missing.
 
     Args:
@@ -200,17 +200,17 @@ class Script:
         return f"{ROOT}.{identifier(self.modules[0].name)}_{place[:12]}"
 
     def name_of(self, module: Module) -> str:
-        """The full name of one of its modules."""
+        """Return the full name of one of its modules."""
         return f"{self.package}.{identifier(module.name) if module is self.modules[0] else module.name}"
 
 
 def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, place: Place = ON_DISK) -> Script:
-    """Read a script and the modules beside it that it imports relatively, without running any of it.
+    """Read a script and the modules next to it that it imports relatively, without running any of it.
 
     Args:
         path: the script.
         is_confined: True for an untrusted script: only files that resolve into its folder are read, up to a size.
-        place: finds modules beside the script; it may fetch them on use.
+        place: finds modules next to the script; it may fetch them on use.
 
     Raises:
         DatasetNotFoundError: the file does not exist.
@@ -270,7 +270,7 @@ def _beside(folder: str, inside: list[str], wanted: Relative, path: str, place: 
     up = wanted.level - 1
     if up > len(inside):
         raise ScriptError(
-            path, "a relative import leaves the script's folder", line=wanted.line, advice="Move the module beside it"
+            path, "a relative import leaves the script's folder", line=wanted.line, advice="Move the module next to it"
         )
     base = inside[: len(inside) - up]
     target = [*base, *wanted.module.split(".")] if wanted.module else base
@@ -321,7 +321,7 @@ class Imports:
     """The imports of one module.
 
     Attributes:
-        relative: imports of modules beside it.
+        relative: imports of modules next to it.
         needed: (top-level package, line) of other imports that run whenever the module is imported.
         collected: imports of modules of the script's dataset collection.
     """
@@ -396,12 +396,12 @@ def _refuse_remote(tree: ast.AST, path: str, text: bytes) -> None:
         found = _REMOTE.match(token.string) if token.type == tokenize.COMMENT and token.start[0] in ends else None
         if found is not None:
             what = f"an import is to be fetched from {redact(found[1])}, and code is taken from the script's folder alone"
-            advice = "Put that file beside the script, and delete the comment"
+            advice = "Put that file next to the script, and delete the comment"
             raise ScriptError(path, what, line=token.start[0], advice=advice)
 
 
 def identifier(stem: str) -> str:
-    """A file's stem as a name of Python: `imagenet-1k` → `imagenet_1k`."""
+    """Return a file's stem as a name of Python: `imagenet-1k` → `imagenet_1k`."""
     return re.sub(r"\W", "_", stem)
 
 
@@ -409,7 +409,7 @@ def identifier(stem: str) -> str:
 
 
 def script_frame() -> FrameType | None:
-    """The innermost frame that runs code of a script; None where none does.
+    """Return the innermost frame that runs code of a script; None if none does.
 
     >>> script_frame()
     """
@@ -430,7 +430,7 @@ def script_place() -> str:
 
 
 def script_folder() -> str | None:
-    """The folder of the script that calls; None where none does.
+    """Return the folder of the script that calls; None if none does.
 
     >>> script_folder()
     """

@@ -1,4 +1,4 @@
-"""Import of one dataset script, under a module name of its own, with the modules beside it that it imports relatively.
+"""Import of one dataset script, under a module name of its own, with the modules next to it that it imports relatively.
 
 A script lives as `datasets_core_scripts.<stem>_<digest>.<stem>`, where the digest covers its folder, its text and the text of
 those modules: a changed script is a new module, and two scripts of one name never collide.  Nothing is added to `sys.path` and
@@ -64,7 +64,7 @@ def ran(script: Script, work: Callable[[], T], *, doing: str, deadline: Deadline
     Args:
         script: the script.
         work: runs the code.
-        doing: "importing it", "making its builder".
+        doing: "importing it", "creating its builder".
         deadline: of the work.
 
     Raises:
@@ -94,14 +94,14 @@ def _tell(script: Script, error: BaseException, place: Place | None, doing: str)
     if package is not None:
         where = path if line is None else f"{path}, line {line},"
         raise MissingDependencyError(package, needed_for=f"The script {where}", install=distribution(package)) from error
-    words, advice = describe(error), "Mend the script"
+    words, advice = describe(error), "Fix the script"
     if isinstance(error, DatasetsCoreError) and ". " in words:  # which says itself what to do
         words, _, advice = words.rpartition(". ")
     raise ScriptError(path, f"{doing} failed with {words}", line=line, advice=advice) from error
 
 
 def _place(frames: Sequence[Place], script: Script) -> Place | None:
-    """Return the innermost frame in the script or beside it; frames come from the outside in."""
+    """Return the innermost frame in the script or next to it; frames come from the outside in."""
     ours = {module.path for module in script.modules}
     return next((place for place in reversed(frames) if place[0] in ours), None)
 
@@ -190,7 +190,7 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The import system's question."""
+        """Return the import system's question."""
         module = self.modules.get(fullname)
         if module is None:
             return None
@@ -234,7 +234,7 @@ _finder = _Finder()
 
 
 def load_script(path: str | os.PathLike[str]) -> type[DatasetBuilder]:
-    """The builder class of a script.
+    """Return the builder class of a script.
 
     It is the first concrete `DatasetBuilder` that the script defines itself, else the last concrete one among its names.
 
@@ -247,7 +247,7 @@ def load_script(path: str | os.PathLike[str]) -> type[DatasetBuilder]:
 
 
 def load(script: Script, *, deadline: Deadline | None = None) -> type[DatasetBuilder]:
-    """The builder class of a script that was read; its text runs at the first call only.
+    """Return the builder class of a script that was read; its text runs at the first call only.
 
     Args:
         script: the script.
@@ -307,7 +307,7 @@ def _check_packages(script: Script) -> None:
 
 def _refuse(package: str, path: str, line: int, more: list[tuple[str, str]]) -> NoReturn:
     if os.path.exists(os.path.join(os.path.dirname(path), f"{package}.py")):
-        advice = f"Import the file beside the script relatively: 'from .{package} import …'"
+        advice = f"Import the file next to the script relatively: 'from .{package} import …'"
         raise ScriptError(path, f"it imports {package!r}, which is not installed", line=line, advice=advice)
     where = f"The script {path}, line {line},"
     raise MissingDependencyError(package, needed_for=where, install=distribution(package), more=more)
@@ -335,7 +335,7 @@ def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
 
 
 def _fits(name: str, stem: str) -> bool:
-    """True if a class is called as its file is, or as a part of it."""
+    """Return True if a class is called as its file is, or as a part of it."""
     short, long = sorted((re.sub(r"[\W_]", "", name).lower(), re.sub(r"[\W_]", "", stem).lower()), key=len)
     return bool(short) and short in long
 

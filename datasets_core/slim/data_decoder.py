@@ -43,7 +43,7 @@ class DataDecoder(ABC):
 
     @abstractmethod
     def list_items(self) -> list[str]:
-        """The names of the items that the decoder makes, in a fixed order."""
+        """Return the names of the items that the decoder makes, in a fixed order."""
 
     def decode_block(self, block: Iterable[Any], items: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield the samples of a block, each as item → value; called by providers.
@@ -72,7 +72,7 @@ class DataDecoder(ABC):
 
 
 def method_of(decoder: Any, *names: str) -> Any:
-    """A method of whatever has the methods of a decoder.
+    """Return a method of whatever has the methods of a decoder.
 
     Args:
         decoder: what was given as one.
@@ -91,7 +91,7 @@ def method_of(decoder: Any, *names: str) -> Any:
         method = getattr(decoder, name, None)
         if callable(method):
             return method
-    raise ConfigurationError(f"A dataset's decoder has a method {names[0]}, and {decoder!r} has none. Give a slim.DataDecoder.")
+    raise ConfigurationError(f"The decoder {decoder!r} has no method {names[0]}. Pass a slim.DataDecoder.")
 
 
 def chosen_items(items: Sequence[str] | None, known: Sequence[str]) -> list[str]:

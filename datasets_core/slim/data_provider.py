@@ -72,7 +72,7 @@ class DataProvider(ABC):
         return [sample[item] for item in items]
 
     def list_items(self) -> list[str]:
-        """The names of the items."""
+        """Return the names of the items."""
         return list(self._items)
 
     def num_samples(self) -> int | None:
@@ -82,7 +82,7 @@ class DataProvider(ABC):
     def check_items(self, items: Any) -> None:
         """Check the names of items; see `get`."""
         if not isinstance(items, list | tuple):
-            raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}. Write a list.")
+            raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}. Pass a list.")
         for item in items:
             if item not in self._items:
                 raise UnknownItemError(item, known=self._items)
@@ -93,7 +93,7 @@ class DataProvider(ABC):
 
 
 _VERSION = 1
-_ADVICE = "Give what state_dict() returned, unaltered."
+_ADVICE = "Pass an unchanged result of state_dict()."
 
 
 class _Point(NamedTuple):
@@ -254,7 +254,7 @@ class SampleStream:
                 raise
 
     def _closed(self) -> ConfigurationError:
-        return ConfigurationError(f"{self._name} is closed. Make another one.")
+        return ConfigurationError(f"{self._name} is closed. Create a new one.")
 
     # -- states --------------------------------------------------------------------------------------------------------
 
@@ -291,7 +291,7 @@ class SampleStream:
 
     def _check(self, state: Any) -> None:
         if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):
-            raise StreamStateError("This is not a state of a provider. Give what state_dict() returned.")
+            raise StreamStateError("This is not a state of a provider. Pass a result of state_dict().")
         if state["version"] != _VERSION:
             raise StreamStateError(
                 f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
@@ -306,19 +306,19 @@ class SampleStream:
             )
         seed = state["seed"]
         if seed != self._seed and not (self._takes_seeds and isinstance(seed, int)):
-            raise StreamStateError(f"The state has seed {seed!r}, and this provider {self._seed!r}. Make it with the same one.")
+            raise StreamStateError(f"The state has seed {seed!r}, but this provider {self._seed!r}. Use the same seed.")
         for name in ("num_given", "turn", "next_unit", "drawn", "behind"):
             if not is_whole(state.get(name), 0):
-                raise StreamStateError(f"The state says {name} {state.get(name)!r}, which is not an integer. {_ADVICE}")
+                raise StreamStateError(f"The state has {name} {state.get(name)!r}, which is not an integer. {_ADVICE}")
         for name in ("lanes", "queue"):
             pairs = state[name]
             if not isinstance(pairs, list | tuple) or not all(
                 isinstance(pair, list | tuple) and len(pair) == 2 and is_whole(pair[0], 0) for pair in pairs
             ):
-                raise StreamStateError(f"The state says {name} of no known form. {_ADVICE}")
+                raise StreamStateError(f"The state has an invalid {name}. {_ADVICE}")
         counts = state.get("counts")
         if not isinstance(counts, list | tuple) or len(counts) != 2 or not all(is_whole(count, 0) for count in counts):
-            raise StreamStateError(f"The state says counts {counts!r}, which are not two integers. {_ADVICE}")
+            raise StreamStateError(f"The state has counts {counts!r}, which are not two integers. {_ADVICE}")
         self._check_places(state)
 
     def _check_places(self, state: Mapping[str, Any]) -> None:
@@ -337,7 +337,7 @@ class SampleStream:
         }
         for name, is_so in fits.items():
             if not is_so:
-                raise StreamStateError(f"The state says {name} {state[name]!r}, which does not fit the rest of it. {_ADVICE}")
+                raise StreamStateError(f"The state has {name} {state[name]!r}, which does not fit the rest of it. {_ADVICE}")
 
     def _restore(self, begin: _Point | Mapping[str, Any]) -> None:
         if isinstance(begin, _Point):
@@ -393,7 +393,7 @@ def _close(running: list[UnitThreads]) -> None:
 
 
 def _size(path: str) -> int | None:
-    """The bytes of a local file; None of what is elsewhere, or not there."""
+    """Return the bytes of a local file; None of what is elsewhere, or not there."""
     if files.is_url(str(path)):
         return None
     try:

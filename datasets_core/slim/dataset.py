@@ -194,10 +194,10 @@ def reader_maker(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) ->
     if isinstance(reader, type) and not issubclass(reader, SampleReader) and reader.__module__.startswith(_OTHERS):
         name = reader.__name__.removesuffix("V2")
         if name not in _OF_OTHERS:
-            raise ArgumentTypeError(f"There is no reader in the place of {name}. Give one of: {', '.join(_OF_OTHERS)}.")
+            raise ArgumentTypeError(f"There is no replacement for the reader {name}. Pass one of: {', '.join(_OF_OTHERS)}.")
         reader = _OF_OTHERS[name]
     if not callable(reader):
-        raise ArgumentTypeError(f"A dataset's reader is a class as slim.TFRecordReader, not {reader!r}. Give one.")
+        raise ArgumentTypeError(f"The reader must be a class such as slim.TFRecordReader, not {reader!r}.")
     return partial(_made, reader, kwargs)
 
 
@@ -205,12 +205,12 @@ def _made(reader: Any, kwargs: Mapping[str, Any]) -> SampleReader:
     try:
         made = reader(**kwargs)
     except TypeError as error:
-        raise ArgumentTypeError(f"The reader cannot be made with {kwargs!r}: {error}. Mend reader_kwargs.") from error
+        raise ArgumentTypeError(f"The reader cannot be made with {kwargs!r}: {error}. Fix reader_kwargs.") from error
     if isinstance(made, SampleReader):
         return made
     if callable(getattr(made, "samples", None)):
         return _Adapted(made)
-    raise ArgumentTypeError(f"{made!r} reads no samples. Derive its class from slim.SampleReader.")
+    raise ArgumentTypeError(f"{made!r} is not a reader. Derive its class from slim.SampleReader.")
 
 
 class _Adapted(SampleReader):
@@ -238,7 +238,7 @@ class _Adapted(SampleReader):
 
 
 def named(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) -> list[Any]:
-    """A reader and its arguments in words that are the same in every process, for fingerprints.
+    """Return a reader and its arguments in words that are the same in every process, for fingerprints.
 
     >>> named(TextLineReader, {"skip_header_lines": 1})
     ['TextLineReader', ['skip_header_lines', 1]]
@@ -304,7 +304,7 @@ class Dataset:
         raise AttributeError(f"This dataset has no field {name!r}. Fields: {', '.join(map(repr, self.__dict__))}.")
 
     def list_items(self) -> list[str]:
-        """The items that the decoder makes, in its order.
+        """Return the items that the decoder makes, in its order.
 
         >>> from datasets_core import slim
         >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 0, {}).list_items()

@@ -79,7 +79,7 @@ def _sparse(value: SparseValue) -> Any:
         return _torch().sparse_coo_tensor(_tensor(indices), _tensor(value.values), shape, check_invariants=True)
     except RuntimeError as error:
         raise ConfigurationError(
-            f"A sparse value of shape {shape} is not a tensor: {error}. Mend its indices or its shape."
+            f"A sparse value of shape {shape} is not a tensor: {error}. Fix its indices or its shape."
         ) from error
 
 
@@ -167,7 +167,7 @@ class DatasetDataProvider(DataProvider, Runner):
         sizes = common_queue_capacity, common_queue_min
         capacity, minimum = checked_sizes(*sizes) if shuffle else (checked_capacity(common_queue_capacity), 0)
         if format not in ("numpy", "torch"):
-            raise ConfigurationError(f"format={format!r} is none that items can have. Give 'numpy' or 'torch'.")
+            raise ConfigurationError(f"format={format!r} is unknown. Pass 'numpy' or 'torch'.")
         number = checked_seed(seed) if shuffle else None
         self._stream = SampleStream(
             "The provider",
@@ -198,7 +198,7 @@ class DatasetDataProvider(DataProvider, Runner):
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def sample(self, items: Sequence[str]) -> Sample:
-        """The next sample, with some of its items; see `get`, which checks their names."""
+        """Return the next sample, with some of its items; see `get`, which checks their names."""
         sample = self._taken(tuple(items))
         return sample if self._shown is None else {name: self._shown(value) for name, value in sample.items()}
 
@@ -222,7 +222,7 @@ class DatasetDataProvider(DataProvider, Runner):
             return sample
 
     def _key(self) -> str:
-        """The key of the next sample, which is passed where its reader makes none."""
+        """Return the key of the next sample, which is passed where its reader makes none."""
         stream = self._stream
         try:
             return stream.chunk[stream.at].key(stream.reader)
@@ -245,7 +245,7 @@ class DatasetDataProvider(DataProvider, Runner):
         self._sample_bytes = max(1, sum(sizes) // len(sizes)) if sizes else _CHUNK_BYTES // 256
 
     def _first_of_run(self) -> Sample:
-        """The next sample, as the first of some that are parsed together: few at first, and more with each run."""
+        """Return the next sample, as the first of some that are parsed together: few at first, and more with each run."""
         stream = self._stream
         self._decoded, self._run = None, min(_MOST, max(_FEWEST, 2 * self._run))
         try:
@@ -257,7 +257,7 @@ class DatasetDataProvider(DataProvider, Runner):
         return sample
 
     def _alone(self, entry: Entry) -> Sample:
-        """A sample decoded on its own, where it failed among others: its error names its file and its number."""
+        """Return a sample decoded on its own, where it failed among others: its error names its file and its number."""
         path = redact(str(entry.origin.path))
         try:
             (sample,) = self._decode_block(_payloads([entry], name=path, first=entry.number), self._names)
@@ -269,7 +269,7 @@ class DatasetDataProvider(DataProvider, Runner):
                 raise
             key = shown_key(self._stream.reader, entry.origin.path, entry.position)
             reason = f"sample {key} cannot be decoded: {str(error).rstrip('.')}"
-            raise FileFormatError(path, reason, advice="Mend the sample, or the decoder") from error
+            raise FileFormatError(path, reason, advice="Fix the sample, or the decoder") from error
         return sample
 
     def __iter__(self) -> Iterator[Sample]:
@@ -391,7 +391,7 @@ def _payloads(entries: Sequence[Entry], name: str = "records", first: int = 0) -
 
 
 def _decoded(decode_block: BlockDecoder, entries: Sequence[Entry], names: list[str]) -> Iterator[Sample]:
-    """Some samples as they are decoded, up to the first that cannot be."""
+    """Yield some samples as they are decoded, up to the first that cannot be."""
     decoded = iter(decode_block(_payloads(entries), names))
     while True:
         try:

@@ -33,7 +33,7 @@ class LookupTable:
 
     def __init__(self, vocabulary: Mapping[Any, Any] | Iterable[Any], default_value: Any = -1) -> None:
         if isinstance(vocabulary, str | bytes):
-            raise ArgumentTypeError(f"{vocabulary!r} is not a vocabulary. Give a dict, or a list of values.")
+            raise ArgumentTypeError(f"{vocabulary!r} is not a vocabulary. Pass a dict, or a list of values.")
         pairs = vocabulary.items() if isinstance(vocabulary, Mapping) else ((word, k) for k, word in enumerate(vocabulary))
         self._known = {_plain(word): _plain(number) for word, number in pairs}
         self._factory = getattr(vocabulary, "default_factory", None)
@@ -56,11 +56,11 @@ class LookupTable:
             return table
         if isinstance(table, Mapping):
             return cls(table, default_value=None)
-        raise ArgumentTypeError(f"table={table!r} is not a table. Give slim.LookupTable({{…}}, default_value=-1), or a dict.")
+        raise ArgumentTypeError(f"table={table!r} is not a table. Pass slim.LookupTable({{…}}, default_value=-1), or a dict.")
 
     @classmethod
     def _copied(cls, table: Any) -> Any:
-        """A table of TensorFlow as one of these."""
+        """Return a table of TensorFlow as one of these."""
         parts = [*table.export(), table.default_value] if hasattr(table, "export") and hasattr(table, "default_value") else []
         if not parts or not all(hasattr(part, "numpy") for part in parts):
             raise ArgumentTypeError(
@@ -98,7 +98,7 @@ class LookupTable:
     def _missing(self, value: Any) -> Any:
         if self._factory is not None:
             return _plain(self._factory())
-        advice = "Give a table with a default: slim.LookupTable({…}, default_value=-1)"
+        advice = "Pass a table with a default: slim.LookupTable({…}, default_value=-1)"
         raise ItemError(f"the table has no {value!r}", advice=advice)
 
 
@@ -131,14 +131,14 @@ def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
     try:
         sizes = tuple(operator.index(size) for size in shape)
     except TypeError:
-        raise ConfigurationError(f"{what} {shape!r} is not a list of integers. Give one, as [2, -1].") from None
+        raise ConfigurationError(f"{what} {shape!r} is not a list of integers. Pass for example [2, -1].") from None
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
-        raise ConfigurationError(f"{what} {list(sizes)} is not a valid shape. Give sizes from 0 on, at most one of them -1.")
+        raise ConfigurationError(f"{what} {list(sizes)} is not a valid shape. Pass non-negative sizes, at most one of them -1.")
     return sizes
 
 
 def _resolved(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape with a number for its -1, for so many values."""
+    """Return the shape with a number for its -1, for so many values."""
     known = math.prod(size for size in shape if size != -1)
     if -1 in shape:
         if known and count % known == 0:
@@ -146,11 +146,11 @@ def _resolved(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     elif known == count:
         return shape
     values = "1 value" if count == 1 else f"{count:,} values"
-    raise ItemError(f"{values} cannot take the shape {list(shape)}", advice="Mend the record, or give the shape that it has")
+    raise ItemError(f"{values} do not fit the shape {list(shape)}", advice="Fix the record, or pass its actual shape")
 
 
 def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """An array in another shape.
+    """Return an array in another shape.
 
     Args:
         value: the array.
@@ -166,7 +166,7 @@ def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
 
 
 def sparse_reshaped(value: SparseValue, shape: tuple[int, ...]) -> SparseValue:
-    """A sparse array in another shape: each value keeps its place in the order of rows.
+    """Return a sparse array in another shape: each value keeps its place in the order of rows.
 
     Args:
         value: the sparse array.
@@ -220,22 +220,22 @@ def _check_places(value: SparseValue) -> None:
     indices, shape = value.indices, value.dense_shape
     if indices.shape != (len(value.values), len(shape)):
         counts = f"{len(indices):,} places and {len(value.values):,} values in {len(shape)} dimensions"
-        raise ItemError(f"a sparse array has {counts}", advice="Mend the record, so that each value has one place")
+        raise ItemError(f"a sparse array has {counts}", advice="Fix the record, so that each value has one place")
     if not len(indices):
         return
     outside = ((indices < 0) | (indices >= shape)).any(axis=1)
     if outside.any():
         place = indices[int(outside.argmax())].tolist()
-        raise ItemError(f"a value stands at {place}, outside of the array's shape {shape.tolist()}")
+        raise ItemError(f"a value is at {place}, outside the array's shape {shape.tolist()}")
     flat = _flat(indices, shape.tolist())
     wrong = np.diff(flat) <= 0
     if wrong.any():
         place = indices[int(wrong.argmax()) + 1].tolist()
-        raise ItemError(f"the value at {place} stands behind one whose place is the same or later")
+        raise ItemError(f"the value at {place} follows one at the same or a later place")
 
 
 def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.int64]:
-    """The places in the order of rows, as one number each."""
+    """Return the places in the order of rows, as one number each."""
     if math.prod(shape) > np.iinfo(np.int64).max:
         raise ItemError(f"a sparse array of shape {shape} has more places than can be counted")
     flat = np.zeros(len(indices), np.int64)
@@ -245,7 +245,7 @@ def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.in
 
 
 def as_sparse(array: npt.NDArray[Any]) -> SparseValue:
-    """An array as a sparse one that has each of its values.
+    """Return an array as a sparse one that has each of its values.
 
     >>> as_sparse(np.array([[5, 6]])).indices.tolist()
     [[0, 0], [0, 1]]
@@ -278,7 +278,7 @@ def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
         is_held = isinstance(fill, bool | int) or (isinstance(fill, float) and dtype.kind == "f")
     if not is_held:
         named = "strings" if dtype.hasobject else dtype.name
-        raise ItemError(f"default_value={default_value!r} is not a value of an array of {named}", advice="Give one that is")
+        raise ItemError(f"default_value={default_value!r} is not a value of an array of {named}", advice="Pass one that is")
     return fill
 
 
@@ -306,7 +306,7 @@ class ItemHandler(ABC):
 
     @abstractmethod
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
-        """The item.
+        """Return the item.
 
         Args:
             keys_to_tensors: key → its parsed value: a numpy array, or a `SparseValue` where the length varies.
@@ -334,7 +334,7 @@ class ItemHandlerCallback(ItemHandler):
     def __init__(self, keys: str | Sequence[str], func: Callable[[dict[str, Any]], Any]) -> None:
         super().__init__(keys)
         if not callable(func):
-            raise ArgumentTypeError(f"func={func!r} cannot be called. Give a function of a dict of keys and values.")
+            raise ArgumentTypeError(f"func={func!r} is not callable. Pass a function of a dict of keys and values.")
         self._func = func
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -446,7 +446,7 @@ class BackupHandler(ItemHandler):
     def __init__(self, handler: ItemHandler, backup: ItemHandler) -> None:
         for name, given in (("handler", handler), ("backup", backup)):
             if not isinstance(given, ItemHandler):
-                raise ArgumentTypeError(f"{name}={given!r} is not an ItemHandler. Give one, as slim.Tensor('key').")
+                raise ArgumentTypeError(f"{name}={given!r} is not an ItemHandler. Pass for example slim.Tensor('key').")
         self._handler, self._backup = handler, backup
         super().__init__([*handler.keys, *backup.keys])
 
@@ -463,7 +463,7 @@ def _is_empty(item: Any) -> bool:
 
 
 def as_dense(value: Any) -> npt.NDArray[Any]:
-    """A parsed value as an array; of a sparse one its values where they fill it."""
+    """Return a parsed value as an array; of a sparse one its values where they fill it."""
     if isinstance(value, SparseValue):
         return dense(value, None)
     return value.values if isinstance(value, RaggedValue) else np.asarray(value)

@@ -22,10 +22,10 @@ _POINT = ("y", "x")
 
 
 def _full_keys(handler: str, keys: Sequence[str] | None, default: Sequence[str], prefix: str | None) -> list[str]:
-    """The keys with the prefix before each, where there are as many as there should be."""
+    """Return the keys with the prefix before each, where there are as many as there should be."""
     chosen = [keys] if isinstance(keys, str) else list(default if keys is None else keys)
     if len(chosen) != len(default):
-        raise ConfigurationError(f"{handler} takes {len(default)} keys, not {len(chosen)}: {chosen}. Give {list(default)}.")
+        raise ConfigurationError(f"{handler} takes {len(default)} keys, not {len(chosen)}: {chosen}. Pass {list(default)}.")
     return [f"{prefix or ''}{key}" for key in chosen]
 
 
@@ -35,7 +35,7 @@ def _together(parts: Iterable[tuple[tuple[int, ...], np.dtype[Any]]], keys: Sequ
     if len(set(found)) > 1:
         named = zip(keys, found, strict=True)
         told = ", ".join(f"{key!r} {list(shape)} of {_named(dtype)}" for key, (shape, dtype) in named)
-        raise ItemError(f"the coordinates do not go together: {told}")
+        raise ItemError(f"the coordinates do not match: {told}")
 
 
 def _named(dtype: np.dtype[Any]) -> str:
@@ -102,10 +102,10 @@ class _CoordinatesSequence(ItemHandler):
 
 
 def _steps(key: str, value: Any) -> SparseValue:
-    """The values of a key in the steps of a sequence, as a sparse array of two dimensions."""
+    """Return the values of a key in the steps of a sequence, as a sparse array of two dimensions."""
     found = value if isinstance(value, SparseValue) else as_sparse(as_dense(value))
     if len(found.dense_shape) != 2:
-        advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
+        advice = "Pass the key of a feature list of a SequenceExample, read by VarLenFeature"
         raise ItemError(f"{key!r} has {len(found.dense_shape)} dimensions, not time and place in it", advice=advice)
     return found
 
@@ -168,7 +168,7 @@ class NumBoxesSequence(ItemHandler):
 
     def __init__(self, keys: str | Sequence[str] | None = None, check_consistency: bool = True) -> None:
         if not keys:
-            raise ConfigurationError("NumBoxesSequence has no keys. Give those of the coordinates, as ['ymin', 'xmin'].")
+            raise ConfigurationError("NumBoxesSequence has no keys. Pass those of the coordinates, such as ['ymin', 'xmin'].")
         super().__init__(keys)
         self._check_consistency = check_consistency
 
@@ -179,7 +179,7 @@ class NumBoxesSequence(ItemHandler):
             others = _counts(key, keys_to_tensors[key])
             if not np.array_equal(counts, others):
                 told = f"{self.keys[0]!r} has {_told(counts)} boxes in its steps and {key!r} {_told(others)}"
-                raise ItemError(told, advice="Mend the record, or give check_consistency=False")
+                raise ItemError(told, advice="Fix the record, or give check_consistency=False")
         return counts
 
 
@@ -187,7 +187,7 @@ def _counts(key: str, value: Any) -> npt.NDArray[np.int64]:
     if isinstance(value, RaggedValue) and len(value.nested_row_splits) == 1:
         return np.diff(value.row_splits).astype(np.int64)
     if not isinstance(value, SparseValue) or len(value.dense_shape) != 2:
-        advice = "Give the key of a feature list of a SequenceExample, read by VarLenFeature"
+        advice = "Pass the key of a feature list of a SequenceExample, read by VarLenFeature"
         raise ItemError(f"{key!r} has no sparse values of two dimensions, by which boxes are counted", advice=advice)
     counts = np.zeros(int(value.dense_shape[0]), np.int64)
     np.maximum.at(counts, value.indices[:, 0], value.indices[:, 1] + 1)
@@ -199,11 +199,11 @@ def _told(counts: npt.NDArray[np.int64]) -> str:
     return f"{shown}" if len(counts) <= 10 else f"{str(shown)[:-1]}, …]"
 
 
-# Pictures as arrays of 8 bits, by Pillow: of the formats that TensorFlow decodes, with the channels that it gives.
+# Images as arrays of 8 bits, by Pillow: of the formats that TensorFlow decodes, with the channels that it gives.
 
 
 CHANNELS = (0, 1, 3, 4)
-"""Supported numbers of channels; 0 for that of the picture."""
+"""Supported numbers of channels; 0 for that of the image."""
 _GRAY = (9797, 19234, 3737)  # of red, green and blue, in 1/32768: libpng's, which rounds down
 _FORMATS = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),
@@ -219,27 +219,27 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = None) -> Pixels:
-    """Return the pixels of a picture: `[height, width, channels]`; for animations `[frames, height, width, channels]`.
+    """Return the pixels of an image: `[height, width, channels]`; for animations `[frames, height, width, channels]`.
 
     Args:
         data: the bytes of its file.
         channels: one of `CHANNELS`.
-        shape: the target shape; a picture with another number of pixels is refused before it is decoded.
+        shape: the target shape; an image with another number of pixels is refused before it is decoded.
 
     Raises:
-        ItemError: not a picture, a damaged or a huge one, or not of the shape or the channels.
+        ItemError: not an image, a damaged or a huge one, or not of the shape or the channels.
         MissingDependencyError: Pillow is not installed.
 
     >>> try:
     ...     decode_picture(b"a wren", 3)
     ... except ItemError as error:
     ...     print(error)
-    The bytes b'a wren' begin no PNG, JPEG, GIF, BMP or WebP. Mend the record, or give raw images the format 'raw'.
+    The bytes b'a wren' begin no PNG, JPEG, GIF, BMP or WebP. Fix the record, or give raw images the format 'raw'.
     """
     format_ = _format_of(data)
     if channels not in _POSSIBLE.get(format_, CHANNELS):
         possible = ", ".join(map(str, _POSSIBLE[format_]))
-        raise ItemError(f"a {format_} has no {channels} channels", advice=f"Give one of {possible} as channels")
+        raise ItemError(f"a {format_} has no {channels} channels", advice=f"Pass one of {possible} as channels")
     pillow = needed("PIL.Image", "Decoding images", "datasets_core[vision]")
     try:
         if format_ == "BMP" and (gray := _bare_gray(data)) is not None:
@@ -261,18 +261,18 @@ def _format_of(data: bytes) -> str:
     found = next((name for name, starts in _FORMATS.items() if data.startswith(starts)), None)
     if found is None or (found == "WEBP" and data[8:12] != b"WEBP"):
         shown = f"the bytes {data[:8]!r} begin" if data else "no bytes make"
-        advice = "Mend the record, or give raw images the format 'raw'"
+        advice = "Fix the record, or give raw images the format 'raw'"
         raise ItemError(f"{shown} no PNG, JPEG, GIF, BMP or WebP", advice=advice)
     return found
 
 
 def _check_size(pillow: Any, size: tuple[int, int], frames: int, channels: int, shape: tuple[int, ...] | None) -> None:
-    """Refuse what would take far more memory than a picture does, or does not fit in any case."""
+    """Refuse what would take far more memory than an image does, or does not fit in any case."""
     width, height = size
     most = pillow.MAX_IMAGE_PIXELS
     if most is not None and width * height * frames > 2 * most:
         advice = "Set PIL.Image.MAX_IMAGE_PIXELS if it is to be decoded"
-        raise ItemError(f"an image of {frames} × {height} × {width} pixels is larger than Pillow takes", advice=advice)
+        raise ItemError(f"an image of {frames} × {height} × {width} pixels exceeds the limit of Pillow", advice=advice)
     if shape is not None and -1 not in shape and channels and width * height * frames * channels != math.prod(shape):
         told = f"{height} × {width} pixels" + (f" in {frames} frames" if frames > 1 else "")
         raise ItemError(f"an image of {told} and {channels} channels does not fit the shape {list(shape)}")
@@ -304,7 +304,7 @@ def _single(image: Any, data: bytes, channels: int) -> Pixels:
 
 
 def _own_mode(image: Any, data: bytes) -> str:
-    """The mode whose channels are those that the file itself has."""
+    """Return the mode whose channels are those that the file itself has."""
     if image.mode in ("1", "L"):
         return "L"
     if image.mode == "P":
@@ -332,7 +332,7 @@ def _gray(colours: Pixels) -> Pixels:
 
 
 def _four_bytes(data: bytes) -> Pixels | None:
-    """The pixels of a BMP of four bytes each, whose last one Pillow does not give; None of any other BMP."""
+    """Return the pixels of a BMP of four bytes each, whose last one Pillow does not give; None of any other BMP."""
     rows = _rows(data, 4)
     return None if rows is None else np.ascontiguousarray(rows[..., [2, 1, 0, 3]])
 
@@ -345,7 +345,7 @@ def _bare_gray(data: bytes) -> Pixels | None:
 
 
 def _rows(data: bytes, size: int) -> Pixels | None:
-    """The bytes of a BMP with so many for each pixel, from its upper row on; None of any other BMP."""
+    """Return the bytes of a BMP with so many for each pixel, from its upper row on; None of any other BMP."""
     if len(data) < 34:
         return None
     (start,) = struct.unpack_from("<I", data, 10)
@@ -360,7 +360,7 @@ def _rows(data: bytes, size: int) -> Pixels | None:
     return pixels[::-1] if height > 0 else pixels
 
 
-# `Image`: the item handler that decodes pictures, and the raw bytes of arrays, by the rules that TensorFlow has for
+# `Image`: the item handler that decodes images, and the raw bytes of arrays, by the rules that TensorFlow has for
 # them.
 
 
@@ -369,19 +369,19 @@ _METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 
 
 class Image(ItemHandler):
-    """A picture as an array `[height, width, channels]`; of a GIF and a WebP `[frames, height, width, channels]`.
+    """An image as an array `[height, width, channels]`; of a GIF and a WebP `[frames, height, width, channels]`.
 
     The format is detected by the first bytes: PNG, JPEG, GIF, BMP or WebP. For the format `raw` or `RAW` the bytes are
-    those of the array itself, little-endian. Pictures have 8 bits per channel, whatever `dtype` they are then converted to,
+    those of the array itself, little-endian. Images have 8 bits per channel, whatever `dtype` they are then converted to,
     and are not rotated by their Exif data.
 
     Args:
         image_key: the key of the bytes; default `"image/encoded"`.
         format_key: the key of the format; default `"image/format"`.
         shape: the shape of the array, which it must fit; raw bytes without a shape are an array of one dimension.
-        channels: 1 for gray, 3 for RGB, 4 for RGBA; 0 for those of the picture.
+        channels: 1 for gray, 3 for RGB, 4 for RGBA; 0 for those of the image.
         dtype: of the array: of numpy, its name, or TensorFlow's.
-        repeated: True for any number of pictures of one size: the array has one more dimension.
+        repeated: True for any number of images of one size: the array has one more dimension.
         dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`; has no effect: Pillow is accurate. So the pixels
             of a JPEG differ by a few levels from those of TensorFlow, which is fast by default.
 
@@ -413,9 +413,9 @@ class Image(ItemHandler):
         self._dtype = _dtype_of(dtype)
         self._repeated = repeated
         if self._channels not in CHANNELS:
-            raise ConfigurationError(f"channels={channels!r} is not a number of channels. Give one of {CHANNELS}.")
+            raise ConfigurationError(f"channels={channels!r} is not a number of channels. Pass one of {CHANNELS}.")
         if dct_method not in _METHODS:
-            raise ConfigurationError(f"dct_method={dct_method!r} is not a method. Give one of {_METHODS}.")
+            raise ConfigurationError(f"dct_method={dct_method!r} is not a method. Pass one of {_METHODS}.")
         super().__init__([self._image_key, self._format_key])
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -433,7 +433,7 @@ class Image(ItemHandler):
     def _decoded(self, data: bytes, is_raw: bool) -> npt.NDArray[Any]:
         if is_raw:
             if len(data) % self._dtype.itemsize:
-                raise ItemError(f"raw bytes of length {len(data):,} make no array of {self._dtype.name}")
+                raise ItemError(f"raw bytes of length {len(data):,} are not a whole array of {self._dtype.name}")
             image = np.frombuffer(data, self._dtype.newbyteorder("<")).astype(self._dtype)
         else:
             image = decode_picture(data, self._channels, self._shape).astype(self._dtype, copy=False)
@@ -449,7 +449,7 @@ class Image(ItemHandler):
         shapes = list(dict.fromkeys(image.shape for image in images))
         if len(shapes) > 1:
             told = " and ".join(str(list(shape)) for shape in shapes[:2])
-            raise ItemError(f"images of shapes {told} make no one array", advice="Decode them by ItemHandlerCallback")
+            raise ItemError(f"images of shapes {told} cannot be stacked", advice="Decode them by ItemHandlerCallback")
         return np.stack(images)
 
 
@@ -459,16 +459,16 @@ def _dtype_of(given: Any) -> np.dtype[Any]:
     except TypeError:
         dtype = np.dtype(object)
     if dtype.kind not in "biuf" or given is None:
-        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Give one of numpy, such as 'uint8' or 'float32'.")
+        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Pass one of numpy, such as 'uint8' or 'float32'.")
     return dtype.newbyteorder("=")
 
 
 def _strings(key: str, value: Any) -> list[bytes]:
-    """The strings of a key, in whatever form its spec gives them."""
+    """Return the strings of a key, in whatever form its spec gives them."""
     found = value.values if isinstance(value, SparseValue | RaggedValue) else np.asarray(value)
     strings = found.reshape(-1).tolist()
     if not all(isinstance(one, bytes) for one in strings):
-        raise ItemError(f"{key!r} holds no strings", advice="Give it a spec of dtype 'string'")
+        raise ItemError(f"{key!r} has no strings", advice="Use a spec of dtype 'string'")
     return strings
 
 
@@ -518,14 +518,14 @@ class SparseTensor(ItemHandler):
         values = _flat(keys_to_tensors[self._values_key])
         if len(where.values) != len(values):
             counts = f"{len(where.values):,} places and {self._values_key!r} {len(values):,} values"
-            raise ItemError(f"{self._indices_key!r} has {counts}", advice="Mend the record, so that each value has one place")
+            raise ItemError(f"{self._indices_key!r} has {counts}", advice="Fix the record, so that each value has one place")
         places = np.asarray(where.values)
         if places.dtype.kind not in "iuf":
-            raise ItemError(f"{self._indices_key!r} holds no numbers", advice="Give the key of the places as indices_key")
+            raise ItemError(f"{self._indices_key!r} has no numbers", advice="Pass the key of the places as indices_key")
         indices = np.concatenate([where.indices[:, :-1], places.astype(np.int64)[:, None]], axis=1)
         shape = self._shape_of(keys_to_tensors, where)
         if len(shape) != indices.shape[1]:
-            raise ItemError(f"a place has {indices.shape[1]} dimensions, and the shape {shape} has {len(shape)}")
+            raise ItemError(f"a place has {indices.shape[1]} dimensions, but the shape {shape} has {len(shape)}")
         made = SparseValue(indices, values, np.array(shape, np.int64))
         return dense(made, self._default_value) if self._densify else made
 

@@ -246,7 +246,7 @@ class ParallelReader(Runner):
             )
             self._queue = queue
         elif queue is not self._queue and (not isinstance(queue, list | tuple) or queue != self._queue):
-            raise ConfigurationError("The reader reads the files of the queue that it was given first. Make another reader.")
+            raise ConfigurationError("The reader only reads the first queue passed to it. Create another reader.")
         return self._samples
 
     def num_records_produced(self, name: str | None = None) -> int:
@@ -401,7 +401,7 @@ class _Ahead(OwnThreads):
                 self.changed.notify_all()
 
     def next_number(self) -> int | None:
-        """The number of an element to make, once there is room for it; None where nothing is to be made any more."""
+        """Return the number of an element to make, once there is room for it; None if nothing is to be made any more."""
         with self.changed:
             while not self.is_closed and self.end is None:
                 if self.asked - self.first < self.capacity:
@@ -411,7 +411,7 @@ class _Ahead(OwnThreads):
             return None
 
     def one(self, number: int) -> tuple[Any] | None:
-        """The element, or None where there is none."""
+        """Return the element, or None if there is none."""
         try:
             return (self.take(),)
         except BaseException as error:  # raised where it would be given
@@ -488,12 +488,12 @@ class PrefetchQueue(Runner):
             return self._kept.pop(0)
         with ahead.changed:
             if ahead.is_lost:
-                raise ConfigurationError("The queue belongs to the process that this one was forked from. Make one here.")
+                raise ConfigurationError("The queue belongs to the parent process. Create one in this process.")
             ahead.start([ahead.run] * ahead.num_threads)
             while not (ahead.is_closed or ahead.first in ahead.made or ahead.first in ahead.failures):
                 ahead.changed.wait()
             if ahead.is_closed:
-                raise ConfigurationError("The queue is closed. Make another one.")
+                raise ConfigurationError("The queue is closed. Create a new one.")
             number = ahead.first
             if number in ahead.failures:
                 self._fail(ahead.failures[number])

@@ -63,7 +63,7 @@ class QueueRunners:
 
     @staticmethod
     def current() -> QueueRunners | None:
-        """The block that the running code is in."""
+        """Return the block that the running code is in."""
         block = _entered.get()
         return block if block is not None and block._is_open else None
 
@@ -105,7 +105,7 @@ def register(runner: Runner) -> None:
 
 
 def whole_number(name: str, value: Any, least: int | None = None, *, advice: str = "Give one") -> int:
-    """A number as Python has it, if it is a whole one.
+    """Return a number as Python has it, if it is a whole one.
 
     Args:
         name: what it is, as the message names it.
@@ -125,12 +125,12 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
     """
     if not is_whole(value, least):
         bound = "" if least is None else f" from {least} on"
-        raise ConfigurationError(f"{name} is a whole number{bound}, not {value!r}. {advice}.")
+        raise ConfigurationError(f"{name} must be an integer{bound}, not {value!r}. {advice}.")
     return operator.index(value)
 
 
 def is_whole(value: Any, least: int | None = None) -> bool:
-    """True if something is a whole number, from the least on.
+    """Return True if something is a whole number, from the least on.
 
     >>> is_whole(3), is_whole(3, least=4), is_whole(True), is_whole(3.0)
     (True, False, False, False)
@@ -182,7 +182,7 @@ def batches(
     """
     number = whole_number("The size of a batch", size, 1)
     if ragged not in ("error", "pad", "list"):
-        raise ConfigurationError(f"ragged={ragged!r} says nothing. Give 'error', 'pad' or 'list'.")
+        raise ConfigurationError(f"ragged={ragged!r} is unknown. Pass 'error', 'pad' or 'list'.")
 
     def together(samples: list[dict[str, Any]]) -> dict[str, Any]:
         found = batch_of(samples, ragged=ragged, padding=padding)
@@ -215,7 +215,7 @@ def _batches(
 
 
 def batch_of(samples: Sequence[Mapping[str, Any]], *, ragged: Ragged = "error", padding: Any = 0) -> dict[str, Any]:
-    """Some samples as one.
+    """Return some samples as one.
 
     Args:
         samples: at least one; all with the same items.
@@ -244,7 +244,7 @@ def _together(name: str, values: list[Any], ragged: Ragged, padding: Any) -> Any
         if ragged == "list":
             return values
         told = f"{ranks[0]} and {ranks[-1]} dimensions in one batch"
-        raise ConfigurationError(f"The sparse values of {name!r} have {told}. Write ragged='list'.")
+        raise ConfigurationError(f"The sparse values of {name!r} have {told}. Pass ragged='list'.")
     if not all(isinstance(value, np.ndarray | np.generic) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]
@@ -254,7 +254,7 @@ def _together(name: str, values: list[Any], ragged: Ragged, padding: Any) -> Any
         return values
     if ragged == "error" or len({array.ndim for array in arrays}) > 1:
         first, other = arrays[0], next(array for array in arrays if array.shape != arrays[0].shape)
-        advice = "Write ragged='pad' or ragged='list'" if first.ndim == other.ndim else "Write ragged='list'"
+        advice = "Pass ragged='pad' or ragged='list'" if first.ndim == other.ndim else "Pass ragged='list'"
         raise ConfigurationError(f"The arrays of {name!r} have shapes {first.shape} and {other.shape} in one batch. {advice}.")
     return padded(arrays, padding)
 
@@ -312,7 +312,7 @@ class Arrivals(Protocol[T]):
     """Source of the samples of a queue."""
 
     def take(self, least: int, most: int) -> list[T]:
-        """The next samples: those that are there, at most `most`; `least` are waited for.
+        """Return the next samples: those that are there, at most `most`; `least` are waited for.
 
         Fewer than `least` are the last ones.
         """
@@ -467,7 +467,7 @@ class RandomQueue(Generic[T]):
 
 
 def _pulled(entries: list[T], place: int) -> T:
-    """The sample at a place, which the last one takes."""
+    """Return the sample at a place, which the last one takes."""
     last = entries.pop()
     if place == len(entries):
         return last
@@ -476,7 +476,7 @@ def _pulled(entries: list[T], place: int) -> T:
 
 
 def checked_sizes(capacity: Any, minimum: Any) -> tuple[int, int]:
-    """The sizes of a queue that shuffles, if it can have them.
+    """Return the sizes of a queue that shuffles, if it can have them.
 
     Raises:
         ConfigurationError: it cannot.
@@ -495,14 +495,14 @@ def checked_sizes(capacity: Any, minimum: Any) -> tuple[int, int]:
 
 
 def checked_capacity(capacity: Any) -> int:
-    """The capacity of a queue, if it can be so large.
+    """Return the capacity of a queue, if it can be so large.
 
     Raises:
         ConfigurationError: it cannot.
     """
     most = whole_number("The capacity of a queue", capacity, 1)
     if most >= 1 << 32:  # a draw could not reach all of them
-        raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Give one below {1 << 32:,}.")
+        raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Pass one below {1 << 32:,}.")
     return most
 
 

@@ -49,7 +49,7 @@ class SampleBlock:
         return len(self.positions)
 
     def behind(self) -> SampleBlock:
-        """The samples but the first."""
+        """Return the samples but the first."""
         return SampleBlock(self.payloads[1:], self.positions[1:], self.first + 1, self.num_bytes)
 
 
@@ -137,7 +137,7 @@ def ended(found: T) -> Iterator[T]:
 
 
 def shown_key(reader: SampleReader, path: str, position: Position) -> str:
-    """The key of a sample for a message; where the reader fails at it, too, the key that `SampleReader` makes."""
+    """Return the key of a sample for a message; where the reader fails at it, too, the key that `SampleReader` makes."""
     try:
         return redact(str(reader.key(path, position)))
     except Exception:
@@ -145,7 +145,7 @@ def shown_key(reader: SampleReader, path: str, position: Position) -> str:
 
 
 def in_words(error: BaseException) -> str:
-    """An error of the user's code, whose text may be one, too.
+    """Return an error of the user's code, whose text may be one, too.
 
     >>> in_words(OSError("the disk is gone"))
     'OSError: the disk is gone'
@@ -157,7 +157,7 @@ def in_words(error: BaseException) -> str:
 
 
 def plain(position: Position) -> Any:
-    """A position as JSON has it.
+    """Return a position as JSON has it.
 
     >>> plain(np.array([3, 40])), plain((1, "a")), plain(np.int64(4))
     ([3, 40], [1, 'a'], 4)
@@ -275,7 +275,7 @@ class TFRecordReader(_BlockReader):
 
     def __init__(self, compression: str | None = None, verify: bool = True, options: Any = None) -> None:
         if options is not None and compression is not None:
-            raise ConfigurationError("compression= and options= both say how files are compressed. Give one of them.")
+            raise ConfigurationError("compression= and options= both define the compression. Pass only one of them.")
         self._compression = checked_compression(_named(options) if options is not None else compression)
         self._verify = verify
 
@@ -308,7 +308,7 @@ class TFRecordReader(_BlockReader):
 
 
 def _named(options: Any) -> Any:
-    """The compression of a `TFRecordOptions` of TensorFlow, which is never imported."""
+    """Return the compression of a `TFRecordOptions` of TensorFlow, which is never imported."""
     found = getattr(options, "compression_type", options)
     if isinstance(found, int) and not isinstance(found, bool):  # as older versions number them
         return {0: "", 1: "ZLIB", 2: "GZIP"}.get(found, str(found))
@@ -326,7 +326,7 @@ def _pass(stream: Bytes, count: int, path: str) -> None:
 
 
 def _opened_plain(stream: Any, name: str) -> tuple[Any, bool]:
-    """The plain bytes of a file that may be gz, bz2, xz, zst or lz4, and whether it is."""
+    """Return the plain bytes of a file that may be gz, bz2, xz, zst or lz4, and whether it is."""
     whole = stream if hasattr(stream, "peek") else io.BufferedReader(stream, _BLOCK_BYTES)
     plain = decompressed(cast(BinaryIO, whole), path=name)
     return plain, plain is not whole
@@ -467,7 +467,7 @@ class FixedLengthRecordReader(_BlockReader):
         while left and (part := plain.read(min(left, _BLOCK_BYTES))):
             left -= len(part)
         if left:
-            raise FileFormatError(name, f"ends within its header: {begin - left:,} of {begin:,} bytes are there")
+            raise FileFormatError(name, f"ends within its header: {begin - left:,} of {begin:,} bytes exist")
 
     def _blocks(self, plain: Any, number: int, begin: int, name: str) -> Iterator[SampleBlock]:
         """Yield the records of a stream positioned at the beginning of one."""
@@ -481,7 +481,7 @@ class FixedLengthRecordReader(_BlockReader):
                 data = _without(plain, data, count * self._hop)
         left = len(data) - self._footer
         if left < 0:
-            raise FileFormatError(name, f"ends within its footer: {len(data):,} of {self._footer:,} bytes are there")
+            raise FileFormatError(name, f"ends within its footer: {len(data):,} of {self._footer:,} bytes exist")
         if left and self._hop == self._length:
             reason = f"{left:,} bytes follow record {number - 1:,}, and a record takes {self._length:,}"
             raise FileFormatError(name, reason if number else f"{left:,} bytes are there, and a record takes {self._length:,}")

@@ -51,7 +51,7 @@ class MessageDecoder(DataDecoder):
 
     def __init__(self, items_to_handlers: Mapping[str, ItemHandler]) -> None:
         if not isinstance(items_to_handlers, Mapping):
-            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is not a dict. Give one of items and handlers.")
+            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is not a dict of items and handlers.")
         for item, handler in items_to_handlers.items():
             if not isinstance(handler, ItemHandler):
                 raise ConfigurationError(
@@ -65,7 +65,7 @@ class MessageDecoder(DataDecoder):
 
     @abstractmethod
     def _known_keys(self) -> Collection[str]:
-        """The keys that have specs."""
+        """Return the keys that have specs."""
 
     def _keys_of(self, items: Iterable[str]) -> list[str]:
         """Return the keys of these items, each once.
@@ -101,7 +101,7 @@ class MessageDecoder(DataDecoder):
 
     @abstractmethod
     def _parsed(self, data: Any, keys: list[str]) -> Row:
-        """The values of keys of one message."""
+        """Return the values of keys of one message."""
 
     def _item(self, item: str, found: Mapping[str, Any], name: str, record: int | None) -> Any:
         handler = self._handlers[item]
@@ -128,7 +128,7 @@ class MessageDecoder(DataDecoder):
         return self._samples(block if isinstance(block, RecordBlock) else RecordBlock.of(list(block)), names)
 
     def _samples(self, block: RecordBlock, items: list[str]) -> Iterator[Row]:
-        """The samples of a block."""
+        """Yield the samples of a block."""
         if not items:
             yield from ({} for _ in range(len(block)))
         columns: Columns = {}
@@ -244,7 +244,7 @@ class TFExampleDecoder(MessageDecoder):
 class RowDecoder(DataDecoder):
     """Items of rows, as `slim.BuilderReader` gives them of every format that the library reads.
 
-    Numbers, lists of numbers and pictures become numpy arrays; all else stays what it is in the row.
+    Numbers, lists of numbers and images become numpy arrays; all else stays what it is in the row.
 
     Args:
         items_to_columns: item → the name of a column, or an `ItemHandler` whose keys are columns; or the names of the
@@ -268,7 +268,7 @@ class RowDecoder(DataDecoder):
         items = items_to_columns if isinstance(items_to_columns, Mapping) else {name: name for name in items_to_columns}
         for item, column in items.items():
             if not isinstance(column, str | ItemHandler):
-                raise ConfigurationError(f"Item {item!r} is to be {column!r}. Give the name of a column, or an ItemHandler.")
+                raise ConfigurationError(f"Item {item!r} is {column!r}. Pass a column name or an ItemHandler.")
         self._items = dict(items)
 
     def decode(self, data: Mapping[str, Any], items: Sequence[str] | None = None) -> list[Any]:
@@ -297,7 +297,7 @@ def _cell(row: Mapping[str, Any], column: str) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """Return a value of a row as a numpy array, if it is made of numbers or is a picture; else unchanged.
+    """Return a value of a row as a numpy array, if it is made of numbers or is an image; else unchanged.
 
     Args:
         value: the value in the row.
@@ -328,7 +328,7 @@ def _numbers_shape(value: Any) -> tuple[int, ...] | None:
 
 
 def _as_parsed(value: Any) -> Any:
-    """A value of a row as parsing gives values to handlers: an array, of bytes for texts."""
+    """Return a value of a row as parsing gives values to handlers: an array, of bytes for texts."""
     if isinstance(value, str | bytes):
         return bytes_array(value)
     if isinstance(value, list | tuple) and all(isinstance(inner, str | bytes) for inner in value):

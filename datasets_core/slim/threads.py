@@ -60,7 +60,7 @@ class WorkUnits:
         return order[place]
 
     def path(self, unit: int) -> str:
-        """The file that a unit reads."""
+        """Return the file that a unit reads."""
         return self.files[self.place(unit)]
 
 
@@ -241,12 +241,12 @@ class UnitThreads(OwnThreads):
         """Return the error of a user's reader, with the file."""
         where = f" behind {shown_key(reader, path, last[0])}" if last else ""
         reason = f"its reader, {type(reader).__name__}, failed{where}: {in_words(found)}"
-        error = FileFormatError(path, reason, advice="Mend the reader, or the file")
+        error = FileFormatError(path, reason, advice="Fix the reader, or the file")
         error.__cause__ = found
         return error
 
     def _next_unit(self) -> int | None:
-        """The unit to read next, once there is room for what it holds; None where there is nothing more to do."""
+        """Return the unit to read next, once there is room for what it holds; None if there is nothing more to do."""
         with self._lock:
             while not self.is_closed:
                 if self._begun:
@@ -292,7 +292,7 @@ class UnitThreads(OwnThreads):
 
 
 def _conditions() -> tuple[Any, threading.Condition, threading.Condition]:
-    """A lock, which a thread that collects garbage may hold already, and two conditions of it.
+    """Return a lock, which a thread that collects garbage may hold already, and two conditions of it.
 
     No interrupt comes between taking the lock and the block that it is taken for, as one may with a condition.
     """
@@ -349,7 +349,7 @@ class Entry(NamedTuple):
         return plain(self.origin.positions[self.place])
 
     def key(self, reader: SampleReader) -> str:
-        """Its key, as its reader makes it.
+        """Return its key, as its reader makes it.
 
         Raises:
             FileFormatError: it fails at it.
@@ -362,7 +362,7 @@ class Entry(NamedTuple):
             raise
         except Exception as error:
             reason = f"its reader, {type(reader).__name__}, makes no key of sample {self.number}: {in_words(error)}"
-            raise FileFormatError(redact(str(self.origin.path)), reason, advice="Mend the reader") from error
+            raise FileFormatError(redact(str(self.origin.path)), reason, advice="Fix the reader") from error
 
     @property
     def number(self) -> int:
@@ -371,7 +371,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(unit: int, path: str, block: SampleBlock) -> list[Entry]:
-    """The samples of a block of a unit.
+    """Return the samples of a block of a unit.
 
     >>> [entry.payload for entry in entries_of(0, "a.txt", SampleBlock([b"one", b"two"], [0, 1]))]
     [b'one', b'two']
@@ -500,7 +500,7 @@ class MergedUnits:
             lane.at += rounds
 
     def _refill(self, lane: _Lane, *, waits: bool) -> bool:
-        """Get more samples for the lane whose turn it is, or give it the next unit; False where there are none yet."""
+        """Get more samples for the lane whose turn it is, or give it the next unit; False if there are none yet."""
         blocks, is_open, self.error = self.threads.take(lane.unit, waits=waits)
         if self.error is not None:
             return False
@@ -527,7 +527,7 @@ class MergedUnits:
         return True
 
     def found_again(self, wanted: Iterable[tuple[int, Position]]) -> list[Entry]:
-        """Samples that a state names, read anew: each file once.
+        """Samples that a state names, read again: each file once.
 
         Args:
             wanted: the unit of each, and where it stands in its file.

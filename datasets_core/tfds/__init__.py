@@ -1,6 +1,6 @@
-"""API of TensorFlow Datasets: its code runs with one import changed: `import datasets_core.tfds as tfds`.
+"""API of TensorFlow Datasets: existing code runs after one changed import, `import datasets_core.tfds as tfds`.
 
-Names, arguments and defaults are those of TFDS; the implementation is in the modules of this package, without TensorFlow.
+Names, arguments and defaults are those of TFDS; the implementation does not need TensorFlow.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,5 @@
-"""Features of the library with the attributes that code for TFDS uses: shape and type, the feature of elements, names that are
-set later.
+"""Features of the library with the attributes that code for TFDS uses: shape and dtype, the feature of elements, names set
+later.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from datasets_core.features.values import encode_value
 from datasets_core.scripting.compat.tensorflow import TYPES
 from datasets_core.tfds.images import ImageArray
 
-# What users of TFDS write for a feature (a feature, a dtype, a dict of them), as the library's own features.
+# Conversion of what users of TFDS write for a feature (a feature, a dtype, a dict of them) to the library's features.
 
 
 _STRINGS = {"str", "string", "object", "str_", "unicode"}
 
 
 def dtype_name(dtype: Any) -> str:
-    """The name of a type of numpy, of TensorFlow, of jax or of Python, as a `Value` knows it; text and objects are strings.
+    """the `Value` name of a dtype of numpy, TensorFlow, jax or Python; text and objects are strings.
 
     >>> dtype_name(np.int64), dtype_name(str), dtype_name("uint8"), dtype_name(np.dtype("float32"))
     ('int64', 'string', 'uint8', 'float32')
 
     Raises:
-        ConfigurationError: not a type.
+        ConfigurationError: the value is not a dtype.
     """
     if isinstance(dtype, pa.DataType):
         return Value(dtype).dtype
@@ -46,12 +46,12 @@ def dtype_name(dtype: Any) -> str:
     if isinstance(name, str) and name in _STRINGS:
         return "string"
     if isinstance(dtype, str) and dtype not in np.sctypeDict and not _is_numpy(dtype):
-        return Value(dtype).dtype  # "timestamp[us]" and the like
-    wanted = getattr(dtype, "as_numpy_dtype", dtype)  # that is what TensorFlow has
+        return Value(dtype).dtype  # names such as "timestamp[us]"
+    wanted = getattr(dtype, "as_numpy_dtype", dtype)  # the default in TensorFlow
     try:
         found = np.dtype(wanted)
     except TypeError as error:
-        raise ConfigurationError(f"{dtype!r} is not a valid dtype. Write for example np.int64, 'float32' or str.") from error
+        raise ConfigurationError(f"{dtype!r} is not a valid dtype. Pass for example np.int64, 'float32' or str.") from error
     if found.kind in "UO":
         return "string"
     return "binary" if found.kind == "S" else Value(found.name).dtype
@@ -66,41 +66,41 @@ def _is_numpy(name: str) -> bool:
 
 
 def is_dtype(given: Any) -> bool:
-    """True if a type is given in place of a feature."""
+    """Return True if a value is a dtype instead of a feature."""
     return isinstance(given, (str, type, np.dtype)) or hasattr(given, "as_numpy_dtype")
 
 
 def feature_of(given: Any) -> FeatureType:
-    """The feature that is meant by a feature, a dtype, a dict of such, or a list of one.
+    """the feature for a feature, a dtype, a dict of these, or a list with one element.
 
     >>> feature_of({"a": np.int64, "b": {"c": "string"}, "d": [np.uint8]})
     {'a': Value('int64'), 'b': {'c': Value('string')}, 'd': List(Value('uint8'))}
 
     Raises:
-        ConfigurationError: it is none of these.
+        ConfigurationError: the value is none of these.
     """
     if isinstance(given, Feature):
         return given
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str):
-                raise ConfigurationError(f"{name!r} is not a valid feature name. Names of features are strings.")
+                raise ConfigurationError(f"{name!r} is not a valid feature name. Use a string.")
         return {name: feature_of(inner) for name, inner in given.items()}
     if isinstance(given, (list, tuple)) and len(given) == 1:
         return List(feature_of(given[0]))
     if is_dtype(given):
         return Value(dtype_name(given))
-    raise ConfigurationError(f"{given!r} is not a feature. Write a feature of tfds.features, a dtype, or a dict of them.")
+    raise ConfigurationError(f"{given!r} is not a feature. Pass a feature of tfds.features, a dtype, or a dict of them.")
 
 
 def tensor_of(shape: Any, dtype: Any) -> Feature:
-    """Return the feature of arrays of one shape; sizes may be None.
+    """Return the feature for arrays of a shape; sizes may be None.
 
     >>> tensor_of((3,), np.float32), tensor_of((None, 2), "int32"), tensor_of((None, None), "int8")
     (List(Value('float32'), length=3), Array2D(shape=(None, 2), dtype='int32'), List(List(Value('int8'))))
 
     Raises:
-        ConfigurationError: an invalid shape or dtype.
+        ConfigurationError: the shape or dtype is invalid.
     """
     name = dtype_name(dtype)
     return array_feature(_sizes(shape), name)
@@ -110,14 +110,14 @@ def _sizes(shape: Any) -> tuple[int | None, ...]:
     try:
         sizes = tuple(None if size is None else int(size) for size in shape)
     except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"shape={shape!r} is not a valid shape. Give a tuple, for example (None, 3).") from error
+        raise ConfigurationError(f"shape={shape!r} is not a valid shape. Pass a tuple, for example (None, 3).") from error
     if any(size is not None and size < 0 for size in sizes):
-        raise ConfigurationError(f"shape={shape!r} has a negative size. Give None for a size that varies.")
+        raise ConfigurationError(f"shape={shape!r} has a negative size. Use None for a variable size.")
     return sizes
 
 
 def shape_of(feature: FeatureType) -> Any:
-    """The shape of the values of a feature, as TFDS says it; of a dict, a dict of shapes.
+    """Return the shape of the values of a feature, as in TFDS; for a dict, a dict of shapes.
 
     >>> shape_of({"a": Value("int8"), "b": List(List(Value("int8"), length=4))})
     {'a': (), 'b': (None, 4)}
@@ -139,7 +139,7 @@ def _below(size: int | None, inner: Any) -> Any:
 
 
 def np_dtype_of(feature: FeatureType) -> Any:
-    """The numpy type of the values of a feature; of a dict, a dict of types.  Texts and bytes are objects.
+    """Return the numpy dtype of the values of a feature; for a dict, a dict of dtypes.  Strings and bytes are objects.
 
     >>> np_dtype_of(List(Value("int32")))
     dtype('int32')
@@ -166,7 +166,7 @@ _OF_ELEMENTS = frozenset({"int2str", "items", "keys", "languages", "num_classes"
 
 
 class TensorInfo(NamedTuple):
-    """Shape and type of the values of a feature.
+    """Shape and dtype of the values of a feature.
 
     >>> TensorInfo((2, 3), np.dtype("int8")).shape
     (2, 3)
@@ -195,35 +195,35 @@ class Connector:
 
     @property
     def np_dtype(self) -> Any:
-        """The type of the values, as numpy has it."""
+        """The numpy dtype of the values."""
         return np_dtype_of(cast(FeatureType, self))
 
     @property
     def numpy_dtype(self) -> Any:
-        """The type of the values, as numpy has it."""
+        """The numpy dtype of the values."""
         return self.np_dtype
 
     @property
     def doc(self) -> Any:
-        """A description, which is not kept."""
+        """A description, which is not stored."""
         return None
 
     @property
     def optional(self) -> bool:
-        """True if a row may lack its value."""
+        """True if the value of a row may be None."""
         return is_optional(cast(FeatureType, self))
 
     def get_tensor_info(self) -> Any:
-        """Shape and type of the values; of dicts, by the names of what they hold."""
+        """Return shape and dtype of the values; for dicts, by name."""
         return info_of(cast(FeatureType, self))
 
     def get_serialized_info(self) -> Any:
-        """Shape and type of the values."""
+        """Shape and dtype of the values."""
         return self.get_tensor_info()
 
 
 def info_of(feature: FeatureType) -> Any:
-    """Shape and type of the values of a feature.
+    """shape and dtype of the values of a feature.
 
     >>> info_of({"a": Value("int8")})["a"].dtype == np.int8
     True
@@ -240,46 +240,46 @@ class ScalarFeature(Connector, Value):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """None: a single value has no sizes."""
+        """An empty shape: single values have no dimensions."""
         return ()
 
-    encoder = vocab_size = None  # of words, which are stored as they are
+    encoder = vocab_size = None  # encoders of words; text is stored unchanged
 
     def maybe_build_from_corpus(self, corpus_generator: object, **kwargs: object) -> None:
-        """Nothing: words are not encoded."""
+        """None, since words are not encoded."""
 
     def __post_init__(self) -> None:
         Value.__post_init__(self)
-        object.__setattr__(self, "dtype", TYPES.get(self.dtype, self.dtype))  # which is equal to the type of numpy
+        object.__setattr__(self, "dtype", TYPES.get(self.dtype, self.dtype))  # which compares equal to the numpy dtype
 
     def __repr__(self) -> str:
         return f"Value({str(self.dtype)!r})"
 
 
 class ListFeature(Connector, List):
-    """A list in each row; attributes of its elements are attributes of the list."""
+    """A list in each row; it has the attributes of its elements."""
 
     __slots__ = ()
 
     @property
     def shape(self) -> Any:
-        """The sizes of the arrays; None for one that varies."""
+        """The shape of the arrays; None for variable sizes."""
         return shape_of(self)
 
     @property
     def dtype(self) -> Any:
-        """The type of the values in it."""
+        """The dtype of its values."""
         return np_dtype_of(self)
 
     @property
     def names(self) -> list[str]:
-        """The names of the classes in it; they may be set."""
+        """The names of its classes, which may be set."""
         found: list[str] = self.feature.names
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _SETTABLE:
-            raise AttributeError(f"{name!r} of a feature is not set. Make another feature.", name=name)
+            raise AttributeError(f"{name!r} of a feature is read-only. Create a new feature.", name=name)
         setattr(self.feature, name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -322,18 +322,18 @@ class Array5D(Connector, library_arrays.Array5D):
 
 
 class ClassLabel(Connector, LibraryClassLabel):
-    """Classes whose names may be set once, after the feature was made."""
+    """A class label whose names may be set once after its creation."""
 
     __slots__ = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _SETTABLE:
-            raise AttributeError(f"{name!r} of a feature is not set. Make another feature.", name=name)
+            raise AttributeError(f"{name!r} of a feature is read-only. Create a new feature.", name=name)
         object.__setattr__(self, name, value)
 
     @property
     def names(self) -> list[str]:
-        """The name of each class.
+        """The names of the classes.
 
         >>> from datasets_core import tfds
         >>> label = tfds.features.ClassLabel()
@@ -342,7 +342,7 @@ class ClassLabel(Connector, LibraryClassLabel):
         1
 
         Raises:
-            ConfigurationError: other names are set than those which the classes have.
+            ConfigurationError: the classes already have other names.
         """
         found: list[str] = _NAMES.__get__(self)
         return found
@@ -352,7 +352,7 @@ class ClassLabel(Connector, LibraryClassLabel):
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in given]
         try:
             known = self.names
-        except AttributeError:  # the feature is being made
+        except AttributeError:  # while the feature is being created
             _NAMES.__set__(self, names)
             return
         if names == known:
@@ -360,16 +360,16 @@ class ClassLabel(Connector, LibraryClassLabel):
         is_free = known == [str(number) for number in range(len(known))] and len(names) == (len(known) or len(names))
         if not is_free:
             raise ConfigurationError(
-                f"The names {names[:5]} are set for a ClassLabel of {len(known)} classes that are called {known[:5]}. "
-                "Set names only where there are none, and as many as there are classes."
+                f"The names {names[:5]} cannot be set for a ClassLabel with {len(known)} classes named {known[:5]}. "
+                "Names can only be set if there are none, one per class."
             )
-        codes = LibraryClassLabel(names=names).codes  # which refuses names that are there twice
+        codes = LibraryClassLabel(names=names).codes  # raises for duplicate names
         _NAMES.__set__(self, names)
         object.__setattr__(self, "_codes", codes)
 
     @property
     def num_classes(self) -> int:
-        """Number of classes; may be set if there are none."""
+        """Number of classes; may be set if it is unknown."""
         return len(self.names)
 
     @num_classes.setter
@@ -378,12 +378,12 @@ class ClassLabel(Connector, LibraryClassLabel):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """None: a single value has no sizes."""
+        """An empty shape: single values have no dimensions."""
         return ()
 
     @property
     def dtype(self) -> Any:
-        """The type of the numbers."""
+        """The dtype of the numbers."""
         return TYPES["int64"]
 
 
@@ -391,7 +391,7 @@ _NAMES: Any = vars(LibraryClassLabel)["names"]
 
 
 class Translation(Connector, LibraryTranslation):
-    """A text in each of the same languages, in each row."""
+    """In each row, a text in each of the same languages."""
 
     __slots__ = ()
 
@@ -404,16 +404,16 @@ class Translation(Connector, LibraryTranslation):
         return dict(self.items())[language]
 
     def keys(self) -> list[str]:
-        """The languages."""
+        """Return the languages."""
         return list(self.languages)
 
     def items(self) -> list[tuple[str, Any]]:
-        """The languages, and the feature of the texts in each."""
+        """Return the languages with the feature of their texts."""
         return [(language, ScalarFeature("string")) for language in self.languages]
 
 
 class TranslationVariableLanguages(Connector, LibraryTranslationVariableLanguages):
-    """Texts in some languages in each row."""
+    """In each row, texts in a variable number of languages."""
 
     __slots__ = ()
 
@@ -424,12 +424,12 @@ class TranslationVariableLanguages(Connector, LibraryTranslationVariableLanguage
 
 
 class _Columns(Features):
-    """Features by name, all of them as TFDS shows them."""
+    """Features by name, with the attributes of TFDS."""
 
     def __setitem__(self, name: str, feature: Any) -> None:
         made = connector_of(feature)
         super().__setitem__(name, made)
-        dict.__setitem__(self, name, made)  # `Features` makes plain dicts of all that are nested
+        dict.__setitem__(self, name, made)  # `Features` converts all nested features to plain dicts
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
@@ -439,29 +439,29 @@ class _Columns(Features):
 
     @property
     def shape(self) -> dict[str, Any]:
-        """The shape of each column; None for a size that varies."""
+        """The shape of each column; None for variable sizes."""
         return {name: shape_of(feature) for name, feature in self.items()}
 
     @property
     def dtype(self) -> dict[str, Any]:
-        """The numpy type of each column."""
+        """The numpy dtype of each column."""
         return {name: np_dtype_of(feature) for name, feature in self.items()}
 
     np_dtype = numpy_dtype = dtype
 
     def get_tensor_info(self) -> dict[str, Any]:
-        """Shape and type of each column."""
+        """Shape and dtype of each column."""
         return {name: info_of(feature) for name, feature in self.items()}
 
     get_serialized_info = get_tensor_info
 
     def encode_example(self, example: Any) -> Any:
-        """A row as it is stored."""
+        """Return a row in stored form."""
         return {name: encode_value(feature, example.get(name)) for name, feature in self.items()}
 
 
 class FeaturesDict(_Columns):
-    """The names and the features of the columns; accepts dtypes and dicts as features.
+    """Names and features of the columns; dtypes and dicts are accepted as features.
 
     >>> features = FeaturesDict({"x": np.float32, "nested": {"y": np.int64}})
     >>> features["x"], features.shape
@@ -470,7 +470,7 @@ class FeaturesDict(_Columns):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and not isinstance(args[0], Mapping):
-            raise ArgumentTypeError(f"{args[0]!r} names no features. Give a dict: name to feature.")
+            raise ArgumentTypeError(f"{args[0]!r} is not a dict of features. Pass a dict from name to feature.")
         kwargs.pop("doc", None)
         super().__init__(*args, **kwargs)
 
@@ -484,17 +484,17 @@ class ListColumns(_Columns):
 
     @classmethod
     def of(cls, inner: Mapping[str, Any], length: int = -1) -> ListColumns:
-        """Lists of dicts of these features."""
+        """Lists of dicts with these features."""
         return cls({name: list_of(feature, length) for name, feature in inner.items()})
 
     @property
     def feature(self) -> FeaturesDict:
-        """The feature of one of the dicts."""
+        """The feature of a single dict."""
         return FeaturesDict({name: cast(List, each).feature for name, each in self.items()})
 
     @property
     def length(self) -> int | None:
-        """Number of dicts; None if it varies."""
+        """Number of dicts; None if variable."""
         lengths = {cast(List, each).length for each in self.values()}
         return lengths.pop() if len(lengths) == 1 and lengths != {-1} else None
 
@@ -503,14 +503,14 @@ def list_of(inner: Any, length: int = -1, id: str | None = None, kind: type[List
     """Lists of a feature.
 
     Args:
-        inner: the feature.
-        length: of each list; -1 for any.
-        id: what it is.
-        kind: the class that says so too.
+        inner: feature of the elements.
+        length: length of each list; -1 for any.
+        id: identifier of the feature.
+        kind: class of the result, if it is to be a subclass.
     """
     element = connector_of(inner)
     made = kind(element, length=length, id=id)
-    object.__setattr__(made, "feature", element)  # `List` makes plain dicts of all that are nested
+    object.__setattr__(made, "feature", element)  # `List` converts all nested features to plain dicts
     return made
 
 
@@ -518,13 +518,13 @@ _ARRAYS: dict[str, Any] = {each.__name__: each for each in (Array2D, Array3D, Ar
 
 
 def connector_of(given: Any) -> Any:
-    """A feature of the library, or what users write for one, as code of TFDS knows features.
+    """Return a feature, or a value that stands for one, as a feature with the attributes of TFDS.
 
     >>> connector_of(np.int64).dtype == np.int64, connector_of(List(ClassLabel(names=["a"]))).names
     (True, ['a'])
 
     Raises:
-        ConfigurationError: not a feature.
+        ConfigurationError: the value is not a feature.
     """
     if isinstance(given, (Connector, _Columns)):
         return given

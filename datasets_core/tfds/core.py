@@ -1,4 +1,4 @@
-"""`tfds.core`: names for defining datasets and selecting rows."""
+"""`tfds.core`: names to define datasets and select rows."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`tfds.decode`: columns that are not decoded, or not read."""
+"""`tfds.decode`: columns to leave undecoded, or not to read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datasets_core.tfds.images import ImageArray
 
 
 class SkipDecoding:
-    """Images are the bytes of their files.
+    """Skip decoding: images are returned as the bytes of their files.
 
     >>> from datasets_core import tfds
     >>> changed({"image": tfds.features.Image()}, {"image": SkipDecoding()})["image"].is_skipped
@@ -21,11 +21,11 @@ class SkipDecoding:
 
 
 class Decoder:
-    """Base class of custom decoders in code of TFDS; they are not run here."""
+    """Base class of custom decoders in TFDS code; they are not run by this library."""
 
 
 def make_decoder(**_: Any) -> Any:
-    """Nothing of its own: the function stays, and is not run.
+    """Return the function unchanged; it is not run.
 
     >>> make_decoder()(len)("abc")
     3
@@ -34,7 +34,7 @@ def make_decoder(**_: Any) -> Any:
 
 
 class PartialDecoding:
-    """Only some columns are read.
+    """Read only some columns.
 
     Args:
         features: names of columns, or a dict whose keys are the names.
@@ -46,10 +46,10 @@ class PartialDecoding:
 
 
 def chosen(features: Mapping[str, FeatureType], decoders: Any) -> list[str] | None:
-    """The columns that are to be read; None for all.
+    """Return the columns to read; None for all.
 
     Raises:
-        UnknownColumnError: a column that does not exist.
+        UnknownColumnError: a column does not exist.
     """
     if not isinstance(decoders, PartialDecoding):
         return None
@@ -62,11 +62,11 @@ def chosen(features: Mapping[str, FeatureType], decoders: Any) -> list[str] | No
 
 
 def changed(features: Mapping[str, FeatureType], decoders: Any) -> FeaturesDict:
-    """The features with other ways of decoding.
+    """Return the features with the given decoders applied.
 
     Raises:
-        ConfigurationError: something else than a decoder, or for a column that is not decoded.
-        UnknownColumnError: a column that does not exist.
+        ConfigurationError: a value is not a decoder, or its column is not decoded.
+        UnknownColumnError: a column does not exist.
     """
     found = FeaturesDict(features)
     wanted = decoders.decoders if isinstance(decoders, PartialDecoding) else decoders
@@ -84,9 +84,9 @@ def _skipped(name: str, feature: FeatureType, decoder: Any) -> FeatureType:
             for inner, kind in feature.items()
         }
     if not isinstance(decoder, SkipDecoding):
-        raise ConfigurationError(f"The decoder of {name!r} is {decoder!r}. Give tfds.decode.SkipDecoding(), or map a function.")
+        raise ConfigurationError(f"The decoder of {name!r} is {decoder!r}. Pass tfds.decode.SkipDecoding(), or use map().")
     if isinstance(feature, List):
         return List(_skipped(name, feature.feature, decoder), length=feature.length, id=feature.id)
     if isinstance(feature, ImageArray):
         return feature.skipped()
-    raise ConfigurationError(f"{name!r} is stored as it is seen. Leave its decoder out.")
+    raise ConfigurationError(f"{name!r} is not decoded. Remove its decoder.")

@@ -27,7 +27,7 @@ __all__ = ["DownloadConfig", "DownloadError", "DownloadManager", "ExtractMethod"
 
 
 class ExtractMethod(enum.Enum):
-    """Archive formats; here they are detected by the first bytes."""
+    """Archive formats; this library detects them by the first bytes."""
 
     NO_EXTRACT = 1
     TAR = 2
@@ -58,24 +58,24 @@ class Resource:
 
 @dataclasses.dataclass
 class DownloadConfig:
-    """Options of downloads and builds, by the names of TFDS.
+    """Options of downloads and builds, with the names of TFDS.
 
     Args:
-        extract_dir: has no effect: extracted files are beside the downloads.
-        manual_dir: files that the user fetched by hand; default: `<data_dir>/downloads/manual`.
-        download_mode: reuse of earlier runs.
+        extract_dir: has no effect: extracted files are next to the downloads.
+        manual_dir: folder of manually downloaded files; default: `<data_dir>/downloads/manual`.
+        download_mode: which results of earlier runs to reuse.
         compute_stats: has no effect.
         max_examples_per_split: maximum rows of each split.
         register_checksums: True to record the checksums of downloads instead of comparing them.
         force_checksums_validation: True to require a recorded checksum of every URL.
-        beam_runner, beam_options: options of a pipeline of Apache Beam.
+        beam_runner, beam_options: runner and options of an Apache Beam pipeline.
         try_download_gcs: has no effect.
         verify_ssl: False is refused.
-        override_max_simultaneous_downloads: number of files fetched at the same time.
-        num_shards: of each split.
+        override_max_simultaneous_downloads: number of parallel downloads.
+        num_shards: number of shards of each split.
         min_shard_size: has no effect.
-        max_shard_size: bytes of a shard.
-        ignore_duplicates: True to keep the first of rows of a split that share a key.
+        max_shard_size: maximum size of a shard in bytes.
+        ignore_duplicates: True to keep the first of several rows of a split with the same key.
         nondeterministic_order: has no effect: the order is always the same.
 
     >>> DownloadConfig(num_shards=4).num_shards
@@ -101,16 +101,16 @@ class DownloadConfig:
     nondeterministic_order: bool = False
 
     def options(self, folder: str) -> dict[str, Any]:
-        """The same in the words of the library: arguments of `download_and_prepare`.
+        """Return the options as arguments of `download_and_prepare` of this library.
 
         Args:
-            folder: of downloads.
+            folder: folder of downloads.
 
         Raises:
-            ConfigurationError: what is not done here.
+            ConfigurationError: an option is not supported.
         """
         if not self.verify_ssl:
-            raise ConfigurationError("verify_ssl=False is not done: anybody could answer. Mend the certificates of the system.")
+            raise ConfigurationError("verify_ssl=False is not supported. Fix the certificates of the system.")
         found: dict[str, Any] = {
             "download_config": LibraryConfig(cache_dir=folder, num_proc=self.override_max_simultaneous_downloads),
             "download_mode": None
@@ -132,7 +132,7 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
     """Yield pairs of the name and the open file of each member of an archive.
 
     Args:
-        path: the archive, or the open file of one.
+        path: path or open file of the archive.
         method: has no effect: the archive format is detected.
     """
     if method in (ExtractMethod.GZIP, ExtractMethod.BZIP2):
@@ -143,10 +143,10 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Members:
-    """Pairs of the name and the open file of each member of an archive; each iteration starts at the beginning.
+    """Iterable of pairs of name and open file of the members of an archive; each iteration starts at the beginning.
 
     Args:
-        source: the archive, or the open file of one.
+        source: path or open file of the archive.
     """
 
     source: Any
@@ -181,11 +181,11 @@ class SeekableMember(io.BufferedIOBase):
         return getattr(self._inner, "name", None)
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -214,18 +214,18 @@ class SeekableMember(io.BufferedIOBase):
         return 0 if self._whole is None else int(self._whole.tell())
 
     def close(self) -> None:
-        """Close the member, and what was read of it."""
+        """Close the member and its buffer."""
         for file in (self._whole, self._inner):
             if file is not None:
                 file.close()
         super().close()
 
 
-_IN_MEMORY = 64 << 20  # bytes of a member; longer ones go to the disk
+_IN_MEMORY = 64 << 20  # members up to this size in bytes stay in memory; longer ones go to the disk
 
 
 def add_checksums_dir(checksums_dir: str | os.PathLike[str]) -> None:
-    """Do nothing: checksums are in `checksums.tsv` beside the script."""
+    """Do nothing: checksums are in `checksums.tsv` next to the script."""
 
 
 class DownloadManager:
@@ -233,9 +233,9 @@ class DownloadManager:
 
     Args:
         manager: the library's.
-        manual_dir: the folder of files that the user fetched by hand.
+        manual_dir: folder of manually downloaded files.
         dataset: for messages.
-        instructions: text for users on how to fetch them.
+        instructions: instructions for the user on how to download them.
     """
 
     def __init__(self, manager: Any, *, manual_dir: str | None, dataset: str, instructions: str | None) -> None:
@@ -255,16 +255,16 @@ class DownloadManager:
 
     @property
     def manual_dir(self) -> Path:
-        """Folder of files that the user fetched by hand.
+        """Folder of manually downloaded files.
 
         Raises:
             ManualDownloadError: the folder does not exist.
         """
         if self._manual_dir is None or not os.path.isdir(self._manual_dir):
             wanted = (
-                f"Put them into {self._manual_dir}." if self._manual_dir else "Name the folder by DownloadConfig(manual_dir=)."
+                f"Put them into {self._manual_dir}." if self._manual_dir else "Pass the folder as DownloadConfig(manual_dir=)."
             )
-            raise ManualDownloadError(self._dataset, self._instructions or f"Its files are fetched by hand. {wanted}")
+            raise ManualDownloadError(self._dataset, self._instructions or f"Its files must be downloaded manually. {wanted}")
         return Path(self._manual_dir)
 
     @property
@@ -273,50 +273,50 @@ class DownloadManager:
         return Path(self._manager.cache_folders[0])
 
     def download(self, url_or_urls: Any) -> Any:
-        """Fetch files: a URL, or any nesting of them, gives a path, or the same nesting of paths."""
+        """Fetch files, given as a URL or any nesting of URLs; return paths in the same nesting."""
         return _paths(self._manager.download(_plain(url_or_urls)))
 
     def extract(self, path_or_paths: Any) -> Any:
-        """Unpack archives: a path, or any nesting of them, gives a path, or the same nesting of paths."""
+        """Extract archives, given as a path or any nesting of paths; return paths in the same nesting."""
         return _paths(self._manager.extract(_plain(path_or_paths)))
 
     def download_and_extract(self, url_or_urls: Any) -> Any:
-        """Fetch files and unpack them."""
+        """Fetch and extract files."""
         if isinstance(url_or_urls, Resource) and url_or_urls.extract_method is ExtractMethod.NO_EXTRACT:
             return self.download(url_or_urls)
         return _paths(self._manager.download_and_extract(_plain(url_or_urls)))
 
     def iter_archive(self, resource: Any) -> Any:
-        """Pairs of the name and the open file of each member of an archive."""
+        """Return pairs of name and open file of the members of an archive."""
         source = _plain(resource)
         is_here = hasattr(source, "read") or (isinstance(source, str) and os.path.isfile(source))
         return Members(source) if is_here else self._manager.iter_archive(source)
 
     def download_checksums(self, checksums_url: str) -> None:
-        """Do nothing: checksums are in `checksums.tsv` beside the script."""
+        """Do nothing: checksums are in `checksums.tsv` next to the script."""
 
     def download_kaggle_data(self, competition_or_dataset: str) -> Any:
-        """Nothing: data of Kaggle is fetched by hand.
+        """Raise an error, since data of Kaggle must be downloaded manually.
 
         Raises:
             ManualDownloadError: always.
         """
-        advice = f"Fetch {competition_or_dataset!r} from Kaggle, and put the files into the folder for manual downloads."
+        advice = f"Download {competition_or_dataset!r} from Kaggle, and put the files into the folder of manual downloads."
         raise ManualDownloadError(self._dataset, advice)
 
 
 def _plain(given: Any) -> Any:
-    """A nesting of URLs, paths and resources as a nesting of texts."""
+    """Return a nesting of URLs, paths and resources as a nesting of strings."""
     if isinstance(given, Resource):
         found = given.url if given.path is None else given.path
         if found is None:
-            raise ConfigurationError(f"{given!r} says neither url nor path. Give one of them.")
+            raise ConfigurationError(f"{given!r} has neither url nor path. Set one of them.")
         return os.fspath(found)
     if isinstance(given, Mapping):
         return {name: _plain(inner) for name, inner in given.items()}
     if isinstance(given, (list, tuple)):
         return type(given)(_plain(inner) for inner in given)
-    if isinstance(given, RemoteFile):  # of a stream: it would be fetched to become a text
+    if isinstance(given, RemoteFile):  # a stream file would be fetched to become a string
         return given
     return os.fspath(given) if isinstance(given, os.PathLike) else given
 

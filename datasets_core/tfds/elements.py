@@ -1,4 +1,4 @@
-"""Elements of a split (rows, tuples of columns, results of functions, batches), and rows as authors of builders yield them."""
+"""Elements of a split (rows, tuples of columns, results of functions, batches), and rows yielded by authors of builders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from datasets_core.files import is_url
 from datasets_core.optional import needed
 from datasets_core.tfds.connectors import TensorList, np_dtype_of, shape_of
 
-# Values of rows as `tfds.as_numpy` returns them, made from the plain Python that the library reads.
+# Values of rows as returned by `tfds.as_numpy`, made from the Python values that the library reads.
 
 
 Convert = Callable[[Any], Any]
@@ -28,9 +28,9 @@ _OBJECT = np.dtype(object)
 
 
 def converter(feature: FeatureType) -> Convert:
-    """Return a function from values of a feature to arrays and numpy scalars; texts stay texts (see `as_bytes`).
+    """Return a function from values of a feature to arrays and numpy scalars; strings stay strings (see `as_bytes`).
 
-    A list of dicts becomes a dict of lists.  Lists in lists whose lengths differ become an array of arrays.
+    A list of dicts becomes a dict of lists.  Nested lists of different lengths become an array of arrays.
 
     >>> from datasets_core import List, Value
     >>> converter({"a": Value("uint8"), "b": List(Value("int32"))})({"a": 7, "b": [1, 2]})
@@ -61,7 +61,7 @@ def _same(value: Any) -> Any:
 
 
 def _picture(value: Any) -> Any:
-    """A picture as an array, also of the library's own `Image`, which gives one of Pillow."""
+    """Return an image as an array, also for the library's own `Image`, which decodes to Pillow."""
     if not hasattr(value, "getbands"):
         return value
     array = np.asarray(value)
@@ -112,14 +112,14 @@ def _in_lists(feature: FeatureType, depth: int) -> FeatureType:
 
 
 def _field(value: Any, name: str, depth: int) -> Any:
-    """A field of all dicts in some lists."""
+    """Return a field of all dicts in nested lists."""
     if value is None:
         return None
     return [_field(each, name, depth - 1) for each in value] if depth else value.get(name)
 
 
 def flat(values: Sequence[Any], dtype: np.dtype[Any]) -> Any:
-    """An array of single values; of objects where one is missing.
+    """Return an array of single values; of objects if a value is missing.
 
     >>> flat([1, None], np.dtype("int32"))
     array([1, None], dtype=object)
@@ -132,12 +132,12 @@ def flat(values: Sequence[Any], dtype: np.dtype[Any]) -> Any:
 
 
 def joined(arrays: Sequence[Any], dtype: np.dtype[Any], shape: Any) -> Any:
-    """Arrays as one with a dimension more; an array of arrays where their shapes differ.
+    """arrays stacked along a new dimension; an array of arrays if their shapes differ.
 
     Args:
         arrays: the arrays.
-        dtype: of the result, where there are none.
-        shape: of each, where there are none.
+        dtype: dtype of the result, if there are no arrays.
+        shape: shape of each array, if there are none.
     """
     if not arrays:
         return np.zeros((0, *(size or 0 for size in shape)), dtype)
@@ -153,7 +153,7 @@ def _shaped(value: Any, dtype: np.dtype[Any], shape: tuple[int | None, ...]) -> 
 
 
 def as_bytes(value: Any) -> Any:
-    """A value of arrays and texts as `tfds.as_numpy` has it: texts are bytes, numbers are of numpy.
+    """Return a value as `tfds.as_numpy` returns it: strings as bytes, numbers as numpy scalars.
 
     >>> as_bytes({"text": "é", "n": 1, "words": np.array(["a", "b"], object)})
     {'text': b'\\xc3\\xa9', 'n': np.int32(1), 'words': array([b'a', b'b'], dtype=object)}
@@ -169,7 +169,7 @@ def as_bytes(value: Any) -> Any:
         return _bytes_array(value) if value.dtype.kind in "OU" else value
     if isinstance(value, bool):
         return np.bool_(value)
-    if isinstance(value, int):  # the types that TensorFlow gives to numbers of Python
+    if isinstance(value, int):  # the dtypes that TensorFlow uses for Python numbers
         return np.int32(value) if -(2**31) <= value < 2**31 else np.int64(value)
     return np.float32(value) if type(value) is float else value
 
@@ -190,7 +190,7 @@ def _is_objects(value: Any) -> bool:
 
 
 def as_plain(value: Any) -> Any:
-    """Return the result of a function with numpy scalars as Python's own.
+    """Return the result of a function with numpy scalars converted to Python values.
 
     >>> as_plain({"a": np.int64(1), "b": (np.float32(0.5), "x")})
     {'a': 1, 'b': (0.5, 'x')}
@@ -206,18 +206,18 @@ def as_plain(value: Any) -> Any:
 
 
 def stacked(values: Sequence[Any], *, pads: bool = False) -> Any:
-    """Elements put together, with a dimension more in front.
+    """Stack elements along a new first dimension.
 
     Args:
-        values: the elements, all of one structure.
-        pads: arrays of different sizes are filled up with zeros, or empty texts.
+        values: the elements, all with the same structure.
+        pads: True to pad arrays of different sizes with zeros, or empty strings.
 
     >>> stacked([{"a": 1, "b": np.array([1, 2])}, {"a": 2, "b": np.array([3])}], pads=True)
     {'a': array([1, 2]), 'b': array([[1, 2],
            [3, 0]])}
 
     Raises:
-        ConfigurationError: arrays of different shapes, and they are not to be filled up.
+        ConfigurationError: the shapes of arrays differ, and `pads` is False.
     """
     first = values[0]
     if isinstance(first, dict):
@@ -233,24 +233,24 @@ def stacked(values: Sequence[Any], *, pads: bool = False) -> Any:
         return np.stack(values)
     if not pads or len({len(shape) for shape in shapes}) > 1:
         raise ConfigurationError(
-            f"Rows of the shapes {sorted(shapes)} make no batch. Use padded_batch(), or batch_size= when loading."
+            f"Rows with the shapes {sorted(shapes)} cannot be batched. Use padded_batch(), or batch_size= when loading."
         )
     return _padded(values, [max(sizes) for sizes in zip(*shapes, strict=True)])
 
 
 def evened(value: Any, *, pads: bool) -> Any:
-    """The values of a batch as one array, where they came as an array of arrays; of a dict, each of its values.
+    """Return an array of arrays as one array; for a dict, each of its values.
 
     Args:
-        value: an array, or a dict of such.
-        pads: arrays of different sizes are filled up with zeros, or empty texts.
+        value: an array, or a dict of arrays.
+        pads: True to pad arrays of different sizes with zeros, or empty strings.
 
     >>> evened(flat([np.array([1]), np.array([2, 3])], np.dtype(object)), pads=True)
     array([[1, 0],
            [2, 3]])
 
     Raises:
-        ConfigurationError: arrays of different shapes, and they are not to be filled up.
+        ConfigurationError: the shapes of arrays differ, and `pads` is False.
     """
     if isinstance(value, dict):
         return {name: evened(inner, pads=pads) for name, inner in value.items()}
@@ -272,27 +272,27 @@ def _padded(values: Sequence[Any], sizes: Sequence[int]) -> Any:
 
 
 WHOLE = "element"
-"""The column that holds what a function made, which need not be a dict."""
+"""Column with the result of a function, which need not be a dict."""
 
 View = Callable[[dict[str, Any]], Any]
 
 
 class Form(Protocol):
-    """Makes elements of rows."""
+    """Converts rows to elements."""
 
     @property
     def has_plain_rows(self) -> bool:
-        """True if elements are plain Python, made from rows in plain Python."""
+        """True if elements are Python values, made from rows of Python values."""
         ...
 
     def element(self, row: dict[str, Any]) -> Any:
-        """The element of a row."""
+        """Return the element of a row."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The row itself."""
+    """Rows as elements."""
 
     has_plain_rows: bool = True
 
@@ -303,7 +303,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Supervised:
-    """The columns that a supervised task names, in tuples and dicts as it names them.
+    """The columns of a supervised task, in the same structure of tuples and dicts.
 
     >>> Supervised(("x", "y")).element({"x": 1, "y": 2, "z": 3})
     (1, 2)
@@ -331,14 +331,14 @@ def _chosen(keys: Any, row: Mapping[str, Any]) -> Any:
 
 
 def supervised(keys: Any, features: Mapping[str, FeatureType], *, dataset: str) -> Supervised:
-    """The form for the columns that `supervised_keys` of a dataset names.
+    """Return the form for the columns in `supervised_keys` of a dataset.
 
     Raises:
-        ConfigurationError: it names none.
-        UnknownColumnError: it names one that does not exist.
+        ConfigurationError: the dataset has no `supervised_keys`.
+        UnknownColumnError: a column does not exist.
     """
     if keys is None:
-        raise ConfigurationError(f"{dataset} names no supervised_keys. Leave as_supervised=True out.")
+        raise ConfigurationError(f"{dataset} has no supervised_keys. Omit as_supervised=True.")
     form = Supervised(keys)
     for name in form.names:
         if name not in features:
@@ -365,11 +365,11 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Batched:
-    """Elements put together, of a row that holds an array or a list for each column.
+    """Batches of elements, from rows that have an array or a list for each column.
 
     Attributes:
-        inner: makes the elements.
-        pads: arrays of different sizes are filled up.
+        inner: form of the elements.
+        pads: True to pad arrays of different sizes.
 
     >>> Batched(Supervised(("x", "y"))).element({"x": [1, 2], "y": ["a", "b"]})
     (array([1, 2]), array(['a', 'b'], dtype=object))
@@ -390,11 +390,11 @@ class Batched:
 
 
 def view_of(form: Form, *, is_numpy: bool) -> View:
-    """Return the function from a row to an element, as iteration yields it.
+    """Return the function that converts a row to an element for iteration.
 
     Args:
-        form: makes elements.
-        is_numpy: True for texts as bytes; else numpy scalars become plain Python.
+        form: form of the elements.
+        is_numpy: True to return strings as bytes; otherwise numpy scalars become Python values.
 
     >>> view_of(Whole(), is_numpy=True)({WHOLE: "é"})
     b'\\xc3\\xa9'
@@ -404,7 +404,7 @@ def view_of(form: Form, *, is_numpy: bool) -> View:
     return form.element if form.has_plain_rows or isinstance(form, Batched) else lambda row: as_plain(form.element(row))
 
 
-# Rows as authors of TFDS builders yield them, converted to stored rows, with files read at once.
+# Rows yielded by authors of TFDS builders, converted to stored rows; files are read immediately.
 
 
 Change = Callable[[Any], Any]
@@ -413,9 +413,9 @@ _FLOATS = frozenset({"float16", "float32", "float64"})
 
 
 def row_change(features: Mapping[str, FeatureType]) -> Change:
-    """Return the change of a row before it is stored: reads files while the author has them open; no column may be missing.
+    """Return the conversion of a row before it is stored; it reads files while they are open, and requires all columns.
 
-    A row that needs no change is returned itself.
+    A row that needs no conversion is returned unchanged.
 
     >>> from datasets_core import tfds
     >>> change = row_change({"x": tfds.features.Dataset(np.int64), "y": tfds.features.Text()})
@@ -429,7 +429,7 @@ def row_change(features: Mapping[str, FeatureType]) -> Change:
 
     def changed(row: Any) -> Any:
         if not isinstance(row, Mapping):
-            return row  # the library says what is wrong with it
+            return row  # the library reports what is wrong with it
         new: dict[str, Any] | None = None
         for name, change, may_lack, missing in plan:
             value = row.get(name)
@@ -437,7 +437,7 @@ def row_change(features: Mapping[str, FeatureType]) -> Change:
                 if may_lack:
                     continue
                 if missing is None or name not in row:
-                    _refuse("it is None" if name in row else "the row has no such value", _WHOLE, name)
+                    _refuse("it is None" if name in row else "the row has no value", _WHOLE, name)
                 made: Any = missing
             elif change is None:
                 continue
@@ -454,7 +454,7 @@ def row_change(features: Mapping[str, FeatureType]) -> Change:
     return changed
 
 
-_WHOLE = "Yield it, or make the feature Optional"
+_WHOLE = "Yield a value, or make the feature Optional"
 
 
 def _refuse(reason: str, advice: str | None = None, column: str = "") -> NoReturn:
@@ -493,7 +493,7 @@ def _change(feature: FeatureType) -> Change | None:
 
 
 def _dicts(features: dict[str, FeatureType], *, is_listed: bool = False) -> Change:
-    """Return the change of a dict; if all its columns are lists, a list of dicts is accepted, too, and becomes such a dict."""
+    """Return the conversion of a dict; if all its columns are lists, a list of dicts is also accepted and converted."""
     whole = row_change(features)
     lists = {name: each.feature for name, each in features.items() if isinstance(each, (List, LargeList))}
     of_each = _dicts(lists, is_listed=True) if len(lists) == len(features) else None
@@ -527,7 +527,7 @@ def _is_text(feature: Value) -> bool:
 
 
 def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: bool = False, is_tensor: bool = False) -> Change:
-    """Of a list of numbers or texts: only what kinds it holds is looked at, unless some are to be changed."""
+    """Return the conversion of a list of numbers or strings; only their types are checked if no value has to change."""
     is_text, missing, dtype = _is_text(inner), _missing(inner), np_dtype_of(inner)
     each = None if is_text else change
     as_they_are = _INTEGERS if dtype.kind in "iu" else _INTEGERS | _FLOATING if dtype.kind == "f" else _TRUTHS
@@ -536,7 +536,7 @@ def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: b
         if is_dataset and hasattr(value, "__next__"):
             value = list(value)
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and dtype.kind in "iu" and not is_tensor:
-            return np.trunc(value)  # as each of its items is cut in TFDS
+            return np.trunc(value)  # items are truncated as in TFDS
         if not isinstance(value, (list, tuple)):
             return value
         kinds = set(map(type, value))
@@ -546,7 +546,7 @@ def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: b
             value = [missing if item is None else item for item in value]
         for kind in kinds if is_text else ():
             if issubclass(kind, _NUMBERS):
-                _refuse(f"it holds a {kind.__name__}, which is not a string")
+                _refuse(f"it contains a {kind.__name__}, which is not a string")
         if each is None or kinds <= as_they_are:
             return value
         return [item if item is None else each(item) for item in value]
@@ -561,7 +561,7 @@ _REAL = (float, np.floating)
 
 
 def _number(feature: Value) -> Change | None:
-    """Numbers as numpy makes them of what is given: texts are read, and fractions cut off for integers."""
+    """Return numbers as numpy converts them: strings are parsed, and fractions truncated for integers."""
     dtype = np_dtype_of(feature)
     if dtype.kind not in "iufb":
         return None
@@ -571,18 +571,18 @@ def _number(feature: Value) -> Change | None:
         if not isinstance(value, changed) or type(value) in (bool, np.bool_):
             return value
         if dtype.kind == "b" and isinstance(value, (str, bytes)):
-            _refuse(f"{value!r} is a text, each of which is true but the empty one", "Yield True or False")
+            _refuse(f"{value!r} is a string, and every non-empty string is true", "Yield True or False")
         try:
             with np.errstate(invalid="raise"):
                 return np.array(value, dtype).item()
         except (ValueError, OverflowError, FloatingPointError):
-            return value  # the library says what is wrong with it
+            return value  # the library reports what is wrong with it
 
     return number
 
 
 def _label(feature: ClassLabel) -> Change:
-    """The number of a class, by the names that the feature has now: authors set them when the data is there."""
+    """Return the number of a class, by the current names of the feature, which authors set after downloading the data."""
 
     def label(value: Any) -> Any:
         if not isinstance(value, (str, bytes)):
@@ -590,13 +590,13 @@ def _label(feature: ClassLabel) -> Change:
         try:
             return feature.str2int(value.decode() if isinstance(value, bytes) else value)
         except CastError as error:
-            _refuse(str(error).rstrip("."), "Set the names, or yield one of them")
+            _refuse(str(error).rstrip("."), "Set the names, or yield an existing one")
 
     return label
 
 
 def _box(kind: str) -> Change:
-    """The four numbers of a box, checked where they are parts of a picture."""
+    """Return the four numbers of a box; relative coordinates are checked."""
     form = kind.removeprefix(BOX).strip() or "REL_YXYX"
 
     def box(value: Any) -> Any:
@@ -605,9 +605,9 @@ def _box(kind: str) -> Change:
         if not isinstance(value, (list, tuple, np.ndarray)) or len(value) != 4:
             _refuse(f"{value!r} is not a box", "Yield a BBox, or an array of four numbers")
         if form in ("REL_YXYX", "REL_XYXY") and not all(isinstance(edge, _REAL) and 0 <= edge <= 1 for edge in value):
-            _refuse(f"{value!r} has edges that are not fractions of the picture", "Divide them by its height and width")
+            _refuse(f"{value!r} has coordinates outside 0 to 1", "Divide them by height and width of the image")
         if form in ("REL_YXYX", "YXYX") and (value[2] < value[0] or value[3] < value[1]):
-            _refuse(f"{value!r} ends before it begins", "Yield ymin <= ymax and xmin <= xmax")
+            _refuse(f"{value!r} has a maximum below its minimum", "Yield ymin <= ymax and xmin <= xmax")
         return value
 
     return box
@@ -620,7 +620,7 @@ def _text(value: Any) -> Any:
 
 
 def _file(value: Any) -> Any:
-    """Return the bytes of a file given by path or open; other values stay."""
+    """Return the bytes of a file given by path or as an open file; other values are unchanged."""
     path = value
     if isinstance(value, Mapping):
         path = value.get("path") if value.get("bytes") is None and value.keys() <= {"bytes", "path"} else None
@@ -637,30 +637,30 @@ def _file(value: Any) -> Any:
             return value
         data = read()
     except (OSError, ValueError) as error:
-        _refuse(f"{path!r} cannot be read: {error}", "Yield the path of a file that is there, an open file, or an array")
+        _refuse(f"{path!r} cannot be read: {error}", "Yield the path of an existing file, an open file, or an array")
     if not isinstance(data, bytes):
-        _refuse(f"{value!r} gives {type(data).__name__}", "Open the file with mode 'rb'")
+        _refuse(f"{value!r} returned {type(data).__name__}", "Open the file with mode 'rb'")
     return {"bytes": data, "path": None}
 
 
 def _samples(value: Any) -> Any:
-    """The samples of a sound: integers as the file has them, with a second dimension where it has several channels."""
+    """Return the samples of an audio clip: integers as in the file, with a second dimension for several channels."""
     if not isinstance(value, (str, os.PathLike)) and not hasattr(value, "read"):
         return value
-    soundfile = needed("soundfile", "Reading sounds", "datasets_core[audio]")
+    soundfile = needed("soundfile", "Reading audio clips", "datasets_core[audio]")
     try:
         with soundfile.SoundFile(os.fspath(value) if isinstance(value, os.PathLike) else value) as sound:
             return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
     except (OSError, RuntimeError) as error:
-        raise CastError(f"{value!r} is not readable audio: {error}. Give a path, an open file or samples.") from error
+        raise CastError(f"{value!r} is not readable audio: {error}. Yield a path, an open file or samples.") from error
 
 
 def _pictures(value: Any) -> Any:
-    """The pictures of a film, as they are given or as torchcodec decodes them."""
+    """Return the frames of a video, given as arrays or decoded by torchcodec."""
     is_path = isinstance(value, (str, os.PathLike))
     if not is_path and not isinstance(value, bytes) and not hasattr(value, "read"):
         return list(value)
-    from datasets_core.features.media.types import Video  # for films alone
+    from datasets_core.features.media.types import Video  # only for videos
 
     stored = value if is_path or isinstance(value, bytes) else value.read()
     film = Video(dimension_order="NHWC")

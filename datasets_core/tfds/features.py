@@ -1,7 +1,7 @@
-"""`tfds.features`: feature classes of TFDS, which make features of this library.
+"""`tfds.features`: feature classes of TFDS, which create features of this library.
 
-A feature without a class in the library becomes the nearest one, with an `id` that names its kind, so that a dataset read
-without its code still has it: a box is four numbers, a sound its samples, a film its pictures.
+A feature without a counterpart in the library becomes the nearest one, with an `id` that names its kind, so that a dataset
+read without its code still has it: a box is stored as four numbers, audio as samples, a video as images.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ DocArg = Any
 
 
 class Documentation(NamedTuple):
-    """A description of a feature; accepted, and without effect."""
+    """A description of a feature; accepted, but without effect."""
 
     desc: str | None = None
     value_range: str | None = None
 
 
 class Encoding(enum.Enum):
-    """Compression of tensors in files of TFDS; here the file format decides."""
+    """Compression of tensors in TFDS files; in this library it depends on the file format."""
 
     NONE = "none"
     BYTES = "bytes"
@@ -57,7 +57,7 @@ class Encoding(enum.Enum):
 
 
 class BBoxFormat(enum.Enum):
-    """Order and unit of the four numbers of a box; relative edges are checked."""
+    """Order and unit of the four coordinates of a box; relative coordinates are checked."""
 
     YXYX = "YXYX"
     REL_YXYX = "REL_YXYX"
@@ -70,7 +70,7 @@ class BBoxFormat(enum.Enum):
 
 
 class BBox(NamedTuple):
-    """A box: its edges as parts of the height and the width of the picture.
+    """A box with coordinates relative to height and width of the image.
 
     >>> tuple(BBox(ymin=0.0, xmin=0.1, ymax=0.5, xmax=1.0))
     (0.0, 0.1, 0.5, 1.0)
@@ -83,7 +83,7 @@ class BBox(NamedTuple):
 
 
 class _Made(type):
-    """The class of what gives a feature when it is called: its own instances are the features that it could have given."""
+    """Metaclass of callables that return a feature; `isinstance` accepts features that the call could return."""
 
     is_one: Callable[[Any], bool]
 
@@ -92,7 +92,7 @@ class _Made(type):
 
 
 class FeatureConnector(metaclass=_Made):
-    """Base of all features, and of dicts of them.
+    """Base class of all features, including dicts of features.
 
     >>> isinstance(Text(), FeatureConnector), isinstance(5, FeatureConnector)
     (True, False)
@@ -100,32 +100,32 @@ class FeatureConnector(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if it is a feature."""
+        """Return Return True if the instance is a feature."""
         return isinstance(feature, (Feature, Features))
 
 
 class Text(metaclass=_Made):
-    """A text in each row: a `Value("string")`.
+    """A string in each row: a `Value("string")`.
 
     >>> Text(), isinstance(Text(), Text)
     (Value('string'), True)
     """
 
     def __new__(cls, encoder: Any = None, encoder_config: Any = None, *, doc: object = None, optional: bool = False) -> Any:
-        """The feature.
+        """Create the feature.
 
         Raises:
-            ConfigurationError: an encoder of words, which TFDS has given up too.
+            ConfigurationError: an encoder was passed, which TFDS no longer supports.
         """
         if encoder is not None or getattr(encoder_config, "encoder_cls", None) is not None:
             raise ConfigurationError(
-                "Text() with an encoder is gone from TFDS too. Store the text, and encode it when it is read."
+                "Text() does not support encoders, which TFDS removed. Store the text, and encode it after reading."
             )
         return _feature(Value("string"), optional)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of texts."""
+        """Return Return True for string features."""
         return isinstance(feature, Value) and feature.dtype == "string"
 
 
@@ -137,12 +137,12 @@ class Scalar(metaclass=_Made):
     """
 
     def __new__(cls, dtype: Any, *, doc: object = None, optional: bool = False) -> Any:
-        """The feature."""
+        """Create the feature."""
         return _feature(Value(dtype_name(dtype)), optional)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of single values."""
+        """Return True for features of single values."""
         return isinstance(feature, Value)
 
 
@@ -168,12 +168,12 @@ class Tensor(metaclass=_Made):
         maximum: Any = None,
         optional: bool = False,
     ) -> Any:
-        """The feature; the encoding is left to the file format."""
+        """Create the feature; the encoding depends on the file format."""
         return _tensor(shape, dtype, optional=optional)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of arrays or numbers."""
+        """Return True for features of arrays or numbers."""
         if isinstance(feature, List):
             return isinstance(feature, TensorList) or (type(feature) is List and not kind_of(feature))
         return isinstance(feature, (Value, FixedShape, LibraryClassLabel))
@@ -194,21 +194,21 @@ class ClassLabel(metaclass=_Made):
         names_file: str | os.PathLike[str] | None = None,
         doc: object = None,
     ) -> Any:
-        """The feature."""
+        """Create the feature."""
         if num_classes is None and names is None and names_file is None:
-            return Labels(names=[])  # the author sets them when the data is there
+            return Labels(names=[])  # the author may set names after downloading the data
         path = None if names_file is None else os.fspath(names_file)
         listed = None if names is None else [name.decode() if isinstance(name, bytes) else name for name in names]
         return Labels(num_classes=num_classes, names=listed, names_file=path)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of classes."""
+        """Return True for class label features."""
         return isinstance(feature, LibraryClassLabel)
 
 
 class LabeledImage(metaclass=_Made):
-    """A picture with a class for each pixel: an image of one channel.
+    """An image with a class for each pixel, stored with one channel.
 
     >>> LabeledImage(labels=10).shape
     (None, None, 1)
@@ -217,17 +217,17 @@ class LabeledImage(metaclass=_Made):
     def __new__(
         cls, *, labels: Any, shape: Any = None, dtype: Any = None, encoding_format: str | None = None, doc: object = None
     ) -> Any:
-        """The feature; the names of the classes are not kept."""
+        """Create the feature; the names of the classes are not stored."""
         return ImageArray(shape=shape or (None, None, 1), dtype=dtype, encoding_format=encoding_format)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is an image of one channel."""
+        """Return True for images with one channel."""
         return isinstance(feature, ImageArray) and feature.shape[2] == 1
 
 
 class Audio(metaclass=_Made):
-    """A sound in each row: its samples, read from the file that a path leads to, or given as an array.
+    """An audio clip in each row: its samples, given as an array or as the path of a file.
 
     >>> Audio(sample_rate=16_000)
     List(Value('int64'))
@@ -244,18 +244,18 @@ class Audio(metaclass=_Made):
         doc: object = None,
         lazy_decode: bool = False,
     ) -> Any:
-        """The feature."""
+        """Create the feature."""
         inner = tensor_of(tuple(shape)[1:], dtype)
         return list_of(inner, id=audio_id(sample_rate), kind=TensorList)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of sounds."""
+        """Return True for audio features."""
         return isinstance(feature, List) and str(feature.id).startswith(AUDIO)
 
 
 class Video(metaclass=_Made):
-    """A film in each row: its pictures, given as arrays or as the path of a film, which torchcodec decodes.
+    """A video in each row: its frames, given as arrays or as the path of a video, which torchcodec decodes.
 
     >>> Video(shape=(None, 64, 64, 3)).shape
     (None, 64, 64, 3)
@@ -270,14 +270,14 @@ class Video(metaclass=_Made):
         dtype: Any = np.uint8,
         doc: object = None,
     ) -> Any:
-        """The feature."""
+        """Create the feature."""
         length, *picture = (None, None, None, 3) if shape is None else tuple(shape)
         image = ImageArray(shape=tuple(picture), dtype=dtype, encoding_format=encoding_format)
         return list_of(image, -1 if length is None else length, VIDEO)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of films."""
+        """Return True for video features."""
         return isinstance(feature, List) and kind_of(feature) == VIDEO
 
 
@@ -289,35 +289,35 @@ class BBoxFeature(metaclass=_Made):
     """
 
     def __new__(cls, *, doc: object = None, bbox_format: Any = BBoxFormat.REL_YXYX) -> Any:
-        """The feature."""
+        """Create the feature."""
         form = None if bbox_format is None else BBoxFormat(bbox_format)
         return list_of(Value("float32"), 4, box_id(form and form.value), TensorList)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of boxes."""
+        """Return True for box features."""
         return isinstance(feature, List) and kind_of(feature).startswith(BOX)
 
 
 class Sequence(metaclass=_Made):
-    """A list in each row; of dicts, it is seen as a dict of lists.
+    """A list in each row; a list of dicts is returned as a dict of lists.
 
     >>> Sequence(np.int32, length=3), Sequence({"word": Text()})
     (List(Value('int32'), length=3), {'word': List(Value('string'))})
     """
 
     def __new__(cls, feature: Any, length: int | None = None, *, doc: object = None) -> Any:
-        """The feature."""
+        """Create the feature."""
         return _sequence(feature, length)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of lists."""
+        """Return True for list features."""
         return isinstance(feature, ListColumns) or (isinstance(feature, List) and not isinstance(feature, TensorList))
 
 
 class Dataset(metaclass=_Made):
-    """A dataset in each row: a list of rows, seen as a dict of lists.
+    """A dataset in each row: a list of rows, returned as a dict of lists.
 
     >>> from datasets_core import tfds
     >>> tfds.features.Dataset({"step": np.int32})
@@ -325,51 +325,51 @@ class Dataset(metaclass=_Made):
     """
 
     def __new__(cls, feature: Any, length: int | None = None, *, doc: object = None) -> Any:
-        """The feature."""
+        """Create the feature."""
         return _sequence(feature, length, DATASET)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of nested datasets."""
+        """Return True for features of nested datasets."""
         return isinstance(feature, List) and kind_of(feature) == DATASET
 
 
 class Translation(metaclass=_Made):
-    """One text in each of several languages: the library's own `Translation`.
+    """A text in each of several languages: the library's own `Translation`.
 
     >>> Translation(languages=["en", "fr"]).languages
     ['en', 'fr']
     """
 
     def __new__(cls, languages: Iterable[str], encoder: None = None, encoder_config: None = None, *, doc: object = None) -> Any:
-        """The feature."""
-        return Languages(languages=list(dict.fromkeys(languages)))  # which is a dict in TFDS
+        """Create the feature."""
+        return Languages(languages=list(dict.fromkeys(languages)))  # a dict in TFDS
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of translations."""
+        """Return True for translation features."""
         return isinstance(feature, LibraryTranslation)
 
 
 class TranslationVariableLanguages(metaclass=_Made):
-    """Texts in some languages: the library's own `TranslationVariableLanguages`.
+    """Texts in a variable number of languages: the library's own `TranslationVariableLanguages`.
 
     >>> TranslationVariableLanguages(languages=["fr", "en"]).languages
     ['en', 'fr']
     """
 
     def __new__(cls, languages: Iterable[str] | None = None, *, doc: object = None) -> Any:
-        """The feature."""
+        """Create the feature."""
         return VariableLanguages(languages=None if languages is None else list(languages))
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """True if the feature is one of translations into languages that vary."""
+        """Return True for translations with variable languages."""
         return isinstance(feature, LibraryTranslationVariableLanguages)
 
 
 def Optional(feature: Any, *, doc: object = None) -> FeatureType:  # noqa: N802 - TFDS has a class of this name
-    """Return the feature with None allowed; without it the rows of a builder must have a value.
+    """Return the feature with None allowed; otherwise rows of a builder must have a value.
 
     >>> Optional(np.int32)
     Value('int32')
@@ -394,7 +394,7 @@ def _sequence(feature: Any, length: int | None, id: str | None = None) -> Any:
 
 
 def as_tfds(features: Mapping[str, Any]) -> FeaturesDict:
-    """The features of a dataset that was read from a folder, with images as TFDS shows them.
+    """Return the features of a dataset read from a folder, with images as in TFDS.
 
     >>> from datasets_core.features.media.types import Image as LibraryImage
     >>> as_tfds({"a": LibraryImage(mode="L")})

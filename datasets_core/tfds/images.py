@@ -18,16 +18,16 @@ from datasets_core.features.media.types import Image
 from datasets_core.features.serialization import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, image_of_id
 from datasets_core.optional import needed
 
-# PNG files with 16 bits for each of several channels, which Pillow cuts to 8.
+# PNG files with 16 bits per channel and several channels, which Pillow reduces to 8 bits.
 
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_CHANNELS = {2: 3, 4: 2, 6: 4}  # by the colour type of the file
-_HEAD_BYTES = 26  # up to the colour type
+_CHANNELS = {2: 3, 4: 2, 6: 4}  # number of channels by the colour type of the file
+_HEAD_BYTES = 26  # bytes up to the colour type
 
 
 def is_deep(data: bytes) -> bool:
-    """True if it is such a file.
+    """Return True for such a file.
 
     >>> is_deep(b"GIF89a")
     False
@@ -37,7 +37,7 @@ def is_deep(data: bytes) -> bool:
 
 
 def decoded(data: bytes) -> npt.NDArray[np.uint16]:
-    """Return the picture, as an array of height, width and channels.
+    """Return the image, as an array of height, width and channels.
 
     Args:
         data: bytes with `is_deep(data)` true.
@@ -54,7 +54,7 @@ def decoded(data: bytes) -> npt.NDArray[np.uint16]:
             pixels += content
     width, height, _, colours, _, _, interlacing = struct.unpack(">IIBBBBB", head)
     if interlacing:
-        raise ValueError("an interlaced PNG of 16 bits is not read")
+        raise ValueError("interlaced PNG files with 16 bits are not supported")
     step = 2 * _CHANNELS[colours]
     wanted = height * (1 + width * step)
     inflating = zlib.decompressobj()
@@ -63,24 +63,24 @@ def decoded(data: bytes) -> npt.NDArray[np.uint16]:
     except zlib.error as error:
         raise ValueError(f"its pixels cannot be decompressed ({error})") from error
     if len(raw) != wanted:
-        raise ValueError(f"it has other bytes than a picture of {width} x {height} takes")
+        raise ValueError(f"the number of bytes does not fit an image of {width} x {height}")
     rows = np.frombuffer(raw, np.uint8).reshape(height, -1)
     found = _unfiltered(rows[:, 0], rows[:, 1:].reshape(height, width, step))
     return found.view(">u2").astype(np.uint16)
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The parts of the file, up to its end mark."""
+    """Yield the parts of the file, up to its end mark."""
     place = len(_SIGNATURE)
     while True:
         if place + 12 > len(data):
-            raise ValueError("the file is cut")
+            raise ValueError("the file is truncated")
         (length,) = struct.unpack_from(">I", data, place)
         kind, content = data[place + 4 : place + 8], data[place + 8 : place + 8 + length]
         if place + 12 + length > len(data):
-            raise ValueError("the file is cut")
+            raise ValueError("the file is truncated")
         if struct.unpack_from(">I", data, place + 8 + length)[0] != zlib.crc32(kind + content):
-            raise ValueError("a part of the file is damaged")
+            raise ValueError("a chunk of the file is damaged")
         if kind == b"IEND":
             return
         yield kind, content
@@ -91,7 +91,7 @@ def _unfiltered(filters: npt.NDArray[np.uint8], rows: npt.NDArray[np.uint8]) -> 
     """Return the bytes of pixels from their differences to neighbours, diagonal by diagonal."""
     height, width, step = rows.shape
     if filters.max(initial=0) > 4:
-        raise ValueError("a row has a filter that PNG does not know")
+        raise ValueError("a row has an unknown PNG filter")
     found = np.zeros((height + 1, width + 1, step), np.int16)
     for diagonal in range(height + width - 1):
         y = np.arange(max(0, diagonal - width + 1), min(height, diagonal + 1))
@@ -107,16 +107,16 @@ def _unfiltered(filters: npt.NDArray[np.uint8], rows: npt.NDArray[np.uint8]) -> 
 
 
 class ImageArray(Image):
-    """A picture in each row, stored as a file and seen as an array of shape (height, width, channels).
+    """An image in each row, stored as a file and returned as an array of shape (height, width, channels).
 
-    Properties that the library's `Image` does not have (the shape, a type other than uint8) are stored in its `id`, so that
+    Properties missing in the library's `Image` (the shape, a dtype other than uint8) are stored in its `id`, so that
     they are known when the dataset is read without the code that built it.
 
     Args:
-        shape: the sizes, None for variable ones; default: three channels.
+        shape: height, width and channels, None for variable sizes; default: three channels.
         dtype: `uint8`, `uint16` or `float32`.
-        encoding_format: `"png"` or `"jpeg"`: format of arrays, by default PNG; files are stored unchanged.
-        use_colormap: for TFDS's own displays; has no effect.
+        encoding_format: `"png"` or `"jpeg"`: format for arrays, default PNG; files are stored unchanged.
+        use_colormap: has no effect.
         doc: a description; has no effect.
 
     >>> ImageArray(shape=(28, 28, 1)).mode
@@ -143,13 +143,13 @@ class ImageArray(Image):
         sizes = (None, None, 3) if shape is None else tuple(shape)
         kind = np.dtype(np.uint8 if dtype is None else getattr(dtype, "as_numpy_dtype", dtype))
         if len(sizes) != 3 or not all(size is None or isinstance(size, int) for size in sizes):
-            raise ConfigurationError(f"shape={shape!r} is not a shape of an image. Give (height, width, channels).")
+            raise ConfigurationError(f"shape={shape!r} is not a shape of an image. Pass (height, width, channels).")
         if sizes[2] not in (None, *IMAGE_MODES):
             raise ConfigurationError(
                 f"An image has 1 to 4 channels, and shape={shape!r} has {sizes[2]}. Use Tensor for others."
             )
         if kind.name not in IMAGE_DTYPES:
-            raise ConfigurationError(f"An image cannot be of {kind.name}. Types: {', '.join(IMAGE_DTYPES)}.")
+            raise ConfigurationError(f"An image cannot have dtype {kind.name}. Available dtypes: {', '.join(IMAGE_DTYPES)}.")
         if encoding_format not in (None, "png", "jpeg"):
             raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Available formats: 'png', 'jpeg'.")
         super().__init__(mode=image_mode(sizes, kind.name), id=image_id(sizes, kind.name))
@@ -160,7 +160,7 @@ class ImageArray(Image):
 
     @classmethod
     def of(cls, image: Image) -> ImageArray:
-        """The same image, seen as an array.
+        """Return the same feature, decoded to an array.
 
         >>> ImageArray.of(Image(mode="L")).shape
         (None, None, 1)
@@ -174,7 +174,7 @@ class ImageArray(Image):
         return cls(shape=(None, None, channels)).named(image.id)
 
     def named(self, id: str | None) -> ImageArray:
-        """The same image with another `id`."""
+        """Return the same feature with another `id`."""
         other = ImageArray(shape=self.shape, dtype=self.np_dtype, encoding_format=self.encoding_format)
         object.__setattr__(other, "id", id)
         object.__setattr__(other, "is_skipped", self.is_skipped)
@@ -182,11 +182,11 @@ class ImageArray(Image):
 
     @property
     def dtype(self) -> Any:  # type: ignore[override]
-        """The type of the numbers in the array."""
+        """The dtype of the array."""
         return self.np_dtype.type
 
     def skipped(self) -> ImageArray:
-        """The same image, seen as the bytes of its file."""
+        """Return the same feature, without decoding."""
         other = self.named(self.id)
         object.__setattr__(other, "is_skipped", True)
         return other
@@ -204,14 +204,14 @@ class ImageArray(Image):
         return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id, self.encoding_format)
 
     def encode_example(self, value: Any) -> dict[str, Any]:
-        """Return the stored form: the bytes of a file given by path or open, or an array as PNG, or as JPEG.
+        """Return the stored form: the bytes of a file (path or open file), or an array encoded as PNG or JPEG.
 
         >>> array = np.zeros((2, 3, 1), np.uint8)
         >>> ImageArray(shape=(2, 3, 1)).encode_example(array)["bytes"][:4]
         b'\\x89PNG'
 
         Raises:
-            CastError: not an image, or one of another shape.
+            CastError: the value is not an image, or has another shape.
         """
         if isinstance(value, (str, os.PathLike)):
             with open(value, "rb") as file:
@@ -249,7 +249,7 @@ class ImageArray(Image):
 
 
 def _jpeg(array: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """An array as a JPEG of the quality and with the colours that TensorFlow gives it."""
+    """Encode an array as JPEG with the quality and chroma subsampling of TensorFlow."""
     pillow = needed("PIL.Image", "Encoding arrays as JPEG", "datasets_core[vision]")
     written = io.BytesIO()
     pillow.fromarray(array).save(written, "JPEG", quality=95, subsampling=2 if array.ndim == 3 else -1)

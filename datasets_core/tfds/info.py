@@ -39,19 +39,19 @@ class _IsAnyInstruction(type):
 
 
 class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
-    """Row selection of a split; it makes a `datasets_core.ReadInstruction`, and `isinstance` accepts any of these.
+    """Row selection of a split; creates a `datasets_core.ReadInstruction`, and `isinstance` accepts any of these.
 
     Only the order of arguments differs: `ReadInstruction("train", None, 20)` is `train[:20]`.
 
     Args:
-        split_name: name of the split; the union of all is the text `all`.
+        split_name: name of the split; for the union of all splits pass the string `all` instead of an instruction.
         from_, to: bounds as in a Python slice; None is an open end.
         unit: `abs` (rows, the default), `%` or `shard`.
         rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
 
     Raises:
-        SplitSyntaxError: an invalid name, bound, unit or rounding.
-        ConfigurationError: `all`, which is not a split.
+        SplitSyntaxError: a name, bound, unit or rounding is invalid.
+        ConfigurationError: the name is `all`, which is not a split.
 
     >>> from datasets_core import tfds
     >>> tfds.core.ReadInstruction("train", None, 20), tfds.core.ReadInstruction("train", 10, 20, "%")
@@ -72,7 +72,7 @@ class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
         part = splits.slice_part(split_name, from_=from_, to=to, unit=unit, rounding=rounding)
         return splits.ReadInstruction.from_parts((part,))
 
-    def __init__(  # never called: declares the order of the arguments for type checkers
+    def __init__(  # never called: defines the order of the arguments for type checkers
         self,
         split_name: str,
         from_: float | None = None,
@@ -88,11 +88,11 @@ class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
         return splits.ReadInstruction.from_parts(parts)
 
 
-# The builders that code has defined, by name: each class is known as soon as it is made.
+# The builder classes defined in code, by name; a class is registered when it is created.
 
 
 _HOOKS = ("_info", "_split_generators", "_generate_examples", "_shard_iterators_per_split")
-_SCRIPTS = "datasets_core_scripts."  # modules of scripts that were read from a path
+_SCRIPTS = "datasets_core_scripts."  # modules of scripts read from a path
 _classes: dict[str, type] = {}
 _lock = threading.Lock()
 _skips: ContextVar[bool] = ContextVar("skips", default=False)
@@ -100,7 +100,7 @@ _skips: ContextVar[bool] = ContextVar("skips", default=False)
 
 @contextlib.contextmanager
 def skip_registration() -> Iterator[None]:
-    """Classes that are made within are not registered.
+    """A context in which new classes are not registered.
 
     >>> with skip_registration():
     ...     pass
@@ -113,7 +113,7 @@ def skip_registration() -> Iterator[None]:
 
 
 def name_of(cls: type) -> str:
-    """The name of a builder: its class's in snake case; that of its folder where the class is called `Builder`."""
+    """Return the name of a builder: the class name in snake case, or the folder name for a class named `Builder`."""
     if cls.__name__ == "Builder":
         path = source_file(cls)
         package = cls.__module__.split(".")
@@ -127,7 +127,7 @@ def name_of(cls: type) -> str:
 def register(cls: type, name: str) -> bool:
     """Register a class by name, unless it is abstract or skips registration.
 
-    A class that is defined again (in a notebook cell, or a reloaded module) replaces the old one.
+    A redefined class (in a notebook cell, or a reloaded module) replaces the old one.
 
     Raises:
         ConfigurationError: other code has defined a class of that name.
@@ -138,7 +138,7 @@ def register(cls: type, name: str) -> bool:
         known = _classes.get(name)
         if known is not None and not _is_same_code(known, cls):
             raise ConfigurationError(
-                f"{known.__module__}.{known.__qualname__} is a builder called {name!r} already, and so would be "
+                f"{known.__module__}.{known.__qualname__} is already registered as builder {name!r}, which is also the name of "
                 f"{cls.__module__}.{cls.__qualname__}. Rename one, or define it with skip_registration=True."
             )
         _classes[name] = cls
@@ -158,17 +158,17 @@ def _is_same_code(known: type, cls: type) -> bool:
 
 
 def is_abstract(cls: type) -> bool:
-    """True if a hook of a builder is not implemented; called while the class is made, before Python knows."""
+    """Return True if a builder has an unimplemented hook; called during class creation, before Python computes it."""
     return any(getattr(getattr(cls, name, None), "__isabstractmethod__", False) for name in _HOOKS) or inspect.isabstract(cls)
 
 
 def registered(name: str) -> type | None:
-    """The class of that name; None where no code has defined one."""
+    """Return the class of that name; None if there is none."""
     return _classes.get(name)
 
 
 def registered_names() -> list[str]:
-    """The names of all builders that code has defined.
+    """Return the names of all registered builders.
 
     >>> from datasets_core import tfds
     >>> tfds.list_builders() == registered_names()
@@ -183,7 +183,7 @@ _MOST_TEXT_BYTES = 16 << 20
 
 
 class MetadataDict(dict[str, Any]):
-    """Further values that the author of a dataset records of it.
+    """Additional values recorded by the author of a dataset.
 
     >>> MetadataDict({"sample_rate": 16_000})["sample_rate"]
     16000
@@ -246,16 +246,16 @@ class DatasetInfo(LibraryInfo):
 
     Args:
         builder: the builder of the dataset.
-        description: text for users.
+        description: description for users.
         features: the columns: a `FeaturesDict`, or a dict of features and dtypes.
-        supervised_keys: the columns of a supervised task, as a tuple of names, of tuples or of dicts.
-        disable_shuffling: True to write rows by key or in source order, and not by the hash of their keys.
+        supervised_keys: the columns of a supervised task, as a tuple of names, tuples or dicts.
+        disable_shuffling: True to write rows in source order instead of by the hash of their keys.
         nondeterministic_order: has no effect: the order is always the same.
         homepage: URL of its web page.
         citation: text of the citation.
-        metadata: further values.
-        license: of the data.
-        redistribution_info: stored, and otherwise without effect.
+        metadata: additional values.
+        license: license of the data.
+        redistribution_info: stored, but without effect.
         split_dict: known splits.
         alternative_file_formats, is_blocked: have no effect.
 
@@ -303,10 +303,10 @@ class DatasetInfo(LibraryInfo):
 
     @classmethod
     def of(cls, info: LibraryInfo, *, known: DatasetInfo | None = None, data_dir: str | None = None) -> DatasetInfo:
-        """Return an info of the library in this form.
+        """Return an info of this library as an info of TFDS.
 
         Args:
-            info: the library's.
+            info: the info of this library.
             known: the earlier info of the same dataset, for fields that the library does not store.
             data_dir: existing or future folder of the dataset.
         """
@@ -335,7 +335,7 @@ class DatasetInfo(LibraryInfo):
 
     @property
     def config_description(self) -> str | None:
-        """Description of the config, as recorded by TensorFlow Datasets."""
+        """Description of the config recorded by TensorFlow Datasets."""
         told = self.further.get("config_description") if isinstance(self.further, dict) else None
         return None if told is None else str(told)
 
@@ -345,7 +345,7 @@ class DatasetInfo(LibraryInfo):
         return bool(self.splits)
 
     def to_dict(self) -> dict[str, Any]:
-        """See `DatasetInfo.to_dict`; fields of TFDS only are in `further`, if they are JSON."""
+        """See `DatasetInfo.to_dict`; fields that only TFDS has are in `further`, if JSON can store them."""
         stored, keys = self.copy(), cast(Any, self.supervised_keys)
         told: dict[str, Any] = {"metadata": self.metadata, "redistribution_info": self.redistribution_info}
         if keys is not None and not isinstance(keys, SupervisedKeysData):
@@ -365,27 +365,27 @@ def _is_json(name: str, value: Any) -> bool:
     try:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
-        logger.warning("%s of the dataset is not stored: %s. Give numbers, texts, lists and dicts.", name, error)
+        logger.warning("%s of the dataset is not stored: %s. Use numbers, strings, lists and dicts.", name, error)
         return False
     return True
 
 
 def _tuples(stored: Any) -> Any:
-    """Nested supervised keys as they were, before JSON made lists of their tuples."""
+    """Restore nested supervised keys, whose tuples became lists in JSON."""
     if isinstance(stored, dict):
         return {name: _tuples(inner) for name, inner in stored.items()}
     return tuple(map(_tuples, stored)) if isinstance(stored, list) else stored
 
 
 def _columns(features: Any) -> Any:
-    """The columns of a feature that is a dict of features in TFDS, such as `Translation`; all others as they are."""
+    """Return the columns of a feature that is a dict of features in TFDS, such as `Translation`; other features unchanged."""
     flatten = getattr(features, "flatten", None)
     parts = flatten() if isinstance(features, Feature) and flatten is not None else None
     return parts if isinstance(parts, dict) else features
 
 
 def _keys(given: Any) -> Any:
-    """Supervised keys as they are kept: two names as `Keys`, any other structure as it is."""
+    """Return supervised keys in stored form: two names as `Keys`, any other structure unchanged."""
     if isinstance(given, SupervisedKeysData):
         return Keys(given.input, given.output) if given.input or given.output else None
     if isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(name, str) for name in given):
@@ -398,7 +398,7 @@ def _plain(text: str | None) -> str:
 
 
 def text_beside(path: str | None, name: str) -> str:
-    """Return the text of a file beside a script; empty without one."""
+    """the text of a file next to a script; empty if it does not exist."""
     if path is None:
         return ""
     try:

@@ -28,11 +28,11 @@ from datasets_core.tfds.tfds_builder import DatasetBuilder, default_data_dir
 
 
 class PreparedBuilder(SplitReading, ReadOnlyBuilder):
-    """A finished dataset in a folder, read without its code."""
+    """A prepared dataset in a folder, read without its code."""
 
     @classmethod
     def of(cls, builder: ReadOnlyBuilder) -> PreparedBuilder:
-        """The same, with the verbs of TFDS."""
+        """The same, with the methods of TFDS."""
         made = cls(builder.cache_dir, builder.prepared, builder.storage_options)
         made.info.data_dir, made.info.file_format = made.cache_dir, builder.prepared.file_format
         return made
@@ -59,28 +59,28 @@ def load(
     try_gcs: bool = False,
     file_format: Any = None,
 ) -> Any:
-    """Load a dataset; build it first if it does not exist.
+    """Load a dataset, after building it if it does not exist.
 
     Args:
         name: `"name"`, `"name/config:1.*.*"`, or the path of a script or of a folder with one.
-        split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
-        data_dir: the folder of all datasets; `TFDS_DATA_DIR`, else `~/tensorflow_datasets` by default.
-        batch_size: combine so many rows; -1 returns all rows as one dict of arrays.
+        split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of these; None for a dict of all splits.
+        data_dir: the folder of all datasets; default: `TFDS_DATA_DIR`, else `~/tensorflow_datasets` by default.
+        batch_size: number of rows in a batch; -1 returns all rows as one dict of arrays.
         shuffle_files: True to read the files in random order.
         download: True to build the dataset if it does not exist.
         as_supervised: True for tuples of the columns in `supervised_keys`.
-        decoders: columns that are not decoded, or not read.
+        decoders: columns to leave undecoded, or not to read.
         read_config: read order of files.
         with_info: True to return a pair of the rows and the info.
-        builder_kwargs: for the builder: `config=`, `version=`.
-        download_and_prepare_kwargs: for `download_and_prepare`.
-        as_dataset_kwargs: for `as_dataset`.
+        builder_kwargs: arguments of the builder, such as `config=` and `version=`.
+        download_and_prepare_kwargs: arguments of `download_and_prepare`.
+        as_dataset_kwargs: arguments of `as_dataset`.
         try_gcs: has no effect.
         file_format: see `download_and_prepare`.
 
     Raises:
-        DatasetNotFoundError: an unknown dataset, or (`download=False`) one that was not built.
-        DatasetsCoreError: a subclass for the failure.
+        DatasetNotFoundError: the dataset is unknown, or, with `download=False`, was not built.
+        DatasetsCoreError: another failure, as a subclass.
     """
     made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
     if download:
@@ -113,7 +113,7 @@ def data_source(
     download_and_prepare_kwargs: dict[str, Any] | None = None,
     try_gcs: bool = False,
 ) -> Any:
-    """Load a dataset as rows by number; the arguments are those of `load`."""
+    """Load a dataset with random access to rows; the arguments are those of `load`."""
     made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
     if download:
         made.download_and_prepare(**(download_and_prepare_kwargs or {}))
@@ -127,7 +127,7 @@ def builder(
     try_gcs: bool = False,
     **builder_kwargs: Any,
 ) -> SplitReading:
-    """Return the builder of a dataset: of imported code, of a script, or of a finished dataset in `data_dir`.
+    """Return the builder of a dataset: from imported code, a script, or a prepared dataset in `data_dir`.
 
     Args:
         name: `"name"`, `"name/config:1.*.*"`, or a path.
@@ -136,8 +136,8 @@ def builder(
         builder_kwargs: `config=`, `version=`, and arguments of the builder itself.
 
     Raises:
-        DatasetNotFoundError: no code or data of that name, or a name in a namespace (`huggingface:name`).
-        UnknownVersionError, UnknownConfigError: it has others.
+        DatasetNotFoundError: no code or data has that name, or the name has a namespace (`huggingface:name`).
+        UnknownVersionError, UnknownConfigError: the version or config does not exist.
     """
     if isinstance(name, os.PathLike) or _is_path(name):
         return _at_path(os.fspath(name), data_dir, builder_kwargs)
@@ -145,8 +145,8 @@ def builder(
     root = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
     if is_at_hub(root):
         raise ConfigurationError(
-            f"data_dir is {root!r}, and the Hub is not a folder of datasets. "
-            f"Open the one version: tfds.builder_from_directory({files.join(root, asked.name, '<version>')!r})."
+            f"data_dir={root!r} is on the Hub, which is not a folder of datasets. "
+            f"Open one version: tfds.builder_from_directory({files.join(root, asked.name, '<version>')!r})."
         )
     cls: Any = registered(asked.name)
     config, version = asked.kwargs.get("config"), asked.kwargs.get("version")
@@ -172,13 +172,13 @@ def _in_no_namespace(asked: BuilderName) -> BuilderName:
     if asked.namespace is None:
         return asked
     raise DatasetNotFoundError(
-        f"The namespace {asked.namespace!r} of '{asked.namespace}:{asked.name}' is not known: names have none here. "
-        f"Say {asked.name!r}, or load what stands elsewhere with datasets_core.load_dataset."
+        f"The namespace {asked.namespace!r} of '{asked.namespace}:{asked.name}' is not supported. "
+        f"Use {asked.name!r}, or load datasets of the Hub with datasets_core.load_dataset."
     )
 
 
 def _prepared_before(cls: Any, name: str, root: str, config: Any, version: Any) -> PreparedBuilder | None:
-    """Return the dataset built by older code, of a version that the present code does not list, or cannot build."""
+    """Return the dataset built by older code, if the current code does not list its version or cannot build it."""
     known = [each.name for each in cls.BUILDER_CONFIGS]
     wanted = getattr(config, "name", config) or cls.DEFAULT_BUILDER_CONFIG_NAME or next(iter(known), None)
     found = find_prepared(root, name, wanted, version, is_blocked=lambda each: cls.blocks(each, wanted)[0])
@@ -186,7 +186,7 @@ def _prepared_before(cls: Any, name: str, root: str, config: Any, version: Any) 
 
 
 def _refuse_unread(home: str, version: str | Version | None) -> None:
-    """Say why what TensorFlow Datasets prepared of a dataset is not read, where there is such."""
+    """Explain why a dataset prepared by TensorFlow Datasets is not read, if there is one."""
     for place in versions_below(home):
         if version is None or Version(os.path.basename(place)).match(version):
             manifest = tfds_manifest(place)
@@ -201,8 +201,8 @@ def _not_found(name: str, root: str, version: str | Version | None) -> DatasetNo
     near = difflib.get_close_matches(name, [*known, *standing], n=5)
     listed = ", ".join(near or known[:10]) or "none"
     return DatasetNotFoundError(
-        f"No code that is imported defines {wanted!r}, and it does not stand prepared in {root}. "
-        f"Import its builder, or give the path of its script; {'near names' if near else 'known builders'}: {listed}."
+        f"No imported code defines {wanted!r}, and it is not prepared in {root}. "
+        f"Import its builder, or pass the path of its script; {'similar names' if near else 'known builders'}: {listed}."
     )
 
 
@@ -222,12 +222,12 @@ def _at_path(path: str, data_dir: str | os.PathLike[str] | None, kwargs: dict[st
 
 
 def _class_at(path: str, *, is_trusted: bool = False) -> type[Any]:
-    """The class of a script that the user named, or of one in a folder that the user trusts."""
+    """Return the class of a script passed by the user, or in a folder that the user trusts."""
     if path.endswith(".py"):
         return _class_in(path)
     script = script_in(path)
     if script is None:
-        raise DatasetNotFoundError(f"{path} holds no script that is called as the folder is. Give the path of the script.")
+        raise DatasetNotFoundError(f"{path} has no script with the name of the folder. Pass the path of the script.")
     if not is_trusted:
         from datasets_core.errors import UntrustedScriptError
 
@@ -236,7 +236,7 @@ def _class_at(path: str, *, is_trusted: bool = False) -> type[Any]:
 
 
 def _class_in(script: str) -> type[Any]:
-    from datasets_core.scripting.script import load_script  # parses and imports: not needed for names
+    from datasets_core.scripting.script import load_script  # parses and imports; not needed for names
 
     cls = load_script(script)
     if not issubclass(cls, DatasetBuilder):
@@ -247,14 +247,14 @@ def _class_in(script: str) -> type[Any]:
 
 
 def builder_cls(name: str | os.PathLike[str]) -> type[Any]:
-    """The class of a builder that code has defined, or that a script defines.
+    """Return the class of a builder defined by imported code or by a script.
 
     Args:
-        name: of the builder, or the path of a script.
+        name: name of the builder, or the path of a script.
 
     Raises:
-        DatasetNotFoundError: there is none of that name.
-        UntrustedScriptError: a folder, whose script is not run.
+        DatasetNotFoundError: no builder has that name.
+        UntrustedScriptError: the path is a folder, whose script is not run.
     """
     if isinstance(name, os.PathLike) or _is_path(name):
         return _class_at(os.path.abspath(os.path.expanduser(os.fspath(name))))
@@ -263,7 +263,7 @@ def builder_cls(name: str | os.PathLike[str]) -> type[Any]:
     if cls is None:
         near = difflib.get_close_matches(asked.name, registered_names(), n=5)
         raise DatasetNotFoundError(
-            f"No code that is imported defines a builder {asked.name!r}. Import it; near names: {', '.join(near) or 'none'}."
+            f"No imported code defines a builder {asked.name!r}. Import it; similar names: {', '.join(near) or 'none'}."
         )
     return cls
 
@@ -281,16 +281,16 @@ def list_builders(*, with_community_datasets: bool = True) -> list[str]:
 
 
 def builder_from_directory(builder_dir: str | os.PathLike[str], file_format: Any = None) -> PreparedBuilder:
-    """Return the builder of a finished dataset in a folder, of this library or of TensorFlow; its code is not needed.
+    """Return the builder for a prepared dataset in a folder, of this library or of TFDS; its code is not needed.
 
     Args:
         builder_dir: the folder of one version.
         file_format: the format to read, if TensorFlow Datasets stored the rows in several.
 
     Raises:
-        DatasetNotFoundError: no finished dataset.
-        ManifestError: a damaged dataset.
-        FileFormatError: rows in files of an unsupported format, such as array_record.
+        DatasetNotFoundError: the folder has no prepared dataset.
+        ManifestError: the dataset is damaged.
+        FileFormatError: the rows are in an unsupported format, such as array_record.
     """
     name = getattr(file_format, "value", file_format)
     return PreparedBuilder.of(opened_directory(builder_dir, file_format=name))
@@ -299,22 +299,22 @@ def builder_from_directory(builder_dir: str | os.PathLike[str], file_format: Any
 def builder_from_directories(
     builder_dirs: Sequence[str | os.PathLike[str]], *, filetype_suffix: str | None = None
 ) -> PreparedBuilder:
-    """Return one builder for several finished datasets of one kind: a split has the rows of all of them.
+    """Return one builder for several prepared datasets: a split has the rows of all of them.
 
     Args:
-        builder_dirs: the folders.
+        builder_dirs: the folders of the datasets.
         filetype_suffix: has no effect: the datasets record it.
 
     Raises:
-        DatasetNotFoundError: a folder without a dataset of this library.
-        ConfigurationError: they have different features or file formats.
+        DatasetNotFoundError: a folder has no dataset of this library.
+        ConfigurationError: features or file formats differ.
     """
-    from datasets_core.building.prepared import builder_from_directories as joined  # for several folders alone
+    from datasets_core.building.prepared import builder_from_directories as joined  # only needed for several folders
 
     return PreparedBuilder.of(joined(builder_dirs))
 
 
-# `benchmark`: how fast anything iterates, its first element apart.
+# `benchmark`: the speed of iteration, with the first element measured separately.
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +322,7 @@ class BenchmarkResult:
     """Result of a benchmark.
 
     Attributes:
-        batch_size: elements of each step.
+        batch_size: number of elements per step.
         start_time, first_batch_time, end_time: readings of a clock, in seconds.
         num_iter: number of steps, without the first.
     """
@@ -335,7 +335,7 @@ class BenchmarkResult:
 
     @property
     def table(self) -> dict[str, dict[str, float]]:
-        """`duration` in seconds, `num_examples` and `avg` (examples per second) of all, of the first and of the others."""
+        """`duration` in seconds, `num_examples` and `avg` (examples per second) for all steps, the first, and the others."""
         first, lasts = self.first_batch_time - self.start_time, self.end_time - self.first_batch_time
         steps = {"first+lasts": (first + lasts, self.num_iter + 1), "first": (first, 1), "lasts": (lasts, self.num_iter)}
         made = {name: (seconds, count * self.batch_size) for name, (seconds, count) in steps.items()}
@@ -356,7 +356,7 @@ class BenchmarkResult:
 
     @property
     def raw_stats(self) -> Any:
-        """The readings of the clock as a pandas frame.
+        """Return the clock readings as a pandas frame.
 
         Raises:
             MissingDependencyError: pandas is not installed.
@@ -375,12 +375,12 @@ class BenchmarkResult:
 
 
 def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int = 1) -> BenchmarkResult:
-    """Iterate, measure, and print how many examples came in a second.
+    """Iterate, measure, and print the number of examples per second.
 
     Args:
-        ds: anything that can be iterated.
-        num_iter: steps to make at most; None for all.
-        batch_size: examples of each element.
+        ds: any iterable.
+        num_iter: maximum number of steps; None for all.
+        batch_size: number of examples per element.
 
     >>> benchmark([1, 2, 3]).num_iter  # doctest: +ELLIPSIS
     ************ Summary ************
@@ -388,10 +388,10 @@ def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int
     2
 
     Raises:
-        ConfigurationError: there is no element, or a number that means nothing.
+        ConfigurationError: the iterable is empty, or a number is invalid.
     """
     if batch_size < 1 or (num_iter is not None and num_iter < 1):
-        raise ConfigurationError(f"num_iter={num_iter} and batch_size={batch_size} cannot be measured. Give 1 or more.")
+        raise ConfigurationError(f"num_iter={num_iter} and batch_size={batch_size} must be at least 1.")
     elements, count = iter(ds), -1
     first = start = time.perf_counter()
     for _ in islice(elements, num_iter):
@@ -399,7 +399,7 @@ def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int
         if not count:
             first = time.perf_counter()
     if count < 0:
-        raise ConfigurationError("There is no element to measure. Give a dataset that has some.")
+        raise ConfigurationError("There are no elements to measure. Pass a dataset that is not empty.")
     result = BenchmarkResult(batch_size, start, first, time.perf_counter(), count)
     print(result)
     return result

@@ -32,7 +32,7 @@ from datasets_core.tfds.split_stream import SplitStream
 
 
 class SplitReading(RecordReading):
-    """Base of builders with code, and of read-only ones."""
+    """Base class of builders, with or without code."""
 
     _seen: DatasetInfo | None = None
     _is_hosted: bool = False
@@ -74,15 +74,15 @@ class SplitReading(RecordReading):
 
     @property
     def builder_config(self) -> Any:
-        """The config; None where there is only one without a name."""
+        """The config; None for a single unnamed config."""
         return self.config if self.builder_configs or self.config.name != "default" else None
 
     @property
-    def _builder_config(self) -> Any:  # which authors read, since TFDS keeps it there
+    def _builder_config(self) -> Any:  # authors read it here, as in TFDS
         return self.builder_config
 
     def is_prepared(self) -> bool:
-        """True if the dataset was built."""
+        """Return True if the dataset was built."""
         return self._found() is not None
 
     def _found(self) -> Manifest | None:
@@ -96,7 +96,7 @@ class SplitReading(RecordReading):
         return dataclasses.replace(manifest, info=DatasetInfo.of(manifest.info, known=self._seen, data_dir=self._output_dir))
 
     def shown_info(self) -> LibraryInfo:
-        """See `DatasetBuilder.shown_info`: for the library's own datasets, with its own features."""
+        """See `DatasetBuilder.shown_info`; for datasets of this library, with its own features."""
         return LibraryInfo.from_dict(self.info.to_dict()) if self._is_hosted else self.info.copy()
 
     # -- reading -------------------------------------------------------------------------------------------------------
@@ -115,27 +115,27 @@ class SplitReading(RecordReading):
         """Return the rows of splits, as streams.
 
         Args:
-            split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of such; None for a dict of all.
-            batch_size: combine so many rows; -1 returns all rows as one dict of arrays.
-            shuffle_files: True to read the files in random order, another one in each iteration.
-            decoders: columns that are not decoded, or not read.
+            split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of these; None for a dict of all splits.
+            batch_size: number of rows in a batch; -1 returns all rows as one dict of arrays.
+            shuffle_files: True to read the files in random order, different in each iteration.
+            decoders: columns to leave undecoded, or not to read.
             read_config: read order of files; default: 16 at a time, 16 rows of each in turn.
             as_supervised: True for tuples of the columns in `supervised_keys`.
-            library: `in_memory=`, with which the library requests a `Dataset`.
+            library: `in_memory=`, with which the library requests a `Dataset`; internal.
 
         Raises:
-            DatasetNotFoundError: it was not built.
-            UnknownSplitError, EmptySplitError: an unknown split, or one without rows.
-            ConfigurationError: arguments that do not fit the dataset.
+            DatasetNotFoundError: the dataset was not built.
+            UnknownSplitError, EmptySplitError: a split is unknown, or has no rows.
+            ConfigurationError: arguments do not fit the dataset.
         """
         if self._is_hosted:
             return super().as_dataset(split, shuffle_files=shuffle_files, read_config=read_config, **library)
         if library:
             raise UnknownOptionError(next(iter(library)), builder=self.label, known=("split", "batch_size", "read_config"))
         if read_config is not None and not isinstance(read_config, ReadConfig):
-            raise ArgumentTypeError(f"read_config={read_config!r} is not a ReadConfig. Give one.")
+            raise ArgumentTypeError(f"read_config={read_config!r} is not a ReadConfig. Pass a ReadConfig.")
         if batch_size is not None and (not isinstance(batch_size, int) or batch_size == 0 or batch_size < -1):
-            raise ConfigurationError(f"batch_size={batch_size!r} has no meaning. Give 1 or more, or -1 for all rows at once.")
+            raise ConfigurationError(f"batch_size={batch_size!r} is not valid. Pass 1 or more, or -1 for all rows at once.")
         read = super().as_dataset
 
         def one(part: Any) -> Any:
@@ -148,11 +148,11 @@ class SplitReading(RecordReading):
         return mapped(one, {name: name for name in self._built().split_lengths()} if split is None else split)
 
     def as_data_source(self, split: Any = None, *, decoders: Any = None, **_: Any) -> Any:
-        """The rows of splits by number, in the order in which they are stored.
+        """Return splits with random access to rows, in stored order.
 
         Args:
             split: as in `as_dataset`.
-            decoders: columns that are not decoded, or not read at all.
+            decoders: columns to leave undecoded, or not to read.
         """
 
         def one(rows: Any) -> Any:
@@ -172,11 +172,11 @@ class SplitReading(RecordReading):
         if not as_supervised:
             return SplitStream.of(stream)
         form = supervised(keys, stream.features or {}, dataset=self.label)
-        return SplitStream.of(stream.select_columns(form.names), form)  # the other columns are not read
+        return SplitStream.of(stream.select_columns(form.names), form)  # other columns are not read
 
 
 def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
-    """A nest of lists, tuples and dicts with what a function makes of each leaf.
+    """Apply a function to each leaf of nested lists, tuples and dicts.
 
     >>> mapped(str, {"a": [1, (2,)]})
     {'a': ['1', ('2',)]}
@@ -192,10 +192,10 @@ def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
 
 
 def as_numpy(dataset: Any) -> Any:
-    """Streams as streams of arrays, scalars of numpy and bytes; values likewise, in any nest.
+    """Convert streams to streams of arrays, numpy scalars and bytes; values likewise, in any nesting.
 
     Args:
-        dataset: a stream, rows, values, or a nest of them.
+        dataset: a stream, rows, values, or a nesting of these.
 
     >>> from datasets_core import tfds
     >>> stream = tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2], "text": ["x", "y"]}).to_iterable_dataset())
@@ -203,7 +203,7 @@ def as_numpy(dataset: Any) -> Any:
     {'a': np.int64(1), 'text': b'x'}
 
     Raises:
-        ArgumentTypeError: a function or another object that holds no values.
+        ArgumentTypeError: an object without values, such as a function.
     """
     return mapped(_one, dataset)
 
@@ -216,23 +216,23 @@ def _one(value: Any) -> Any:
     if isinstance(value, IterableDataset):
         return SplitStream.of(value).as_numpy()
     if callable(value):
-        raise ArgumentTypeError(f"{value!r} holds no values. Give a dataset, or values of one.")
+        raise ArgumentTypeError(f"{value!r} has no values. Pass a dataset, or values of one.")
     return as_bytes(value)
 
 
-# `as_dataframe`: rows of a stream as a pandas frame, which shows pictures and sounds in notebooks.
+# `as_dataframe`: rows of a stream as a pandas frame, which shows images and audio clips in notebooks.
 
 
 Show = Callable[[Any], str]
-_THUMBNAIL = 128  # pixels of the longer side
+_THUMBNAIL = 128  # length in pixels of the longer side
 
 
 def as_dataframe(ds: Any, ds_info: Any = None) -> Any:
-    """The rows as a pandas frame: a column for each leaf, `outer/inner` for those in dicts, arrays and bytes as values.
+    """Return the rows as a pandas frame: a column for each leaf, `outer/inner` for those in dicts, arrays and bytes as values.
 
     Args:
-        ds: a stream of rows, or of tuples by `as_supervised=True`; all of it is read: take some rows first.
-        ds_info: the info of the dataset, whose features say how a notebook shows the values.
+        ds: a stream of rows, or of tuples by `as_supervised=True`; it is read to the end, so limit it with take().
+        ds_info: the info of the dataset, whose features determine the display in notebooks.
 
     >>> from datasets_core import tfds
     >>> as_dataframe(tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()))["a"].tolist()
@@ -250,7 +250,7 @@ def as_dataframe(ds: Any, ds_info: Any = None) -> Any:
     features = getattr(ds_info, "features", None)
     keys = getattr(ds_info, "supervised_keys", None)
     kinds = dict(_kinds("", features)) if features is not None else {}
-    if rows and keys is not None and all(name.isdigit() for name in columns):  # tuples, whose names the info knows
+    if rows and keys is not None and all(name.isdigit() for name in columns):  # tuples, whose names are in the info
         names = {str(place): key for place, key in enumerate(keys) if isinstance(key, str)}
         frame = frame.rename(columns=names)
     return _showing(pandas, frame, {name: _show(kind) for name, kind in kinds.items()})
@@ -284,10 +284,10 @@ def _kinds(name: str, feature: Any) -> Iterator[tuple[str, FeatureType]]:
 
 
 def _showing(pandas: Any, frame: Any, shows: Mapping[str, Show]) -> Any:
-    """The frame, which in a notebook shows columns by functions of its own."""
+    """Return the frame with display functions for columns in notebooks."""
 
     class ShownFrame(pandas.DataFrame):  # type: ignore[misc]
-        """A frame that knows how its columns look."""
+        """A frame with display functions for its columns."""
 
         @property
         def _constructor(self) -> Any:

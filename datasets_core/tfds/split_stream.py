@@ -1,4 +1,4 @@
-"""`SplitStream`: the rows of a split with the methods of a `tf.data.Dataset`, and with an exact state."""
+"""`SplitStream`: the rows of a split with the methods of `tf.data.Dataset` and an exact state."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from datasets_core.stream.steps import Limit, PlainStep, Repeat, Shuffle
 from datasets_core.tfds.connectors import np_dtype_of, shape_of
 from datasets_core.tfds.elements import WHOLE, Batched, Form, Row, Whole, converter, view_of
 
-# Rows of a stream as arrays and scalars of numpy, column by column where Arrow's memory allows it.
+# Rows of a stream as arrays and numpy scalars, converted by column if Arrow's memory allows it.
 
 
 Read = Callable[[pa.Array], list[Any]]
 
 
 def array_rows(block: Block) -> list[dict[str, Any]]:
-    """Rows whose numbers are of numpy, in the types of their columns; what a function made is as it made it."""
+    """Rows with numpy scalars in the types of their columns; results of functions are unchanged."""
     return _rows(block, "arrays of tfds", _arrays)
 
 
 def plain_rows(block: Block) -> list[dict[str, Any]]:
-    """Rows in plain Python, but for arrays of more than one dimension."""
+    """Rows with Python values, except for arrays of more than one dimension."""
     return _rows(block, "plain rows of tfds", _plain)
 
 
@@ -66,7 +66,7 @@ def _arrays(kinds: Kinds, name: str, feature: FeatureType) -> Read:
 
 
 def _of_memory(feature: FeatureType, read: Read, convert: Callable[[Any], Any]) -> Read:
-    """Reads numbers from Arrow's memory; value by value where there are nulls, or lists of different lengths."""
+    """Read numbers from Arrow's memory; value by value if there are nulls, or lists of different lengths."""
     view = cells(feature_to_arrow(feature), shapes_of(feature), STORED, None)
 
     def values(array: pa.Array) -> list[Any]:
@@ -79,7 +79,7 @@ def _of_memory(feature: FeatureType, read: Read, convert: Callable[[Any], Any]) 
 
 
 def _own(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value  # a view of memory that is mapped cannot be written to
+    return value.copy() if isinstance(value, np.ndarray) else value  # a view of memory-mapped data is read-only
 
 
 def _is_exact(value: Any) -> bool:
@@ -87,7 +87,7 @@ def _is_exact(value: Any) -> bool:
 
 
 def _is_numeric(feature: FeatureType) -> bool:
-    """True if the values are numbers, or lists of such."""
+    """Return True if the values are numbers, or lists of numbers."""
     while isinstance(feature, (List, LargeList)):
         feature = feature.feature
     if isinstance(feature, FixedShape):
@@ -98,17 +98,17 @@ def _is_numeric(feature: FeatureType) -> bool:
     return bool(pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type) or pa.types.is_boolean(arrow_type))
 
 
-# The steps of a stream that call functions on elements.
+# The steps of a stream that call functions with elements.
 
 
 @dataclass(frozen=True, slots=True)
 class ElementFunction:
-    """A function, and what makes the elements that it gets.
+    """A function with the form of its elements.
 
     Attributes:
-        call: the user's; a tuple comes to it as several arguments.
-        form: makes elements of rows.
-        verb: the method that it was given to, for errors.
+        call: the user's function; a tuple is passed as several arguments.
+        form: converts rows to elements.
+        verb: the method that received it, for errors.
     """
 
     call: Callable[..., Any]
@@ -131,28 +131,28 @@ class ElementFunction:
 
     @property
     def pool(self) -> None:
-        """None: the reading thread calls it."""
+        """None, since the reading thread calls it."""
         return None
 
     def kept_rows(
         self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool = False
     ) -> list[int]:
-        """Return the rows for which it returns a true value."""
+        """Return the rows for which the function returns a true value."""
         return [row for row, answer in enumerate(self.answers(block, numbers)) if bool(answer)]
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the function."""
         return str(getattr(self.call, "__qualname__", type(self.call).__qualname__))
 
     @property
     def text(self) -> str:
-        """Short text of the user's call."""
+        """Return a short text of the user's call."""
         return f"{self.verb}({self.name.rpartition('.')[2]})"
 
 
 class _OnRows(PlainStep, RowChange):
-    """A step that makes an element of each row, of which no features are known."""
+    """A step that makes an element of each row; its features are unknown."""
 
     __slots__ = ()
 
@@ -241,10 +241,10 @@ INFINITE, UNKNOWN = -1, -2
 
 
 class SplitStream(IterableDataset):
-    """The rows of a split, as `tfds.load` gives them.
+    """The rows of a split, as returned by `tfds.load`.
 
-    Iteration gives plain Python: integers, texts, lists, and pictures as arrays; `tfds.as_numpy` gives what TFDS gives.
-    Functions get numbers of numpy and arrays, so that they compute in the types of the columns.
+    Iteration yields Python values: integers, strings, lists, and images as arrays; `tfds.as_numpy` yields those of TFDS.
+    Functions receive numpy scalars and arrays, so that they compute in the types of the columns.
 
     >>> from datasets_core import tfds
     >>> stream = tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset())
@@ -260,12 +260,12 @@ class SplitStream(IterableDataset):
 
     @classmethod
     def of(cls, stream: IterableDataset, form: Form | None = None, *, reshuffles: bool = False) -> Self:
-        """A stream of the library with these methods.
+        """Return a stream of this library with the methods of TFDS.
 
         Args:
             stream: the rows.
-            form: makes elements of rows.
-            reshuffles: every further iteration is an epoch of its own.
+            form: converts rows to elements.
+            reshuffles: True to make every further iteration a new epoch.
         """
         made = cls(stream._plan, stream._info, stream._split)
         made._form, made._reshuffles = form or Row(), reshuffles
@@ -290,21 +290,21 @@ class SplitStream(IterableDataset):
         return lambda delivery: ([view(row) for row in rows(delivery.block)], delivery.after)
 
     def as_numpy_iterator(self) -> RowIterator:
-        """The elements as arrays and scalars of numpy, and texts as bytes."""
+        """Yield the elements with arrays and numpy scalars, and strings as bytes."""
         other = self.as_numpy()
         rows = iter(other)
         self._epoch, self._is_begun, self._loaded = other._epoch, True, None
         return rows
 
     def as_numpy(self) -> Self:
-        """The same stream, whose elements are arrays and scalars of numpy, and whose texts are bytes."""
+        """Return the same stream with arrays, numpy scalars, and strings as bytes."""
         other = self._like(self._plan)
         other._is_numpy, other._loaded = True, self._loaded
         return other
 
     @property
     def element_spec(self) -> Any:
-        """Shape and type of each column; None where a function decides about them."""
+        """Shape and dtype of each column; None after a function."""
         features = self._plan.features
         if features is None or not isinstance(self._form, Row):
             return None
@@ -333,9 +333,9 @@ class SplitStream(IterableDataset):
     def __len__(self) -> int:
         found = self.cardinality()
         if found == INFINITE:
-            raise ArgumentTypeError("A dataset that repeats without end has no length. Take a part of it first.")
+            raise ArgumentTypeError("A dataset that repeats endlessly has no length. Limit it with take().")
         if found == UNKNOWN:
-            raise ArgumentTypeError("How many elements a function leaves is known when they are read. Count them instead.")
+            raise ArgumentTypeError("The number of elements after a function is unknown before reading. Count them instead.")
         return found
 
     def __bool__(self) -> bool:
@@ -344,16 +344,16 @@ class SplitStream(IterableDataset):
     # -- order ---------------------------------------------------------------------------------------------------------
 
     def take(self, count: int, name: object = None) -> Self:
-        """The first `count` elements; -1 for all."""
+        """Return the first `count` elements; -1 for all."""
         return self._like(self._plan) if count == -1 else self._then(Limit(at_least("count", count, 0)))
 
     def skip(self, count: int, name: object = None) -> Self:
-        """The elements behind the first `count`; -1 for none."""
+        """Return the elements after the first `count`; -1 for none."""
         size = ENDLESS - 1 if count == -1 else at_least("count", count, 0)
         return self._then(Limit(size, is_skip=True))
 
     def repeat(self, count: int | None = None, name: object = None) -> Self:
-        """The elements `count` times, or without end."""
+        """Repeat the elements `count` times, or endlessly."""
         return self._then(Repeat(None if count in (None, -1) else at_least("count", count, 0)))
 
     def shuffle(  # type: ignore[override]
@@ -363,11 +363,11 @@ class SplitStream(IterableDataset):
         reshuffle_each_iteration: bool | None = None,
         name: object = None,
     ) -> Self:
-        """Return the elements in random order, mixed within windows of `buffer_size`; another order in each further iteration.
+        """Return the elements in random order, shuffled within windows of `buffer_size`; the order differs in each iteration.
 
         Args:
-            buffer_size: elements of a window.
-            seed: of the orders of all iterations.
+            buffer_size: number of elements in a window.
+            seed: random seed for all iterations.
             reshuffle_each_iteration: False to give every iteration the order of the first.
             name: has no effect.
         """
@@ -378,10 +378,10 @@ class SplitStream(IterableDataset):
         return other
 
     def shard(self, num_shards: int, index: int, contiguous: bool = False) -> Self:
-        """One element of every `num_shards`, from the element `index` on; or (`contiguous`) a run of them."""
+        """Return every `num_shards`-th element from `index` on, or, if `contiguous`, a contiguous range."""
         count = at_least_one("num_shards", num_shards)
         if at_least("index", index, 0) >= count:
-            raise ConfigurationError(f"index={index} is out of range for {count} parts. Give 0 to {count - 1}.")
+            raise ConfigurationError(f"index={index} is out of range for {count} parts. Pass 0 to {count - 1}.")
         return super().shard(count, index, contiguous=True) if contiguous else self._every(count, index)
 
     # -- functions -----------------------------------------------------------------------------------------------------
@@ -397,7 +397,7 @@ class SplitStream(IterableDataset):
         """Return the results of a function for each element; a tuple is passed as several arguments.
 
         Args:
-            map_func: the function.
+            map_func: function of an element.
             num_parallel_calls, deterministic, name: have no effect.
             library: arguments of `IterableDataset.map`, with which the function takes rows and returns columns.
         """
@@ -414,7 +414,7 @@ class SplitStream(IterableDataset):
         return self._then(FilterElements(self._called(predicate, "filter")))
 
     def enumerate(self, start: int = 0, name: object = None) -> Self:
-        """Pairs of the number of an element and the element.
+        """Return pairs of the number of an element and the element.
 
         >>> from datasets_core import tfds
         >>> list(tfds.SplitStream.of(Dataset.from_dict({"a": [5, 6]}).to_iterable_dataset()).enumerate())
@@ -429,7 +429,7 @@ class SplitStream(IterableDataset):
 
     def _called(self, function: Any, verb: str) -> ElementFunction:
         if not callable(function):
-            raise ArgumentTypeError(f"{verb}() takes a function, found {function!r}. Give the function itself.")
+            raise ArgumentTypeError(f"{verb}() takes a function, found {function!r}.")
         return ElementFunction(function, self._form, verb)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
@@ -437,7 +437,7 @@ class SplitStream(IterableDataset):
         return transformation_func(self)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: object = None) -> Any:
-        """One value: a function of the value so far and each element."""
+        """Reduce the elements to one value with a function of the previous value and an element."""
         state, node = initial_state, self._plan.node(self._epoch)
         for delivery in node.blocks(node.start):
             for row in array_rows(delivery.block):
@@ -454,15 +454,15 @@ class SplitStream(IterableDataset):
         deterministic: object = None,
         name: object = None,
     ) -> Self:
-        """Return batches of elements: arrays with a dimension more.
+        """Return batches of elements, stacked along a new first dimension.
 
         Args:
-            batch_size: number of elements.
+            batch_size: number of elements in a batch.
             drop_remainder: True to drop a last batch that is smaller.
             num_parallel_calls, deterministic, name: have no effect.
 
         Raises:
-            ConfigurationError: while reading: arrays of different shapes; see `padded_batch`.
+            ConfigurationError: while reading, if shapes of arrays differ; see `padded_batch`.
         """
         return self._batched(batch_size, drop_remainder, pads=False)
 
@@ -474,15 +474,13 @@ class SplitStream(IterableDataset):
         drop_remainder: bool = False,
         name: object = None,
     ) -> Self:
-        """Elements put together, where smaller arrays are filled up with zeros or empty texts.
+        """Return batches of elements, with smaller arrays padded by zeros or empty strings.
 
         Raises:
-            ConfigurationError: shapes or values of the filling, which are not chosen here.
+            ConfigurationError: padded shapes or padding values were passed, which are not supported.
         """
         if padded_shapes is not None or padding_values is not None:
-            raise ConfigurationError(
-                "padded_batch() fills up to the largest element, with zeros. Leave the other arguments out."
-            )
+            raise ConfigurationError("padded_batch() only pads to the largest element, with zeros. Omit the other arguments.")
         return self._batched(batch_size, drop_remainder, pads=True)
 
     def _batched(self, size: int, drops: bool, *, pads: bool) -> Self:
@@ -493,15 +491,15 @@ class SplitStream(IterableDataset):
     # -- methods without effect here -------------------------------------------------------------------------------------
 
     def prefetch(self, buffer_size: object = None, name: object = None) -> Self:
-        """The stream itself: rows are mapped from the disk, which reads ahead."""
+        """Return the stream itself: rows are memory-mapped, and the system reads ahead."""
         return self._like(self._plan)
 
     def cache(self, filename: str = "", name: object = None) -> Self:
-        """The stream itself: rows are mapped from the disk, and stay in the memory of the system."""
+        """Return the stream itself: rows are memory-mapped, and cached by the system."""
         return self._like(self._plan)
 
     def with_options(self, options: object, name: object = None) -> Self:
-        """The stream itself."""
+        """Return the stream itself."""
         return self._like(self._plan)
 
 

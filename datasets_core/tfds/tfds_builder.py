@@ -1,4 +1,4 @@
-"""`GeneratorBasedBuilder` and other builder classes of TFDS: hooks, configs, folders; the library builds."""
+"""`GeneratorBasedBuilder` and other builder classes of TFDS: hooks, configs and folders; this library builds."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ from datasets_core.tfds.elements import row_change
 from datasets_core.tfds.info import DatasetInfo, name_of, register, text_beside
 from datasets_core.tfds.reading import SplitReading
 
-# Splits of a TFDS builder whose rows a pipeline of Apache Beam makes: found among the others, and run together.
+# Splits of a TFDS builder with rows from an Apache Beam pipeline, which are collected and run together.
 
 
 class BeamSplits:
     """The pipeline of a builder, run on first use, and the folder of its rows.
 
-    The folder is removed with this object.  It may be sent to other processes, without its pipeline.
+    The folder is removed with this object.  It can be sent to other processes, without its pipeline.
 
     Args:
         label: the builder, for messages.
         folder: parent of the folder.
-        runner, options: of Beam.
+        runner, options: runner and options of Beam.
     """
 
     def __init__(self, label: str, folder: str, *, runner: Any = None, options: Any = None) -> None:
@@ -68,7 +68,7 @@ class BeamSplits:
 
     @property
     def run(self) -> BeamRun:
-        """The run, begun.
+        """Start the run.
 
         Raises:
             MissingDependencyError: Apache Beam is not installed.
@@ -84,17 +84,17 @@ class BeamSplits:
         return self._run
 
     def keep(self, split: str, make: Callable[[Any], Any]) -> None:
-        """Have the pipeline make the rows of a split.
+        """Add the rows of a split to the pipeline.
 
         Args:
-            split: its name.
-            make: gives a transform, or a collection, for the beginning of the pipeline.
+            split: name of the split.
+            make: returns a transform or a collection, given the start of the pipeline.
         """
         self.run.keep(split, make)
         self._names.append(split)
 
     def rows(self) -> dict[str, SortedRows]:
-        """The rows of the splits that were kept, made now."""
+        """Run the pipeline, and return the rows of the collected splits."""
         return self.run.run() if self._names else {}
 
 
@@ -110,7 +110,7 @@ def beam_value(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def is_beam(value: Any) -> bool:
-    """True if a value is a transform or a collection of Apache Beam.
+    """Return True if a value is a transform or a collection of Apache Beam.
 
     >>> is_beam([1])
     False
@@ -121,20 +121,20 @@ def is_beam(value: Any) -> bool:
 logger = logging.getLogger(__name__)
 
 _ROWS, _ARGUMENTS, _SPLIT = "rows that were given", "arguments of the hook", "name of the split"  # no names of arguments
-_LIBRARY = ("base_path", "hash", "repo_id", "storage_options", "token", "writer_batch_size")  # change no row
+_LIBRARY = ("base_path", "hash", "repo_id", "storage_options", "token", "writer_batch_size")  # do not change rows
 _FORMATS = {None: "arrow", "arrow": "arrow", "parquet": "parquet", "tfrecord": "arrow", "array_record": "arrow"}
 
 
 @dataclasses.dataclass(eq=False)
 class BuilderConfig(LibraryConfig):
-    """One variant of a dataset: subclass it to add options.
+    """A variant of a dataset; subclass it to add options.
 
     Args:
-        name: what the user calls it.
-        version: its version, above that of the builder.
+        name: name of the config.
+        version: version, which overrides that of the builder.
         release_notes, supported_versions: likewise.
-        description: for people.
-        tags: words about it.
+        description: description for users.
+        tags: keywords.
 
     >>> BuilderConfig(name="en", version="1.2.0", description="English").name
     'en'
@@ -145,27 +145,27 @@ class BuilderConfig(LibraryConfig):
 
 
 def default_data_dir() -> str:
-    """The folder of all datasets where none is named: `TFDS_DATA_DIR`, else `~/tensorflow_datasets`."""
+    """Return the default folder of all datasets: `TFDS_DATA_DIR`, else `~/tensorflow_datasets`."""
     return os.environ.get("TFDS_DATA_DIR") or os.path.join(os.path.expanduser("~"), "tensorflow_datasets")
 
 
 class DatasetBuilder(SplitReading, LibraryBuilder):
-    """Base of builders by the rules of TFDS: it needs a version, and builds into `<data_dir>/<name>/[<config>/]<version>`.
+    """Base class of builders with the rules of TFDS, which build into `<data_dir>/<name>/[<config>/]<version>`.
 
     Rows are written in the order of the hash of their keys.
 
     Args:
         data_dir: the folder of all datasets; default: `default_data_dir()`.
         config: the name of a config, or a config.
-        version: a version that the builder lists, or a pattern such as `1.*.*`.
-        library: arguments of `datasets_core.load_dataset` for builders.  A builder made with a `cache_dir` works as those of
-            the library: its folder is in the cache, by its code too, and `as_dataset` returns a `Dataset`.
+        version: a version listed by the builder, or a pattern such as `1.*.*`.
+        library: arguments of `datasets_core.load_dataset` for builders.  A builder with a `cache_dir` behaves like one of
+            the library: its folder is in the cache and depends on its code, and `as_dataset` returns a `Dataset`.
 
     Raises:
         MissingVersionError: the builder has no version.
-        UnknownVersionError, UnknownConfigError: it has others.
-        UnknownOptionError: an argument unknown to the class.
-        ConfigurationError: a config with the name of a listed one, but different.
+        UnknownVersionError, UnknownConfigError: the version or config does not exist.
+        UnknownOptionError: an argument is unknown to the class.
+        ConfigurationError: a config has the name of a listed one, but differs.
     """
 
     name: str = ""
@@ -175,8 +175,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     BUILDER_CONFIG_CLASS: ClassVar[type[Any]] = BuilderConfig
     BLOCKED_VERSIONS: ClassVar[Any] = BlockedVersions()
     lists_are_jobs: ClassVar[bool] = False
-    """Lists among the arguments of `_generate_examples` are divided, so that processes share the work.  Only for a hook that
-    treats each item alike, whatever its place: TFDS never divides them."""
+    """True to divide list arguments of `_generate_examples` among processes.  Only for a hook that
+    does not depend on the position of an item: TFDS never divides lists."""
     shuffle_on_write: ClassVar[bool] = True
     requires_version: ClassVar[bool] = True
     _beam_told: tuple[Any, Any] = (None, None)
@@ -209,28 +209,28 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         if self._is_hosted:
             library["data_dir"] = data_dir
         else:
-            for option in library.keys() - set(_LIBRARY):  # it would make other rows in the folder of the plain config
+            for option in library.keys() - set(_LIBRARY):  # it would write other rows into the folder of the plain config
                 raise UnknownOptionError(option, builder=self.name, known=_options_of(type(self)))
             library["cache_dir"] = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
-            library["dataset_name"] = self.name  # the folder's, whatever the script is called
-            library["hash"] = ""  # a version identifies its rows, whatever the code that made them
+            library["dataset_name"] = self.name  # name of the folder, independent of the script
+            library["hash"] = ""  # a version identifies its rows, independent of the code
         super().__init__(config_name=config or None, version=version, **library)
         declared = getattr(self.builder_configs.get(self.config.name), "data_dir", None)
-        if declared is not None:  # an author may have an option of that name, which means something else
+        if declared is not None:  # an author may have an option of that name with another meaning
             self.config.data_dir = declared
         self.info.data_dir = self._cache_dir
         if not self._is_hosted:
             self.look_at_built()
 
     def _check_config(self, config: object) -> None:
-        """Refuse a config of the user that would share the folder of another."""
+        """Refuse a user's config that would share the folder of another."""
         if not isinstance(config, LibraryConfig):
             return
         listed = next((each for each in self.BUILDER_CONFIGS if each.name == config.name), config)
         if listed is not config and listed != config:
             raise ConfigurationError(
-                f"The config {config.name!r} differs from the one of that name in the BUILDER_CONFIGS of {self.name!r}. "
-                f"Give config={config.name!r}, or another name to your own."
+                f"The config {config.name!r} differs from the one with that name in BUILDER_CONFIGS of {self.name!r}. "
+                f"Pass config={config.name!r}, or rename your config."
             )
 
     @classmethod
@@ -249,10 +249,10 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         config = [self.config.name] if self.builder_configs or self.config.name != "default" else []
         return os.path.join(join(self._cache_dir_root, self.dataset_name), *config, str(self.version))
 
-    # -- what the author says ------------------------------------------------------------------------------------------
+    # -- hooks of the author -------------------------------------------------------------------------------------------
 
     def dataset_info_from_configs(self, **kwargs: Any) -> DatasetInfo:
-        """Return the info of the dataset; description and citation are in files beside the script.
+        """Return the info of the dataset; description and citation are in files next to the script.
 
         Args:
             kwargs: arguments of `tfds.core.DatasetInfo`.
@@ -265,7 +265,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     dataset_info = create_dataset_info = dataset_info_from_configs
 
     def split_generators(self, dl_manager: Any) -> Any:
-        """The splits that the author names, in a dict or in a list."""
+        """Return the splits from the author, a dict or a list."""
         manager = DownloadManager(
             dl_manager,
             manual_dir=self._manual_dir or join(self._cache_dir_root, "downloads", "manual"),
@@ -275,8 +275,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         hook = self._split_generators
         self._beam = beam = BeamSplits(self.label, self._cache_dir_root, runner=self._beam_told[0], options=self._beam_told[1])
         arguments = (manager, beam.run.pipeline) if wants_pipeline(hook) else (manager,)
-        # A generator gives its rows once.  While the splits are named, the hook takes down what it is called with instead, so
-        # that jobs may run it in other processes, and again.
+        # A generator yields its rows once.  While the splits are defined, the hook records its calls instead, so that jobs may
+        # run it in other processes, and again.
         vars(self)["_generate_examples"] = _Taker(self._generate_examples)
         try:
             named: Any = hook(*arguments)
@@ -314,7 +314,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return pairs if self.info.features is None else self._changed(pairs, made, gen_kwargs.get(_SPLIT))
 
     def _yielded(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """The pairs as the author yields them."""
+        """Yield the pairs as the author does."""
         given = {name: value for name, value in gen_kwargs.items() if name != _SPLIT}
         given = given.get(_ARGUMENTS, given)
         rows = given[_ROWS] if _ROWS in given else super().generate(given)
@@ -337,7 +337,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             except CastError as error:
                 reason = str(error)
                 if isinstance(error, CellCastError):
-                    advice = "Mend the value, or the feature" if error.advice == CellCastError.ADVICE else error.advice
+                    advice = "Fix the value or the feature" if error.advice == CellCastError.ADVICE else error.advice
                     reason = f"feature {error.column!r}: {error.reason}. {advice}."
                 place = yield_place(made)
                 which = f"Row {number} (key {key!r}) of split {split!r} of {self.label}"
@@ -356,25 +356,25 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         permissions: object = None,
         **library: Any,
     ) -> None:
-        """Build the dataset, unless this version exists already.
+        """Build the dataset unless this version already exists.
 
         Args:
-            download_dir: folder of downloads; default: `<data_dir>/downloads`.
+            download_dir: folder for downloads; default: `<data_dir>/downloads`.
             download_config: options of downloads and build.
-            file_format: `"arrow"` or `"parquet"`; the formats of TFDS mean the default one, arrow.
+            file_format: `"arrow"` or `"parquet"`; the formats of TFDS mean the default, arrow.
             permissions: has no effect.
             library: arguments of the library's own `download_and_prepare`, such as `num_proc=`.
 
         Raises:
             UnpreparableVersionError: neither the canonical version nor the highest, and not built before.
-            DatasetsCoreError: a subclass for the failure.
+            DatasetsCoreError: another failure, as a subclass.
         """
         if self._is_hosted and not isinstance(download_config, DownloadConfig):
             super().download_and_prepare(download_config=download_config, file_format=file_format or "arrow", **library)
             return
         name = getattr(file_format, "value", file_format)
         if name not in _FORMATS:
-            raise ConfigurationError(f"file_format={file_format!r} is not written here. Formats: 'arrow', 'parquet'.")
+            raise ConfigurationError(f"file_format={file_format!r} is not supported. Available formats: 'arrow', 'parquet'.")
         folder = join(self._cache_dir_root, "downloads") if download_dir is None else os.fspath(download_dir)
         manual: Any = None
         if isinstance(download_config, DownloadConfig):
@@ -397,7 +397,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                 self._check_own()
             if found is not None and is_reused and not library.get("register_checksums"):
                 self._check_blocked()
-                BuildOptions.of(**library)  # which refuses what does not exist, whether it is built or not
+                BuildOptions.of(**library)  # raises if it does not exist, whether or not it is built
                 if found.max_rows == library.get("max_examples_per_split"):
                     self._manifest, self._output_dir = found, self._cache_dir
                     self.info = found.info.copy()
@@ -405,14 +405,14 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         super().download_and_prepare(**library)
 
     def _look_for_manual_files(self, folder: str | os.PathLike[str] | None) -> None:
-        """Have the build find the files that the user fetched by hand, where there are any."""
+        """Pass the folder of manually downloaded files to the build, if there is one."""
         place = os.fspath(folder) if folder is not None else join(self._cache_dir_root, "downloads", "manual")
         if folder is not None or (self._manual_dir is None and os.path.isdir(place)):
             self._manual_dir = place
             self.config.data_dir = self.config.data_dir or place
 
     def _found(self) -> Manifest | None:
-        """Return the manifest of a sound build of this version."""
+        """Return the manifest of an audio clip build of this version."""
         if not os.path.isfile(os.path.join(self._cache_dir, MANIFEST_NAME)):
             return None
         builds = whole_builds(self._cache_dir, self.version)
@@ -420,14 +420,14 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return own[0] if own else None
 
     def _check_own(self) -> None:
-        """Refuse to write where another library has prepared the dataset: its record has the name of ours."""
+        """Refuse to overwrite a dataset prepared by another library, whose metadata file has the same name."""
         path = os.path.join(self._cache_dir, MANIFEST_NAME)
-        with contextlib.suppress(ManifestError):  # one of ours that is broken is built anew
+        with contextlib.suppress(ManifestError):  # a damaged build of this library is built again
             if not os.path.isfile(path) or prepared_manifest(self._cache_dir) is not None:
                 return
             raise ConfigurationError(
-                f"{self._cache_dir} holds a dataset that another library prepared, which would be overwritten. "
-                "Give another data_dir."
+                f"{self._cache_dir} has a dataset prepared by another library, which would be overwritten. "
+                "Pass another data_dir."
             )
 
     def look_at_built(self) -> None:
@@ -439,7 +439,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
 
 
 class GeneratorBasedBuilder(DatasetBuilder):
-    """A builder of TFDS's kind: `_info`, `_split_generators`, `_generate_examples`.
+    """A builder with the hooks of TFDS: `_info`, `_split_generators`, `_generate_examples`.
 
     >>> import tempfile
     >>> from datasets_core import tfds
@@ -496,12 +496,12 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
     """A builder whose `_build_pcollection` adds to a pipeline of Apache Beam (the extra `beam`).
 
     Raises:
-        MissingDependencyError: it is to be built, and Apache Beam is not installed.
+        MissingDependencyError: the dataset has to be built, but Apache Beam is not installed.
     """
 
     def _build_pcollection(self, pipeline: Any, **kwargs: Any) -> Any:
-        """A `PCollection` of pairs of key and row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
-        raise ConfigurationError(f"{type(self).__name__} has no _build_pcollection. Write it, or _generate_examples.")
+        """Return a `PCollection` of pairs of key and row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+        raise ConfigurationError(f"{type(self).__name__} has no _build_pcollection. Implement it or _generate_examples.")
 
     def _generate_examples(self, *args: Any, **kwargs: Any) -> Any:
         return self._build_pcollection(*args, **kwargs)
@@ -519,7 +519,7 @@ def _options_of(cls: type[Any]) -> list[str]:
 
 
 class _Taker:
-    """Stands in for `_generate_examples`, and takes down what it is called with."""
+    """Replaces `_generate_examples`, and records its calls."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
@@ -539,7 +539,7 @@ class _Taken:
 
 
 def _first_of_each(pairs: Iterable[Any]) -> Iterator[Any]:
-    """The pairs whose key did not come before."""
+    """Yield the pairs whose key did not occur before."""
     seen: set[bytes] = set()
     for pair in pairs:
         key = pair[0] if isinstance(pair, (tuple, list)) and pair else pair
@@ -554,15 +554,15 @@ def _name(split: Any) -> str | None:
 
 
 def _told(split: SplitGenerator, *, whole: bool) -> SplitGenerator:
-    """The same split, which its rows know by name; `whole`: lists are not divided, since an author of TFDS counts on all."""
+    """Return the split with its name passed to its rows; with `whole`, lists are not divided, as TFDS authors expect."""
     given: Any = split.gen_kwargs
     if not isinstance(given, dict | None):
-        return split  # the library says what is wrong with it
+        return split  # the library reports what is wrong with it
     return SplitGenerator(split.name, {**({_ARGUMENTS: given or {}} if whole else given or {}), _SPLIT: split.name})
 
 
 def _arguments(rows: Any) -> dict[str, Any]:
-    """Return the arguments of a split's jobs from the author's value: those of the hook, or existing rows."""
+    """Return the arguments of the jobs of a split from the author's value: those of the hook, or given rows."""
     if isinstance(rows, _Taken):
         parameters = inspect.signature(rows.function).parameters.values()
         if all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
@@ -570,6 +570,6 @@ def _arguments(rows: Any) -> dict[str, Any]:
         return {_ROWS: rows}
     if not isinstance(rows, Iterable) and not is_beam(rows):
         raise ConfigurationError(
-            f"_split_generators gives {rows!r} ({type(rows).__name__}) for a split. Give self._generate_examples(…)."
+            f"_split_generators returned {rows!r} ({type(rows).__name__}) for a split. Return self._generate_examples(…)."
         )
     return {_ROWS: rows}

@@ -1,4 +1,4 @@
-"""`tfds.core.utils` and `tfds.dataset_builders`: small functions for builders of TFDS, and builders of CoNLL files."""
+"""`tfds.core.utils` and `tfds.dataset_builders`: helper functions for TFDS builders, and builders of CoNLL files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from datasets_core.tfds.features import ClassLabel, Sequence, Text
 from datasets_core.tfds.info import DatasetInfo, MetadataDict
 from datasets_core.tfds.tfds_builder import BuilderConfig, GeneratorBasedBuilder
 
-# Paths in scripts of TFDS below its own folders: they mean files beside the script, or of its dataset collection
-# in.
+# Paths in TFDS scripts below the folders of TFDS: they refer to files next to the script, or in its dataset
+# collection.
 
 
 _COLLECTION = "tensorflow_datasets"
 
 
 def tfds_path(*relative: str | os.PathLike[str]) -> Path:
-    """Return the path of a file in the dataset collection of the calling script; else of one beside the script.
+    """Return the path of a file in the dataset collection of the calling script; else of one next to the script.
 
     Args:
         relative: its path in the collection, for example `image_classification/food101_classes.txt`.
@@ -63,7 +63,7 @@ def to_write_path(path: str | os.PathLike[str]) -> Path:
 
 
 def gcs_path(*relative: str | os.PathLike[str]) -> Path:
-    """A file in the cloud folder of TFDS, which nothing here reads.
+    """Return a path in the cloud folder of TFDS, which this library does not read.
 
     >>> str(gcs_path("datasets"))
     'gs://tfds-data/datasets'
@@ -71,11 +71,11 @@ def gcs_path(*relative: str | os.PathLike[str]) -> Path:
     return Path("gs://tfds-data", *relative)
 
 
-# `tfds.testing` and `tfds.visualization`: names that may be imported beside a builder; what they do is not here.
+# `tfds.testing` and `tfds.visualization`: names that can be imported, without an implementation.
 
 
 class NotHere:
-    """A name of TFDS for tests or pictures, which may be derived from and looked at, and not be called.
+    """A TFDS name for tests or visualization, which can be subclassed and inspected, but not called.
 
     >>> class MyTest(NotHere("DatasetBuilderTestCase")):
     ...     SPLITS = {"train": 3}
@@ -96,15 +96,15 @@ class NotHere:
         return (object,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ConfigurationError(f"tfds.testing has no {self._name!r} here. Load the dataset, and compare its rows.")
+        raise ConfigurationError(f"{self._name!r} of tfds.testing is not supported. Load the dataset, and compare its rows.")
 
 
 class GraphVisualizerMetadataDict(MetadataDict):
-    """Metadata of the edges of a graph, for its picture.
+    """Metadata of the edges of a graph, for visualization.
 
     Args:
-        edgelist_feature_name: the feature that holds the edges.
-        graph_feature_name: likewise, by its old name.
+        edgelist_feature_name: name of the feature with the edges.
+        graph_feature_name: old name of the same argument.
     """
 
     def __init__(self, edgelist_feature_name: str = "", graph_feature_name: str = "", **more: Any) -> None:
@@ -112,10 +112,10 @@ class GraphVisualizerMetadataDict(MetadataDict):
 
 
 class Names:
-    """A module of TFDS: some names, and `NotHere` for all others.
+    """A TFDS module with some names, and `NotHere` for all others.
 
     Args:
-        known: the names.
+        known: the implemented names.
     """
 
     def __init__(self, **known: Any) -> None:
@@ -131,7 +131,7 @@ testing = Names()
 visualization = Names(GraphVisualizerMetadataDict=GraphVisualizerMetadataDict)
 
 
-# `tfds.typing`: type names in annotations of TFDS builders, without effect.
+# `tfds.typing`: type names for annotations of TFDS builders, without effect.
 
 
 T = TypeVar("T")
@@ -154,37 +154,37 @@ class _Generic:
 
 
 class ListOrElem(_Generic):
-    """One, or a list of them."""
+    """A value, or a list of values."""
 
 
 class ListOrTreeOrElem(_Generic):
-    """One, or a nest of them."""
+    """A value, or a nesting of values."""
 
 
 class Tree(_Generic):
-    """A nest."""
+    """A nesting."""
 
 
 class TreeDict(_Generic):
-    """A nest of dicts."""
+    """A nesting of dicts."""
 
 
 class TupleOrList(_Generic):
-    """Some of them."""
+    """Several values."""
 
 
 KeyExample = tuple[Key, Any]
 KeyExamples = Iterator[KeyExample]
 
 
-TFDS_VERSION = "4.9.10"  # whose names these are
+TFDS_VERSION = "4.9.10"  # names used by TFDS
 KiB, MiB, GiB, TiB, PiB = (1024**power for power in range(1, 6))
 memoize = functools.lru_cache
 nullcontext = contextlib.nullcontext
 
 
 class FileFormat(enum.Enum):
-    """The formats in which TFDS prepares datasets; here they mean Arrow files."""
+    """The file formats of TFDS; in this library they all mean Arrow files."""
 
     TFRECORD = "tfrecord"
     RIEGELI = "riegeli"
@@ -193,7 +193,7 @@ class FileFormat(enum.Enum):
 
 
 class Size(int):
-    """A number of bytes, which prints with its unit.
+    """A number of bytes that prints with its unit.
 
     >>> Size(3 * MiB)
     3.00 MiB
@@ -209,7 +209,7 @@ class Size(int):
 
 
 class TextEncoderConfig:
-    """Encoding of words in old versions of TFDS; only the plain texts are built here.
+    """Word encoding of old TFDS versions; this library only builds plain text.
 
     Args:
         encoder: an encoder.
@@ -226,7 +226,7 @@ class TextEncoderConfig:
 
 
 class classproperty(property):  # noqa: N801 - its name in TFDS
-    """A property of a class.
+    """Decorator for a class property.
 
     >>> class A:
     ...     @classproperty
@@ -243,29 +243,29 @@ class classproperty(property):  # noqa: N801 - its name in TFDS
 
 
 def display_progress_bar(enabled: bool) -> None:
-    """Show progress bars, or no longer."""
+    """Switch progress bars on or off."""
     (enable_progress_bar if enabled else disable_progress_bar)()
 
 
 def parse_bool(value: Any) -> bool:
-    """Return a text, a number or a bool as a bool.
+    """Convert a string, a number or a bool to a bool.
 
     >>> parse_bool("True"), parse_bool("0"), parse_bool(1)
     (True, False, True)
 
     Raises:
-        ValueError: an unknown word.
+        ValueError: the word is unknown.
     """
     if not isinstance(value, str):
         return bool(value)
     word = value.strip().lower()
     if word in ("true", "1", "false", "0"):
         return word in ("true", "1")
-    raise ValueError(f"{value!r} is neither true nor false. Write 'true' or 'false'.")
+    raise ValueError(f"{value!r} is not a boolean. Pass 'true' or 'false'.")
 
 
 def dedent(text: str | None) -> str:
-    """A text without the margin that it has in code.
+    """Return a text without its indentation in code.
 
     >>> dedent('''
     ...     a
@@ -277,7 +277,7 @@ def dedent(text: str | None) -> str:
 
 
 def indent(text: str, indent: str) -> str:
-    """A text whose lines begin with a margin.
+    """Return a text with indented lines.
 
     >>> indent("a", "> ")
     '> a'
@@ -286,24 +286,24 @@ def indent(text: str, indent: str) -> str:
 
 
 def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The values that several dicts have for each key.
+    """Yield the values of several dicts for each key.
 
     >>> list(zip_dict({"a": 1}, {"a": 2}))
     [('a', (1, 2))]
 
     Raises:
-        KeyError: one lacks a key.
+        KeyError: a dict lacks a key.
     """
     for key in dict.fromkeys(key for each in dicts for key in each):
         yield key, tuple(each[key] for each in dicts)
 
 
 def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool = False, map_tuple: bool = False) -> Any:
-    """Return the result of a function for each leaf of a nest.
+    """Return the result of a function for each leaf of a nesting.
 
     Args:
-        function: of a leaf.
-        data_struct: the nest.
+        function: function of a leaf.
+        data_struct: the nesting.
         dict_only: True to treat lists as leaves.
         map_tuple: False to treat tuples as leaves.
 
@@ -319,7 +319,7 @@ def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool
 
 
 def zip_nested(arg0: Any, *args: Any, dict_only: bool = False) -> Any:
-    """Nests of one form as one nest of tuples.
+    """Combine nestings of the same structure into one nesting of tuples.
 
     >>> zip_nested({"a": [1]}, {"a": [2]})
     {'a': [(1, 2)]}
@@ -332,7 +332,7 @@ def zip_nested(arg0: Any, *args: Any, dict_only: bool = False) -> Any:
 
 
 def flatten_nest_dict(d: Mapping[str, Any]) -> dict[str, Any]:
-    """Dicts in dicts as one, whose keys are joined by slashes.
+    """Flatten nested dicts into one, with keys joined by slashes.
 
     >>> flatten_nest_dict({"a": {"b": 1}, "c": 2})
     {'a/b': 1, 'c': 2}
@@ -347,7 +347,7 @@ def flatten_nest_dict(d: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pack_as_nest_dict(flat_d: Mapping[str, Any], nest_d: Mapping[str, Any]) -> dict[str, Any]:
-    """The reverse of `flatten_nest_dict`: the values of a flat dict, in the form of a nested one.
+    """Return the values of a flat dict in the structure of a nested one; the inverse of `flatten_nest_dict`.
 
     >>> pack_as_nest_dict({"a/b": 1, "c": 2}, {"a": {"b": None}, "c": None})
     {'a': {'b': 1}, 'c': 2}
@@ -363,12 +363,12 @@ def pack_as_nest_dict(flat_d: Mapping[str, Any], nest_d: Mapping[str, Any]) -> d
 
 
 def jpeg_cmyk_to_rgb(image: bytes, quality: int = 100) -> bytes:
-    """The bytes of a JPEG whose colours are those of print, with the colours of screens."""
+    """Convert the bytes of a CMYK JPEG to RGB."""
     return _encoded(image, "JPEG", quality=quality, subsampling=2)
 
 
 def png_to_jpeg(image: bytes, quality: int = 100) -> bytes:
-    """The bytes of a PNG as those of a JPEG."""
+    """Convert the bytes of a PNG to JPEG."""
     return _encoded(image, "JPEG", quality=quality, subsampling=2)
 
 
@@ -379,7 +379,7 @@ def _encoded(image: bytes, form: str, **options: Any) -> bytes:
     return written.getvalue()
 
 
-# `tfds.dataset_builders`: builders of texts with one word per line and annotations in columns.
+# `tfds.dataset_builders`: builders for texts with one word per line and annotations in columns.
 
 
 Paths = str | os.PathLike[str] | list[Any]
@@ -387,11 +387,11 @@ Paths = str | os.PathLike[str] | list[Any]
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ConllBuilderConfig(BuilderConfig):
-    """A variant whose lines have these columns.
+    """A config with the columns of a line.
 
     Args:
-        separator: separator of columns.
-        ordered_features: the features of the columns, in their order.
+        separator: column separator.
+        ordered_features: features of the columns, in order.
 
     >>> ConllBuilderConfig(name="a", separator=" ", ordered_features={"tokens": [str]}).features_dict
     {'tokens': List(Value('string'))}
@@ -408,11 +408,11 @@ class ConllBuilderConfig(BuilderConfig):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ConllUBuilderConfig(BuilderConfig):
-    """A variant in CoNLL-U form.
+    """A config for the CoNLL-U format.
 
     Args:
         features: the features of a row.
-        language: of the texts.
+        language: language of the texts.
     """
 
     features: Any = None
@@ -426,7 +426,7 @@ class ConllUBuilderConfig(BuilderConfig):
 
 class _Conll(GeneratorBasedBuilder, skip_registration=True):
     def create_dataset_info(self, **kwargs: Any) -> DatasetInfo:
-        """The info of the dataset, with the features of its config.
+        """Return the info of the dataset, with the features of its config.
 
         Args:
             kwargs: those of `tfds.core.DatasetInfo`.
@@ -436,12 +436,12 @@ class _Conll(GeneratorBasedBuilder, skip_registration=True):
 
 
 class ConllDatasetBuilder(_Conll, skip_registration=True):
-    """A builder of files whose sentences are parted by empty lines."""
+    """A builder for files with sentences separated by empty lines."""
 
     BUILDER_CONFIG_CLASS = ConllBuilderConfig
 
     def _generate_examples(self, filepaths: Paths) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Rows of sentences: each column as a list; the last of a file comes also where it is empty, as TFDS has it."""
+        """Yield a row for each sentence, with a list per column; the last one of a file may be empty, as in TFDS."""
         names, separator = list(self.builder_config.ordered_features), self.builder_config.separator
         key = 0
         for path in filepaths if isinstance(filepaths, list) else [filepaths]:
@@ -456,8 +456,8 @@ class ConllDatasetBuilder(_Conll, skip_registration=True):
                     parts = line.split(separator)
                     if len(parts) != len(names):
                         raise DatasetGenerationError(
-                            f"Line {number} of {os.fspath(path)} has {len(parts)} columns, and not the {len(names)} of the "
-                            "config. Mend the line, or the ordered_features."
+                            f"Line {number} of {os.fspath(path)} has {len(parts)} columns, but the config has {len(names)}. "
+                            "Fix the line or the ordered_features."
                         ).placed(file=os.fspath(path), line=number)
                     for name, part in zip(names, parts, strict=True):
                         sentence[name].append(part.rstrip())
@@ -466,14 +466,14 @@ class ConllDatasetBuilder(_Conll, skip_registration=True):
 
 
 class ConllUDatasetBuilder(_Conll, skip_registration=True):
-    """A builder of files in CoNLL-U form, which the package `conllu` reads."""
+    """A builder for CoNLL-U files, read by the package `conllu`."""
 
     BUILDER_CONFIG_CLASS = ConllUBuilderConfig
 
     def _generate_examples(
         self, filepaths: Paths, process_example_fn: Callable[..., dict[str, Any]] | None = None
     ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Rows of sentences, each as a function makes it."""
+        """Yield the row of each sentence, made by a function."""
         conllu = needed("conllu", "Reading CoNLL-U", "conllu")
         make: Callable[..., dict[str, Any]] = process_example_fn or get_conllu_example
         key = 0
@@ -486,7 +486,7 @@ class ConllUDatasetBuilder(_Conll, skip_registration=True):
 
 
 def get_conllu_example(sentence: Any, example_id: int, features: Any) -> dict[str, Any]:
-    """A row of a sentence: its words, their annotations, its text and its id."""
+    """Return the row of a sentence: words, annotations, text and id."""
     words = [word["form"] for word in sentence]
     whole: dict[str, Callable[[], Any]] = {
         "idx": lambda: sentence.metadata.get("sent_id", example_id),
@@ -499,13 +499,13 @@ def get_conllu_example(sentence: Any, example_id: int, features: Any) -> dict[st
 
 
 def get_xtreme_pos_example(sentence: Any, example_id: int, features: Any) -> dict[str, Any]:
-    """A row of the words of a sentence that have a form and a tag."""
+    """Return the row of the words of a sentence that have a form and a tag."""
     kept = [word for word in sentence if word["form"] != "_" and word["upos"] != "_"]
     row: dict[str, Any] = {name: [] for name in features}
     return row | {"tokens": [word["form"] for word in kept], "upos": [word["upos"] for word in kept]}
 
 
-# The tags of the shared tasks of CoNLL and of Universal Dependencies, as features and as configs.
+# The tag sets of the shared tasks of CoNLL and of Universal Dependencies, as features and configs.
 
 
 _PUNCTUATION = ('"', "''", "#", "$", "(", ")", ",", ".", ":", "``")
@@ -550,13 +550,13 @@ XTREME_POS_FEATURES = OrderedDict(tokens=Sequence(Text()), upos=Sequence(ClassLa
 def get_universal_morphology_config(
     language: str, features: Any, name: str | None = None, description: str | None = None
 ) -> ConllUBuilderConfig:
-    """The config of one language of Universal Dependencies.
+    """Return the config of a language of Universal Dependencies.
 
     Args:
         language: its name.
-        features: of a row.
-        name: of the config; the language's by default.
-        description: for people.
+        features: features of a row.
+        name: name of the config; default: the language.
+        description: description for users.
 
     >>> get_universal_morphology_config("af", XTREME_POS_FEATURES).name
     'af'

@@ -58,8 +58,8 @@ def test_all_columns(build):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\n\nACGT\n>a\n", r"line 3: b'ACGT' stands before the first header"),
-        (b">a\nAC\n>b\nA\xc3\xa9C\n", r"line 3: the sequence of a record holds bytes that are not letters"),
+        (b"\n\nACGT\n>a\n", r"line 3: b'ACGT' comes before the first header"),
+        (b">a\nAC\n>b\nA\xc3\xa9C\n", r"line 3: the sequence of a record has bytes that are not letters"),
         (b">a \xff\nAC\n", r"line 1: the header of a record is not UTF-8"),
         (b"<!DOCTYPE html><html>", r"is a web page"),
     ],
@@ -79,5 +79,5 @@ def test_options_that_mean_nothing_are_errors(build, options):
 def test_a_record_is_bounded_in_bytes(build, monkeypatch, line):
     monkeypatch.setattr(_sequences, "MOST_RECORD_BYTES", 100_000)
     monkeypatch.setattr(_sequences, "_BLOCK_BYTES", 100)
-    with pytest.raises(FileFormatError, match=r"a\.fa.* has a record of more than .*Cut it into several records"):
+    with pytest.raises(FileFormatError, match=r"a\.fa.* has a record of more than .*Split it into several records"):
         build("fasta", {"a.fa": b">a\n" + line})

@@ -37,10 +37,10 @@ def test_all_columns(build):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"@r\nA\n+\nI\n@s\nACGT\n+\nIII\n", r"line 5: the record 's' has 3 qualities for 4 letters"),
-        (b"@s\nAC\n+\nIIII\n", r"line 1: the record 's' has 4 qualities for 2 letters"),
+        (b"@r\nA\n+\nI\n@s\nACGT\n+\nIII\n", r"line 5: the record 's' has 3 qualities, but 4 letters"),
+        (b"@s\nAC\n+\nIIII\n", r"line 1: the record 's' has 4 qualities, but 2 letters"),
         (b"@r d\nACGT\n", r"line 1: the record 'r' has no line '\+'"),
-        (b"\nACGT\n", r"line 2: b'ACGT' stands where a header begins with '@'"),
+        (b"\nACGT\n", r"line 2: b'ACGT' is not a header, which must begin with '@'"),
     ],
 )
 def test_damage_is_an_error_with_its_line(build, content, message):

@@ -224,7 +224,7 @@ def test_metadata_have_the_name_that_is_asked_for(load):
 
 
 def test_files_without_metadata_are_left_out_by_name(load):
-    with pytest.warns(DataFilesWarning, match=r"have no row in the metadata, and are left out: '.*a\.png'"):
+    with pytest.warns(DataFilesWarning, match=r"have no row in the metadata: '.*a\.png'"):
         rows = load({"a.png": A, "b.png": B, "metadata.csv": "file_name\nb.png\n"})["train"]
     assert rows == [{"image": image(B, "b.png")}]
 
@@ -237,7 +237,7 @@ def test_names_that_leave_the_folder_are_refused(load, tmp_path, name):
     (tmp_path / "data" / "x").mkdir(parents=True)
     (tmp_path / "secret.png").write_bytes(C)
     with pytest.raises(
-        FileFormatError, match=r"metadata\.jsonl, row 1: names .* which leads out of its folder and is not opened"
+        FileFormatError, match=r"metadata\.jsonl, row 1: refers to .*which is outside its folder and is not opened"
     ):
         load({"a.png": A, "metadata.jsonl": jsonl({"file_name": "a.png"}, {"file_name": name})})
 
@@ -245,7 +245,7 @@ def test_names_that_leave_the_folder_are_refused(load, tmp_path, name):
 @pytest.mark.parametrize("embed_files", [True, False])
 @pytest.mark.parametrize("name", [".hidden.png", ".git/config", "x/.y/a.png"])
 def test_hidden_files_that_metadata_name_are_refused_stored_and_by_path(load, name, embed_files):
-    with pytest.raises(FileFormatError, match=r"row 0: names .*, a hidden file, which is not opened"):
+    with pytest.raises(FileFormatError, match=r"row 0: refers to the hidden file .*, which is not opened"):
         load({name: A, "a.png": B, "metadata.jsonl": jsonl({"file_name": name})}, embed_files=embed_files)
 
 
@@ -366,9 +366,9 @@ def test_blobs_that_are_a_link_themselves_are_no_hub_cache(load, linked):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("file_name\na.png\nz.png\n", r"metadata\.csv, row 1: names 'z\.png', which is not there"),
-        ("text\nA\n", r"has no column that names files"),
-        ("file_name,image\na.png,x\n", r"has a column 'file_name' and another that is called 'image'"),
+        ("file_name\na.png\nz.png\n", r"metadata\.csv, row 1: refers to 'z\.png', which does not exist"),
+        ("text\nA\n", r"has no column with names of files"),
+        ("file_name,image\na.png,x\n", r"has a column 'file_name' and another column named 'image'"),
     ],
 )
 def test_metadata_that_make_no_rows_are_errors(load, content, message):
@@ -377,7 +377,7 @@ def test_metadata_that_make_no_rows_are_errors(load, content, message):
 
 
 def test_two_metadata_files_in_one_folder_are_an_error(load):
-    with pytest.raises(FileFormatError, match=r"metadata\.jsonl: stands beside .*metadata\.csv"):
+    with pytest.raises(FileFormatError, match=r"metadata\.jsonl: is in the same folder as .*metadata\.csv"):
         load({"a.png": A, "metadata.csv": "file_name\na.png\n", "metadata.jsonl": jsonl({"file_name": "a.png"})})
 
 
@@ -423,12 +423,12 @@ def test_paths_are_stored_instead_of_bytes_when_asked_for(load, tmp_path):
 
 
 def test_a_pointer_of_git_lfs_is_no_image(load):
-    with pytest.raises(FileFormatError, match=r"a\.png: is a Git-LFS pointer"):
+    with pytest.raises(FileFormatError, match=r"a\.png: is a Git LFS pointer"):
         load({"a.png": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "b.png": B})
 
 
 def test_a_folder_without_media_is_an_error(load):
-    with pytest.raises(ConfigurationError, match=r"There is no file of imagefolder among the data files: none ends in \.blp"):
+    with pytest.raises(ConfigurationError, match=r"No file for imagefolder among the data files: none ends in \.blp"):
         load({"a.csv": "x\n1\n"}, "imagefolder")
 
 

@@ -100,13 +100,13 @@ def circle(file):
     ("write", "message"),
     [
         (lengths, r"has 4 rows in 'b' and 3 in 'a'"),
-        (lambda file: file.create_dataset("a", data=5), r"holds a single value at 'a'"),
-        (lambda file: file.create_group("g"), r"holds no dataset"),
+        (lambda file: file.create_dataset("a", data=5), r"has a single value at 'a'"),
+        (lambda file: file.create_group("g"), r"has no dataset"),
         (link, r"has a link to another file at 'b', which is not followed"),
         (circle, r"nests groups more than 32 levels deep, or in a circle"),
         (
             lambda file: file.create_dataset("a", (9,), "u1", external=[("/etc/passwd", 0, 9)]),
-            r"keeps the values of 'a' in another file, which is not opened",
+            r"stores the values of 'a' in another file, which is not opened",
         ),
         (lambda file: file.create_dataset("a", data=np.zeros(3, "V4")), r"has values of type .*V4.* in 'a'"),
         (lambda file: file.create_dataset("a", (2,), h5py.ref_dtype), r"has values of type object in 'a'"),
@@ -118,7 +118,7 @@ def test_what_makes_no_rows_is_an_error(load, write, message):
 
 
 def test_a_dataset_that_is_mostly_fill_is_a_bomb(load):
-    with using(max_archive_bytes=1_000_000), pytest.raises(UnsafeArchiveError, match="unpacks to more than"):
+    with using(max_archive_bytes=1_000_000), pytest.raises(UnsafeArchiveError, match="extracts to more than"):
         load(lambda file: file.create_dataset("a", (10**12,), "u1", chunks=(1000,), compression="gzip"))
 
 

@@ -113,7 +113,7 @@ def test_field_names_the_key_of_the_rows(path, text):
         (b'{"d": [{"a": 1}]}\n{"d": [{"a": 2}]}', 2, "follows the end of the outermost object"),
         (b'{"d": {"a": [1]}}\n]', 2, "follows the end of the outermost object"),
         (b'{"d": [{"a": 1}],\n "x": [', 2, "the outermost object is not closed"),
-        (b'{"d": {"a": ["\xff"]}}', 1, "broken JSON under 'd'"),
+        (b'{"d": {"a": ["\xff"]}}', 1, "invalid JSON under 'd'"),
     ],
 )
 def test_what_stands_behind_the_field_is_not_left_out_silently(path, text, line, cause):
@@ -220,7 +220,7 @@ def test_a_large_float_stays_a_float(path):
 
 
 def test_mixed_types_are_refused_when_json_is_not_wanted(path):
-    with pytest.raises(FileFormatError, match=r"line 1: values of 'a\.\[\]\.x' from here on are of several types"):
+    with pytest.raises(FileFormatError, match=r"line 1: values of 'a\.\[\]\.x' have several types"):
         read(path, b'{"a": [{"x": 1}, {"x": "s"}]}\n', on_mixed_types=None)
 
 
@@ -311,15 +311,15 @@ def test_depth_cannot_hide_behind_brackets_in_strings():
         (b'{"a": 1}\n{"a": "\xff"}\n', 2, "byte 0xff is not UTF-8"),
         (b'{"a": 1}\n{"a": "\\ud800"}\n', 2, "surrogate"),
         (b'{"a": 1}\n{"a": 1e400}\n', 2, "1e400 is too large"),
-        (b'{"a": 1}\n{"b": 1, "b": 2}\n', 2, "the key 'b' stands twice"),
+        (b'{"a": 1}\n{"b": 1, "b": 2}\n', 2, "the key 'b' is repeated"),
         (b'{"a": 1}\n[3]\n', 2, "an array where an object is expected"),
         (b"1\n2\n", 1, "where a JSON object or array is expected"),
         (b'[{"a": 1},\n{"a": 2}', 2, "not closed"),
         (b'[{"a": 1},\n{"a" 2}]', 2, "broken JSON"),
         (b'[{"a": 1},\n{"a": 2},]', 2, "missing"),
         (b'[{"a": 1},\n{"a": 2},\n,{"a": 2}]', 3, "missing"),
-        (b'[{"a": 1},\n{"a": "x\n y"}]', 2, "a string is not closed before its line ends"),
-        (b'{\n"a": "x\\\n"}', 2, "a string is not closed before its line ends"),
+        (b'[{"a": 1},\n{"a": "x\n y"}]', 2, "a string is not closed before the line ends"),
+        (b'{\n"a": "x\\\n"}', 2, "a string is not closed before the line ends"),
         (b'[{"a": 1}]\nx', 2, "follows the end of the array"),
         (b'{\n"a": 1\n}\n{\n"a" 2\n}\n', 5, "broken JSON"),
         (b"<html><body>", None, "web page"),

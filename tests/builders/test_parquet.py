@@ -72,7 +72,7 @@ def _flipped(content):
         (lambda content: b"", "is empty"),
         (lambda content: b"PAR1", "cannot be read as Parquet"),
         (lambda content: b"<!doctype html><p>", "web page"),
-        (lambda content: b"version https://git-lfs.github.com/spec/v1\n", "Git-LFS pointer"),
+        (lambda content: b"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
         (lambda content: b"a,b\n1,2\n", "cannot be read as Parquet"),
         (lambda content: b"\0\1\2\3" * 9, "cannot be read as Parquet"),
     ],

@@ -109,10 +109,10 @@ BROKEN = {
     "empty": (b"", "is empty"),
     "cut": (GROUPS[:-10], "its end is missing"),
     "half": (GROUPS[: len(GROUPS) // 2], "its end is missing"),
-    "text": (b"this is no table\n" * 20, "neither its first nor its last bytes"),
+    "text": (b"this is no table\n" * 20, "it does not begin or end like"),
     "page": (b"<!DOCTYPE html><html><body>Sign in</body></html>", "web page"),
-    "pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n", "Git-LFS"),
-    "length": (GROUPS[:-8] + (10**9).to_bytes(4, "little") + GROUPS[-4:], "its footer is to have"),
+    "pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n", "Git LFS"),
+    "length": (GROUPS[:-8] + (10**9).to_bytes(4, "little") + GROUPS[-4:], "its footer should have"),
     "encrypted": (b"PARE" + GROUPS[4:-4] + b"PARE", "is encrypted"),
     "marks": (b"PAR1PAR1", "cannot be read as Parquet"),
 }

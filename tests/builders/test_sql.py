@@ -93,7 +93,7 @@ def test_a_database_that_changed_is_read_anew(load, database):
 )
 def test_what_the_database_refuses_is_an_error_and_nothing_is_written(load, database, sql):
     before, other = database.read_bytes(), database.parent / "other.db"
-    with pytest.raises(DatasetGenerationError, match="The database refuses"):
+    with pytest.raises(DatasetGenerationError, match="The query"):
         load(sql.format(other))
     assert database.read_bytes() == before
     assert not other.exists()
@@ -102,12 +102,12 @@ def test_what_the_database_refuses_is_an_error_and_nothing_is_written(load, data
 @pytest.mark.parametrize(
     ("sql", "options", "message"),
     [
-        ("SELECT a, b AS a FROM t", {}, "two columns called 'a'"),
+        ("SELECT a, b AS a FROM t", {}, "two columns named 'a'"),
         ("t", {"index_col": "z"}, r"index_col= names 'z'"),
-        ("t", {"con": "sqlite:///nowhere.db"}, "There is no database .*nowhere.db"),
+        ("t", {"con": "sqlite:///nowhere.db"}, "The database .*nowhere.db"),
         ("t", {"con": 3}, "con=int is not a connection"),
         ("t", {"chunksize": 0}, "chunksize=0 is not a valid count"),
-        (None, {}, "Pass both"),
+        (None, {}, "Pass a query or table name, and a connection"),
     ],
 )
 def test_what_means_nothing_is_an_error(load, sql, options, message):

@@ -73,17 +73,17 @@ def test_what_comes_along_in_an_archive_is_no_data(build, pack, data):
 
 
 def test_members_of_another_format_are_left_out_with_a_warning(build):
-    with pytest.warns(DataFilesWarning, match=r"x\.zip holds files that are not csv, and are left out: 'c\.txt'"):
+    with pytest.warns(DataFilesWarning, match=r"x\.zip has files in other formats than csv: 'c\.txt'"):
         assert build("csv", {"x.zip": zipped({**INSIDE, "c.txt": b"b\n"})})["a"][:] == [1, 2]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "cause"),
     [
-        ("x.zip", zipped({}), "is an archive without a file to read"),
-        ("x.zip", zipped({".DS_Store": b"\0"}), "is an archive without a file to read"),
-        ("x.zip", b"PK", "is not a zip archive"),
-        ("x.tar", b"a\n1\n", "is not a tar archive"),
+        ("x.zip", zipped({}), "is an archive without data files"),
+        ("x.zip", zipped({".DS_Store": b"\0"}), "is an archive without data files"),
+        ("x.zip", b"PK", "is not a valid zip archive"),
+        ("x.tar", b"a\n1\n", "is not a valid tar archive"),
     ],
 )
 def test_an_archive_without_data_is_refused(build, name, content, cause):

@@ -72,7 +72,7 @@ def test_an_option_does_what_it_says(path, options, content, expected):
         (b"a\n" * 5000 + b"x\xffy\n", 5001, "byte 0xff at offset 10,001 is not UTF-8"),
         (b"a\n\xc3", 2, "not UTF-8"),
         (b"a\xc3\n\xa9", 1, "not UTF-8"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", None, "Git-LFS pointer"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", None, "Git LFS pointer"),
         ("a\n".encode("utf-16"), None, "UTF-16"),
         (b"a\0b", None, "NUL bytes"),
         (b"%PDF-1.7", None, "a PDF file"),

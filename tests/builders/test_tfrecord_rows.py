@@ -389,7 +389,7 @@ def test_what_is_known_of_the_columns_grows() -> None:
 
 def test_rows_of_other_types_are_an_error_behind_those_that_fit() -> None:
     rows, seen = RecordRows(TfRecordReading(), pa.schema({"a": pa.int64()})), []
-    with pytest.raises(ExampleError, match=r"record 8 .*'a' is list<item: int64>, and int64 in the records") as caught:
+    with pytest.raises(ExampleError, match=r"record 8 .*'a' is list<item: int64>, but int64 in the first records") as caught:
         for batch in rows.fitted(block({"a": 1}, {"a": [2, 3]}, first=7)):
             seen += batch.to_pylist()
     assert (seen, caught.value.record) == ([{"a": 1}], 8)

@@ -120,7 +120,7 @@ def test_a_hook_that_returns_nothing_is_told(tmp_path: Path) -> None:
         def _build_pcollection(self, pipeline: Any, numbers: list[int]) -> Any:  # type: ignore[override]
             return None
 
-    with pytest.raises(ConfigurationError, match=r"_build_pcollection of .* returns None for split 'train'"):
+    with pytest.raises(ConfigurationError, match=r"_build_pcollection of .* returned None for split 'train'"):
         Empty(cache_dir=tmp_path).download_and_prepare()
 
 

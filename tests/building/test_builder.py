@@ -107,7 +107,7 @@ def test_an_info_that_is_none_is_refused(tmp_path, described):
         def _info(self):
             return described
 
-    with pytest.raises(ConfigurationError, match=r"_info of Undescribed \(.*, line \d+\) returns .*\. Return a DatasetInfo\."):
+    with pytest.raises(ConfigurationError, match=r"_info of Undescribed \(.*, line \d+\) returned .*\. Return a DatasetInfo\."):
         Undescribed(cache_dir=str(tmp_path))
 
 

@@ -150,7 +150,7 @@ def test_files_of_an_author_stand_beside_the_dataset_and_nowhere_else(tmp_path):
     builder.download_and_prepare()
     builder.name_of_file = "../out.txt"
 
-    with pytest.raises(ConfigurationError, match=r"names the file '\.\./out\.txt'"):
+    with pytest.raises(ConfigurationError, match=r"has the file name '\.\./out\.txt'"):
         builder.as_dataset("test")
 
 
@@ -387,7 +387,7 @@ def test_data_that_was_not_shuffled_is_not_mixed(of_lengths: Callable[..., Plain
 
 def test_data_that_was_not_shuffled_is_mixed_with_a_warning_where_the_guard_is_off(of_lengths: Callable[..., Plain]) -> None:
     asked = ReadConfig(interleave_cycle_length=2, interleave_block_length=1, enable_ordering_guard=False)
-    with pytest.warns(UserWarning, match="interleave_cycle_length=2 does not keep it"):
+    with pytest.warns(UserWarning, match="interleave_cycle_length=2 does not keep"):
         stream = of_lengths({"train": [2, 2]}, disable_shuffling=True).as_dataset("train", read_config=asked)
 
     assert [row["id"] for row in stream] == [0, 2, 1, 3]
@@ -464,7 +464,7 @@ def test_a_column_of_the_same_name_is_not_hidden(tmp_path: Path, column: str) ->
     manifest.info.features = Features({**FEATURES_FILE_STREAM, column: Value("string")})
     builder._manifest = manifest
 
-    with pytest.raises(ConfigurationError, match=f"has a column '{column}' already"):
+    with pytest.raises(ConfigurationError, match=f"already has a column '{column}'"):
         builder.as_dataset("train", read_config=ReadConfig(add_tfds_id=True, add_row_id=True))
 
 
@@ -773,7 +773,7 @@ def test_workers_of_a_loader_share_the_files_and_resume(small: Plain, workers: i
         ("test", True, {}, "another split: it has train, but this stream test"),
         ("train+test", True, {}, r"another split: it has train, but this stream train\+test"),
         ("test[:1]", False, {}, r"another split: it has train, but this stream test\[:1\]"),
-        ("train", True, {"interleave_sort_fn": lambda files: files[1:]}, "but this stream files as a sort function"),
+        ("train", True, {"interleave_sort_fn": lambda files: files[1:]}, "but this stream files as chosen by a sort function"),
     ],
 )
 def test_a_state_of_another_stream_is_refused_with_what_differs(

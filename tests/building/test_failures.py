@@ -32,7 +32,7 @@ def test_a_hook_that_fails_as_it_is_called_is_named_with_its_place():
 
 
 def test_a_failure_names_the_key_before_it():
-    with pytest.raises(DatasetGenerationError, match="at row 7, behind key 'k'") as caught:
+    with pytest.raises(DatasetGenerationError, match="at row 7, after key 'k'") as caught:
         fail(PART, Author(), ValueError("bad"), row=7, key="k")
 
     assert caught.value.row == 7

@@ -214,14 +214,14 @@ def test_a_dataset_that_cannot_be_read_is_not_compared(tmp_path: Path, caplog: p
     shard.write_bytes(shard.read_bytes()[:8] + bytes(shard.stat().st_size - 8))
     with caplog.at_level("WARNING", logger="datasets_core"):
         folder_of("1.0.1", OTHER, tmp_path, "first", check_version=True)
-    assert "first is not compared, since it is broken" in caplog.text
-    assert "whether the version fits was not checked" in caplog.text
+    assert "first is not compared, since it is damaged" in caplog.text
+    assert "the version was not checked" in caplog.text
 
 
 def test_it_is_said_where_there_is_nothing_to_compare_with(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("WARNING", logger="datasets_core"):
         folder_of("1.0.0", OLD, tmp_path, "first", check_version=True)
-    assert "Nothing of test_folders that is of version 1.0.0 or below stands prepared" in caplog.text
+    assert "No build of test_folders with version 1.0.0 or below found" in caplog.text
     caplog.clear()
     with caplog.at_level("WARNING", logger="datasets_core"):
         folder_of("1.0.1", OLD, tmp_path, "second", check_version=True)
@@ -299,7 +299,7 @@ def test_a_damaged_newer_folder_never_hides_a_good_one(
         found = find_prepared(disk, "disk_ds")
     assert found is not None
     assert found.version == "2.0.0"
-    assert f"Passing over {newer}" in caplog.text
+    assert f"Ignoring {newer}" in caplog.text
 
 
 def test_both_layouts_are_found(built: Path, tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_without_a_config_the_unnamed_the_default_or_the_only_one_is_meant(built
 
 def test_several_builds_of_one_version_are_named(built: Path, tmp_path: Path) -> None:
     place(built, tmp_path, "a/default/1.0.0/one", "a/default/1.0.0/two", "a/default/1.0.0/two.incomplete-7-ab")
-    with pytest.raises(ConfigurationError, match=r"of 'a' stands prepared 2 times: .*one, .*two\. Open") as caught:
+    with pytest.raises(ConfigurationError, match=r"of 'a' was prepared 2 times: .*one, .*two\. Open") as caught:
         find_prepared(tmp_path, "a")
     assert "incomplete" not in str(caught.value)
     (tmp_path / "a/default/1.0.0/one/dataset_info.json").unlink()
@@ -402,7 +402,7 @@ def test_what_looks_whole_and_cannot_be_read_never_hides_a_good_one(
         found = find_prepared(disk, "disk_ds")
     assert found is not None
     assert found.version == "2.0.0"
-    assert f"Passing over {newer}, which is broken" in caplog.text
+    assert f"Ignoring {newer}, which is damaged" in caplog.text
 
 
 def test_of_builds_that_cannot_be_read_the_highest_is_opened_for_its_error(built: Path, tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_rows_before_a_failure_come_first_and_it_has_the_words_of_a_build(tmp_pa
 
     assert found == list(range(30))
     assert str(streamed.value) == str(built.value)
-    assert "failed at row 30, behind key 'k29' of split 'train'" in str(streamed.value)
+    assert "failed at row 30, after key 'k29' of split 'train'" in str(streamed.value)
     assert ns(builder.as_streaming_dataset("train").take(30)) == list(range(30))
 
 
@@ -262,7 +262,7 @@ def test_rows_by_number_are_those_of_a_build(tmp_path, split):
 
 @pytest.mark.parametrize("split", ["train[:50%]", "train[-5:]", "train[10%:20%]+test[-1:]", "all[:50%]"])
 def test_what_counts_from_the_end_needs_a_record(tmp_path, split):
-    with pytest.raises(ConfigurationError, match="how many rows 'train' has, and that is not on record"):
+    with pytest.raises(ConfigurationError, match="the number of rows of 'train', which is not recorded"):
         Rows(cache_dir=str(tmp_path)).as_streaming_dataset(split)
 
     recorded = DatasetInfo(splits=SplitDict({"train": SplitInfo("train", 0, 120), "test": SplitInfo("test", 0, 3)}))
@@ -343,7 +343,7 @@ def test_a_split_whose_parts_fail_by_themselves_is_streamed_in_one_piece(tmp_pat
     found = [ns(rows.shard(2, index)) for index in range(2)] if share else [ns(rows)]
 
     assert sorted(itertools.chain.from_iterable(found)) == [1, 2]
-    assert "streamed in one piece: a part fails by itself" in caplog.text
+    assert "streamed in one piece: a part fails on its own" in caplog.text
 
 
 def test_a_part_that_fails_at_its_first_row_fails_the_stream(tmp_path):
@@ -455,7 +455,7 @@ def test_a_format_whose_types_change_on_the_way_is_told(tmp_path):
     files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
 
     rows = load_dataset("csv", data_files=files, split="train", streaming=True, cache_dir=str(tmp_path / "cache"))
-    with pytest.raises(DatasetGenerationError, match=r"other types behind row .* Give features="):
+    with pytest.raises(DatasetGenerationError, match=r"different types before and after row.* Pass features="):
         list(rows)
 
 
@@ -610,7 +610,7 @@ def test_a_text_of_a_path_is_opened_once_its_file_is_fetched(name: str, load: An
     with caplog.at_level(logging.WARNING):
         assert [row["t"] for row in rows] == told
         assert [row["t"] for row in rows] == told
-    (record,) = (each for each in caplog.records if "makes a text of the path of http://" in each.getMessage())
+    (record,) = (each for each in caplog.records if "converts the path of http://" in each.getMessage())
     assert "without streaming" in record.getMessage()
     walk = iter(rows)
     next(walk)
@@ -629,7 +629,7 @@ def test_that_an_archive_is_fetched_whole_is_said_once(load: Any, caplog: pytest
     with caplog.at_level(logging.WARNING):
         assert list(rows) == list(rows) == [{"t": "d"}]
     (message,) = (each.getMessage() for each in caplog.records if "z.zip is fetched whole (" in each.getMessage())
-    assert "bytes) and unpacked" in message
+    assert "bytes) and extracted" in message
     assert "Load the dataset without streaming" in message
 
 

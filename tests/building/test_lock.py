@@ -66,25 +66,25 @@ def test_the_text_is_lines_in_one_order() -> None:
 
 
 PARTS: list[tuple[dict[str, Any], str]] = [
-    ({"config": "fr"}, "the config was 'en' and is 'fr'"),
-    ({"version": "1.0.1"}, "the version was '1.0.0' and is '1.0.1'"),
-    ({"commit": "abc"}, "the commit was None and is 'abc'"),
+    ({"config": "fr"}, "the config was 'en' and is now 'fr'"),
+    ({"version": "1.0.1"}, "the version was '1.0.0' and is now '1.0.1'"),
+    ({"commit": "abc"}, "the commit was None and is now 'abc'"),
     ({"script": TWO}, f"the script changed (sha256 {ONE[:16]}, then {TWO[:16]})"),
-    ({"options": {"sep": ",", "header": None}}, "the option 'sep' was ';' and is ','"),
-    ({"options": {"sep": ";"}}, "the option 'header' is gone (it was None)"),
-    ({"features": {"name": LOCK.features["name"]}}, "the column 'mass' is gone"),  # type: ignore[index]
-    ({"features": {**LOCK.features, "x": {"_type": "Json"}}}, "the column 'x' is new"),  # type: ignore[dict-item]
+    ({"options": {"sep": ",", "header": None}}, "the option 'sep' was ';' and is now ','"),
+    ({"options": {"sep": ";"}}, "the option 'header' was removed (it was None)"),
+    ({"features": {"name": LOCK.features["name"]}}, "the column 'mass' was removed"),  # type: ignore[index]
+    ({"features": {**LOCK.features, "x": {"_type": "Json"}}}, "the column 'x' was added"),  # type: ignore[dict-item]
     ({"features": {**LOCK.features, "mass": {"dtype": "int8"}}}, "the column 'mass' was"),  # type: ignore[dict-item]
-    ({"splits": (LockedSplit("train", 11, ONE), LOCK.splits[1])}, "the split 'train' had 10 rows and has 11"),  # type: ignore[index]
+    ({"splits": (LockedSplit("train", 11, ONE), LOCK.splits[1])}, "the split 'train' had 10 rows and now has 11"),  # type: ignore[index]
     ({"splits": (LockedSplit("train", 10, TWO), LOCK.splits[1])}, "the rows of split 'train' changed"),  # type: ignore[index]
-    ({"fingerprint": ONE}, f"the fingerprint was {TWO[:16]} and is {ONE[:16]}"),
-    ({"features": dict(reversed([*LOCK.features.items()]))}, "the columns stand in another order: mass, name"),  # type: ignore[union-attr]
-    ({"options": {"sep": ";", "header": False}}, "the option 'header' was None and is False"),
-    ({"splits": LOCK.splits[:1]}, "the split 'test' is gone (5 rows)"),  # type: ignore[index]
-    ({"splits": LOCK.splits[::-1]}, "the splits stand in another order: test, train"),  # type: ignore[index]
-    ({"library_versions": {**LOCK.library_versions, "pyarrow": "27.0.0"}}, "the library 'pyarrow' was 26.0.1 and is 27.0.0"),
-    ({"files": (A,)}, "https://example.org/b.csv is gone (13 bytes, sha256 2222222222222222)"),
-    ({"files": (A, B, LockedFile("path", "c", 1, "3" * 64))}, "c is new (1 bytes, sha256 3333333333333333)"),
+    ({"fingerprint": ONE}, f"the fingerprint was {TWO[:16]} and is now {ONE[:16]}"),
+    ({"features": dict(reversed([*LOCK.features.items()]))}, "the columns have another order: mass, name"),  # type: ignore[union-attr]
+    ({"options": {"sep": ";", "header": False}}, "the option 'header' was None and is now False"),
+    ({"splits": LOCK.splits[:1]}, "the split 'test' was removed (5 rows)"),  # type: ignore[index]
+    ({"splits": LOCK.splits[::-1]}, "the splits have another order: test, train"),  # type: ignore[index]
+    ({"library_versions": {**LOCK.library_versions, "pyarrow": "27.0.0"}}, "the library 'pyarrow' was 26.0.1"),
+    ({"files": (A,)}, "https://example.org/b.csv was removed (13 bytes, sha256 2222222222222222)"),
+    ({"files": (A, B, LockedFile("path", "c", 1, "3" * 64))}, "c was added (1 bytes, sha256 3333333333333333)"),
 ]  # fmt: skip
 
 
@@ -173,11 +173,11 @@ def test_what_is_no_lock_is_named_by_its_line(text: bytes, reason: str) -> None:
         (("files", 0, "size"), 1e300, "files[0].size"),
         (("files", 0, "sha256"), "abc", "a sha256"),
         (("files", 0, "sha256"), None, "files[0].sha256 is null"),
-        (("files", 0, "md5"), "abc", "files[0] has the key 'md5', which means nothing"),
-        (("splits", 1, "shards"), ONE, "splits[1] has the key 'shards', which means nothing"),
-        (("splits", 1, "name"), "train", "the name of one split only"),
+        (("files", 0, "md5"), "abc", "files[0] has the unknown key 'md5'"),
+        (("splits", 1, "shards"), ONE, "splits[1] has the unknown key 'shards'"),
+        (("splits", 1, "name"), "train", "a unique name of a split"),
         (("form",), 0, "form is 0"),
-        (("more",), 1, "the lock has the key 'more', which means nothing"),
+        (("more",), 1, "the lock has the unknown key 'more'"),
         (("splits", 0, "rows"), -1, "splits[0].rows is -1"),
         (("splits", 0, "rows"), True, "splits[0].rows is true"),
         (("splits", 1, "sha256"), None, "splits[1].sha256 is null"),
@@ -236,7 +236,7 @@ def test_the_order_of_fields_counts_and_that_of_what_describes_them_does_not() -
     x, y = {"dtype": "int8", "_type": "Value"}, {"dtype": "string", "_type": "Value"}
     old = dataclasses.replace(LOCK, features={"a": {"x": x, "y": y}})
     turned = dataclasses.replace(LOCK, features={"a": {"y": y, "x": x}})
-    assert [line.partition(":")[0] for line in differences(old, turned)] == ["the fields of column 'a' stand in another order"]
+    assert [line.partition(":")[0] for line in differences(old, turned)] == ["the fields of column 'a' have another order"]
     assert differences(old, dataclasses.replace(LOCK, features={"a": {"x": dict(reversed(x.items())), "y": y}})) == []
 
 
@@ -255,8 +255,8 @@ def test_the_lock_of_a_repository_says_which_and_where_in_it() -> None:
     assert "repository" not in LOCK.text()
     moved = dataclasses.replace(lock, repository="org/other", revision="v2", commit="d" * 40)
     assert differences(lock, moved) == [
-        "the repository was 'org/name' and is 'org/other'",
-        f"the commit was {'c' * 40!r} and is {'d' * 40!r}",
+        "the repository was 'org/name' and is now 'org/other'",
+        f"the commit was {'c' * 40!r} and is now {'d' * 40!r}",
     ]
     with pytest.raises(ManifestError, match=r"files\[0\].sha256"):  # of a folder each file is hashed
         parse_lock(dataclasses.replace(LOCK, files=(git,)).text(), path="x.lock")
@@ -334,7 +334,7 @@ def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:
     builder = _built(path)
     lock = lock_of(builder, str(tmp_path))
     path.unlink()
-    with pytest.raises(DataFilesNotFoundError, match=r"a\.csv, which the dataset is made of, cannot be read"):
+    with pytest.raises(DataFilesNotFoundError, match=r"a\.csv, a source of the dataset, cannot be read"):
         lock_of(builder, str(tmp_path))
-    with pytest.raises(LockDriftError, match=r"a\.csv is gone"), held_to(lock, "dataset.lock", builder, str(tmp_path)):
+    with pytest.raises(LockDriftError, match=r"a\.csv was removed"), held_to(lock, "dataset.lock", builder, str(tmp_path)):
         pass

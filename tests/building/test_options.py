@@ -149,8 +149,8 @@ def test_what_agrees_or_is_unknown_passes(expected, mode):
     [
         (splits(train=(0, 10), test=(0, 1)), BASIC, ExpectedMoreSplitsError, r"\['test'\]"),
         (splits(test=(0, 1)), BASIC, ExpectedMoreSplitsError, r"\['test'\]"),
-        (splits(train=(0, 11)), BASIC, NonMatchingSplitsSizesError, "num_examples=11 and has num_examples=10"),
-        (splits(train=(2000, 10)), ALL, NonMatchingSplitsSizesError, "num_bytes=2000 and has num_bytes=1000"),
+        (splits(train=(0, 11)), BASIC, NonMatchingSplitsSizesError, "num_examples=11, but has num_examples=10"),
+        (splits(train=(2000, 10)), ALL, NonMatchingSplitsSizesError, "num_bytes=2000, but has num_bytes=1000"),
     ],
 )
 def test_what_differs_is_named_with_both_numbers(expected, mode, error, words):
@@ -313,7 +313,10 @@ def test_registering_again_replaces_what_differs_and_says_so(
         _prepare(script, register_checksums=True, download_mode="force_redownload")
     assert [fields[0].rpartition("/")[2] for fields in _registered(script)] == ["# by hand", "a.txt", "b.txt", "z"]
     assert _registered(script)[1][2] == _sha(b"another\n")
-    assert f"{site[1]}/a.txt had 8 bytes and sha256 {_sha(b'one' + bytes([10]) + b'two' + bytes([10]))}" in caplog.text
+    assert (
+        f"{site[1]}/a.txt was registered with 8 bytes and sha256 {_sha(b'one' + bytes([10]) + b'two' + bytes([10]))}"
+        in caplog.text
+    )
 
 
 def test_a_dataset_that_stands_is_registered_too(script: Path) -> None:
@@ -381,7 +384,7 @@ def test_registering_meets_the_demand(script: Path) -> None:
 
 
 def test_a_demand_without_checks_is_refused(script: Path) -> None:
-    with pytest.raises(ConfigurationError, match="Leave one out"):
+    with pytest.raises(ConfigurationError, match="Omit one"):
         _prepare(script, force_checksums_validation=True, verification_mode="no_checks")
 
 
@@ -522,7 +525,7 @@ def test_splits_come_in_their_order(tmp_path: Any) -> None:
     assert [split.name for split in named_splits(Named(cache_dir=str(tmp_path)), None)] == ["train", "test"]
 
 
-@pytest.mark.parametrize(("splits", "words"), [(7, "returns 7"), (["train"], "returns 'train'"), ([], "names no splits")])
+@pytest.mark.parametrize(("splits", "words"), [(7, "returned 7"), (["train"], "returned 'train'"), ([], "has no splits")])
 def test_what_is_no_list_of_splits_is_refused(splits: Any, words: str, tmp_path: Any) -> None:
     class Other(Named):
         pass

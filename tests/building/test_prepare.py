@@ -62,7 +62,7 @@ class Untouchable(Numbers):
     """As `Numbers`, but it must not be built."""
 
     def _split_generators(self, dl_manager):
-        raise AssertionError("it was built again")
+        raise AssertionError("the sandbox again")
 
 
 def test_a_finished_dataset_is_taken_as_it_is(tmp_path):
@@ -190,8 +190,8 @@ def test_a_folder_that_holds_another_dataset_is_built_anew(tmp_path, caplog):
 
     assert other.as_dataset("train")["number"][:3] == [0, 2, 4]
     assert before["number"][:3] == [0, 1, 2]
-    assert [record.message for record in caplog.records if "held another dataset" in record.message] == [
-        f"{folder} held another dataset, numbers/default/0.0.0/h. Building numbers there."
+    assert [record.message for record in caplog.records if "has another dataset" in record.message] == [
+        f"{folder} has another dataset, numbers/default/0.0.0/h. Building numbers there."
     ]
 
 
@@ -218,7 +218,7 @@ def test_a_record_that_changed_is_compared_again(tmp_path, caplog):
     with pytest.raises(NonMatchingSplitsSizesError, match="num_examples=7"):
         Numbers(cache_dir=str(tmp_path), info=DatasetInfo(splits=wrong)).download_and_prepare()
 
-    assert "the record is another one now" in caplog.text
+    assert "its record has changed" in caplog.text
     assert len(rows_of(Numbers(cache_dir=str(tmp_path), info=DatasetInfo(splits=right)))) == 200
 
 

@@ -74,7 +74,7 @@ def test_the_folder_of_a_version_in_the_cache_opens_too(made: DatasetBuilder, tm
     version = Path(made.cache_dir).parent
     assert builder_from_directory(version).cache_dir == made.cache_dir
     shutil.copytree(made.cache_dir, version / "other")
-    with pytest.raises(ConfigurationError, match="stands prepared 2 times"):
+    with pytest.raises(ConfigurationError, match="was prepared 2 times"):
         builder_from_directory(version)
 
 
@@ -83,10 +83,10 @@ def test_preparing_checks_and_builds_nothing(made: DatasetBuilder, tmp_path: Pat
     builder.download_and_prepare()
     builder.download_and_prepare(made.cache_dir, num_proc=2, verification_mode="all_checks")
     for changed in ({"download_mode": "force_redownload"}, {"output_dir": tmp_path / "elsewhere"}):
-        with pytest.raises(DatasetBuildError, match="there is no code here to build it again"):
+        with pytest.raises(DatasetBuildError, match="its code is not available to build it again"):
             builder.download_and_prepare(**changed)
     for hook in (lambda: builder._split_generators(None), lambda: builder.generate({})):
-        with pytest.raises(DatasetBuildError, match="there is no code here"):
+        with pytest.raises(DatasetBuildError, match="its code is not available"):
             hook()
     (shard,) = Path(made.cache_dir).glob("*-test-*.arrow")
     data = bytearray(shard.read_bytes())
@@ -118,13 +118,13 @@ def test_a_folder_above_names_the_versions_below(made: DatasetBuilder, tmp_path:
     version = Path(made.cache_dir).parent
     shutil.copytree(version, version.with_name("1.10.0"))
     version.with_name("1.20.0").mkdir()  # no dataset
-    with pytest.raises(DatasetNotFoundError, match=r"is not the folder of one version. Give one.*: \S*1\.10\.0, \S*1\.2\.0\.$"):
+    with pytest.raises(DatasetNotFoundError, match=r"is not the folder of a version\. Pass one.*: \S*1\.10\.0, \S*1\.2\.0\.$"):
         builder_from_directory(tmp_path / "cache" / "parquet")
 
 
 def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nothing", tmp_path / "nothing" / "1.0.0"):
-        with pytest.raises(DatasetNotFoundError, match="No dataset stands prepared in"):
+        with pytest.raises(DatasetNotFoundError, match="There is no prepared dataset in"):
             builder_from_directory(folder)
     (tmp_path / "dataset_info.json").write_text("{}")
     with pytest.raises(DatasetNotFoundError, match=r"was written neither by this library nor by.*load_dataset"):
@@ -133,7 +133,7 @@ def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ManifestError):
         builder_from_directory(tmp_path)
     for value in ("", None):
-        with pytest.raises(ConfigurationError, match="Give the folder"):
+        with pytest.raises(ConfigurationError, match="Pass the folder"):
             builder_from_directory(value)  # type: ignore[arg-type]
 
 
@@ -330,15 +330,15 @@ def test_a_store_joins_too(two: list[Path]) -> None:
             store.pipe_file(f"/joined/{name}/{path.name}", path.read_bytes())
     builder = builder_from_directories(["memory://joined/a", "memory://joined/b"])
     assert builder.as_dataset("train[1:4]")["a"][:] == [2, 3, 4]
-    with pytest.raises(ConfigurationError, match="have no folder in common"):
+    with pytest.raises(ConfigurationError, match="have no common parent folder"):
         builder_from_directories(["memory://joined/a", two[1]])
     store.rm("/joined", recursive=True)
 
 
 def test_folders_that_do_not_fit_are_refused(two: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="No folder is given"):
+    with pytest.raises(ConfigurationError, match="No folder was given"):
         builder_from_directories([])
-    with pytest.raises(ConfigurationError, match="is given twice"):
+    with pytest.raises(ConfigurationError, match="was given twice"):
         builder_from_directories([two[0], two[1], str(two[0])])
     with pytest.raises(ConfigurationError, match=r"different features\. Join"):
         builder_from_directories([two[0], prepare(tmp_path / "text", {"train": ["x"]})])
@@ -381,11 +381,11 @@ def test_a_folder_of_the_hub_is_read_as_one_of_this_disk(hub: Any) -> None:
 
 def test_what_is_no_folder_of_a_version_is_told_with_those_below(hub: Any) -> None:
     hub.repo("org/root", {**files_of("labels"), "more/a.csv": b"a\n1\n"})
-    with pytest.raises(DatasetNotFoundError, match=r"of one version\. Give one of those below it: hf://.*/labels/1\.0\.0"):
+    with pytest.raises(DatasetNotFoundError, match=r"of a version\. Pass one below it: hf://.*/labels/1\.0\.0"):
         builder_from_directory("hf://datasets/org/root")
-    with pytest.raises(DatasetNotFoundError, match="No dataset stands prepared in hf://datasets/org/root/more"):
+    with pytest.raises(DatasetNotFoundError, match="There is no prepared dataset in hf://datasets/org/root/more"):
         builder_from_directory("hf://datasets/org/root/more")
-    with pytest.raises(DatasetNotFoundError, match="names no dataset of the Hub"):
+    with pytest.raises(DatasetNotFoundError, match="is not a dataset on the Hub"):
         builder_from_directory("hf://datasets")
     with pytest.raises(ConfigurationError, match=r"builder_from_directory\('hf://datasets/org/root/labels/<version>'\)"):
         tfds.load("labels", data_dir="hf://datasets/org/root")

@@ -331,7 +331,7 @@ def test_an_old_version_in_a_folder_of_the_user_s_own_loads(tmp_path: Path) -> N
 def test_several_builds_of_an_old_version_are_named(tmp_path: Path) -> None:
     folders = prepared_by_other_code(tmp_path, "1.0.0", ("a", "b"))
     builder = Imagenet2012Like(version="1.0.0", cache_dir=tmp_path)
-    with pytest.raises(ConfigurationError, match=r"stands prepared 2 times.*builder_from_directory") as caught:
+    with pytest.raises(ConfigurationError, match=r"was prepared 2 times.*builder_from_directory") as caught:
         builder.as_dataset("train")
     assert all(folder in str(caught.value) for folder in folders.values())
 
@@ -344,7 +344,7 @@ def test_a_broken_build_of_an_old_version_is_passed_over(tmp_path: Path, caplog:
     with caplog.at_level(logging.WARNING, logger="datasets_core"):
         builder.download_and_prepare()
     assert builder._output_dir == folders["b"]
-    assert f"Passing over {folders['a']}, which is broken" in caplog.text
+    assert f"Ignoring {folders['a']}, which is damaged" in caplog.text
     shutil.rmtree(folders["b"])
     with pytest.raises(UnpreparableVersionError):
         Imagenet2012Like(version="1.0.0", cache_dir=tmp_path).as_dataset()

@@ -40,7 +40,7 @@ def test_croissant_says_where_a_file_belongs_that_is_written_elsewhere(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert main(["croissant", table, "--cache-dir", cache, "-o", str(elsewhere / "croissant.json")]) == 0
-    assert "its paths start at the folder of the data" in capsys.readouterr().err
+    assert "paths are relative to the data folder" in capsys.readouterr().err
 
 
 def test_croissant_of_a_split_that_is_not_there_is_an_error(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_croissant_of_a_split_that_is_not_there_is_an_error(table: str, cache: s
 
 def test_croissant_takes_one_config(table: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["croissant", table, "one", "--config", "two", "--cache-dir", cache]) == 1
-    assert "Two configs" in capsys.readouterr().err
+    assert "Two different configs" in capsys.readouterr().err
 
 
 def test_all_configs_are_described_unless_one_is_named(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,10 +257,10 @@ def test_lock_writes_the_file_and_finds_that_it_holds(table: str, cache: str, tm
     lock = str(tmp_path / "birds.lock")
     words = ["lock", table, "-o", lock, "--cache-dir", cache]
     assert main(words) == 0
-    assert capsys.readouterr().out == f"{lock} is written\n"
+    assert capsys.readouterr().out == f"{lock} written\n"
     assert json.loads(Path(lock).read_text())["splits"][0]["rows"] == 3
     assert main(words) == 0
-    assert capsys.readouterr().out == f"{lock} holds: nothing moved\n"
+    assert capsys.readouterr().out == f"{lock} is up to date\n"
 
 
 def test_a_lock_that_does_not_hold_is_replaced_by_update_only(table: str, cache: str, tmp_path: Path, capsys: Out) -> None:
@@ -274,7 +274,7 @@ def test_a_lock_that_does_not_hold_is_replaced_by_update_only(table: str, cache:
     assert main([*words, "--update"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("  birds.csv changed (")
-    assert lines[1:] == ["  the split 'train' had 3 rows and has 1", f"{lock} is written"]
+    assert lines[1:] == ["  the split 'train' had 3 rows and now has 1", f"{lock} written"]
 
 
 def test_the_lock_is_written_where_one_stands(table: str, cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,11 +289,11 @@ def test_the_lock_is_written_where_one_stands(table: str, cache: str, tmp_path: 
 @pytest.mark.parametrize(
     ("version", "columns", "rows", "level", "said"),
     [
-        ("1.0.1", ("name",), "alba\nbrno\n", "PATCH: nothing differs", "which says enough"),
-        ("1.1.0", ("name", "size"), "alba\nbrno\n", "MINOR", "which says enough"),
-        ("1.0.1", ("name", "size"), "alba\nbrno\n", "MINOR", "which says too little; 1.1.0 or higher would be right"),
-        ("1.1.0", ("name",), "alba\nBRNO\n", "MAJOR", "which says too little; 2.0.0 or higher would be right"),
-        ("0.9.0", ("name",), "alba\nbrno\n", "PATCH", "which goes back; 1.0.0 or higher would be right"),
+        ("1.0.1", ("name",), "alba\nbrno\n", "PATCH: nothing differs", "the version reflects the change"),
+        ("1.1.0", ("name", "size"), "alba\nbrno\n", "MINOR", "the version reflects the change"),
+        ("1.0.1", ("name", "size"), "alba\nbrno\n", "MINOR", "the change is larger than the version says; use 1.1.0 or higher"),
+        ("1.1.0", ("name",), "alba\nBRNO\n", "MAJOR", "the change is larger than the version says; use 2.0.0 or higher"),
+        ("0.9.0", ("name",), "alba\nbrno\n", "PATCH", "the version went down; use 1.0.0 or higher"),
     ],
 )
 def test_diff_names_the_change_and_the_version_that_would_be_right(
@@ -304,8 +304,8 @@ def test_diff_names_the_change_and_the_version_that_would_be_right(
     assert main(["diff", old, new]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(level)
-    assert lines[-1] == f"versions: 1.0.0, then {version}, {said}"
-    assert main(["diff", old, new, "--check"]) == (0 if "enough" in said else 1)
+    assert lines[-1] == f"versions: 1.0.0, then {version}: {said}"
+    assert main(["diff", old, new, "--check"]) == (0 if "reflects" in said else 1)
 
 
 def test_diff_shows_the_first_rows_that_differ(cache: str, tmp_path: Path, capsys: Out) -> None:
@@ -494,4 +494,4 @@ def test_what_goes_wrong_is_one_line(hub: Any, folder: str, capsys: Out) -> None
         assert main(["push", folder, "other/name", "--token", hub.token]) == 1
 
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert line.startswith("datasets-core: The Hub dataset 'other/name' may not be written to by you")
+    assert line.startswith("datasets-core: The Hub dataset 'other/name' cannot be written to by this user")

@@ -24,7 +24,7 @@ from datasets_core.scripting.sandbox.limits import layers
 def test_it_tries_the_cage_and_says_what_confines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert "Scripts of strangers: run confined by: " in said
+    assert "Untrusted scripts: run in the sandbox: " in said
     assert "read a file outside: denied: read '/etc/passwd'" in said
     assert "NOT DENIED" not in said
     assert "pyarrow: " in said
@@ -34,9 +34,9 @@ def test_it_says_why_scripts_are_refused(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(limits, "layers", lambda: dataclasses.replace(layers(), landlock=0, bwrap=None, seccomp=False))
     assert main(["doctor", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["Scripts of strangers"].startswith("are refused because ")
-    assert facts["Confinement"]["Landlock"] == "not there"
-    assert "Tried in a confined process" not in facts
+    assert facts["Untrusted scripts"].startswith("are refused because ")
+    assert facts["Confinement"]["Landlock"] == "not available"
+    assert "Tried in a sandboxed process" not in facts
 
 
 # `verify` and `cache`.
@@ -69,7 +69,7 @@ def test_a_missing_shard_is_named(built: str, capsys: pytest.CaptureFixture[str]
 
 def test_a_folder_without_datasets_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(tmp_path)]) == 1
-    assert "holds no finished dataset" in capsys.readouterr().err
+    assert "No prepared dataset" in capsys.readouterr().err
 
 
 def test_a_name_of_the_cache_verifies_too(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +121,7 @@ def test_the_cache_is_listed_and_removed_by_name(built: str, cache: str, capsys:
 
 def test_nothing_is_removed_unasked(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cache", "rm", os.path.relpath(built, cache), "--cache-dir", cache]) == 1
-    assert re.search(r"Removing 1 dataset \(.* kB\) needs a yes\. Pass --yes\.", capsys.readouterr().err)
+    assert re.search(r"Removing 1 dataset \(.* kB\) needs confirmation\. Pass --yes\.", capsys.readouterr().err)
     assert os.path.exists(built)
 
 
@@ -163,7 +163,7 @@ def test_gc_removes_a_dead_download_and_spares_a_fresh_one(built: str, cache: st
         path.write_bytes(b"x" * 100)
     os.utime(dead, (0, 0))
     assert main(["cache", "gc", "--dry-run", "--cache-dir", cache]) == 0
-    assert "200 B would come free" in capsys.readouterr().out
+    assert "200 B would be freed" in capsys.readouterr().out
     assert dead.exists()
     assert main(["cache", "gc", "--cache-dir", cache]) == 0
     assert re.search(rf"^download +200 B  {re.escape(str(dead))}$", capsys.readouterr().out, re.MULTILINE)
@@ -200,7 +200,7 @@ def test_its_own_test_passes(tmp_path: Path) -> None:
 def test_what_exists_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "my_birds").mkdir()
     assert main(["new", "my_birds", "--dir", str(tmp_path)]) == 1
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert list((tmp_path / "my_birds").iterdir()) == []
 
 
@@ -223,7 +223,7 @@ def test_one_is_singular(count: int, words: str) -> None:
     [
         ("again with download_mode='force_redownload', or", "again with --force, or"),
         ("or pass verification_mode='no_checks'.", "or pass --verification-mode no_checks."),
-        ("or name the files by data_files=.", "or name the files by --data-files."),
+        ("or pass the files as data_files=.", "or pass the files as --data-files."),
         ("load_dataset('csv', data_files='http://a/b')", "datasets-core build csv --data-files 'http://a/b'"),
         ("nothing of it", "nothing of it"),
     ],

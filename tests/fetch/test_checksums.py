@@ -100,7 +100,7 @@ def test_missing_and_unexpected_downloads_are_named(site, manager, faults):
     manager.verification = VerificationMode.ALL_CHECKS
     manager.download(site.at("/a"))
     manager.expected = {site.at("/a"): {}, "https://host/other": {}}
-    with pytest.raises(ExpectedMoreDownloadedFilesError, match="https://host/other is on record"):
+    with pytest.raises(ExpectedMoreDownloadedFilesError, match="https://host/other is recorded"):
         manager.check_downloads()
     manager.expected = {}
     with pytest.raises(UnexpectedDownloadedFileError, match=site.at("/a")):
@@ -158,20 +158,20 @@ def test_a_checksum_that_is_recorded_twice_alike_is_one() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("https://x/a", "is not url, size, sha256"),
-        ("https://x/a\t3", "is not url, size, sha256"),
-        (f"https://x/a\t3\t{SHA}\ta\tb", "is not url, size, sha256"),
-        (f"\t3\t{SHA}\ta", "is not url, size, sha256"),
+        ("https://x/a", "is not URL, size, sha256"),
+        ("https://x/a\t3", "is not URL, size, sha256"),
+        (f"https://x/a\t3\t{SHA}\ta\tb", "is not URL, size, sha256"),
+        (f"\t3\t{SHA}\ta", "is not URL, size, sha256"),
         (f"https://x/a\t-3\t{SHA}\ta", "the size '-3'"),
         (f"https://x/a\t٣\t{SHA}\ta", "the size '٣'"),
         ("https://x/a\t3\tabc\ta", "'abc' is not a sha256"),
-        (f"https://x/0\t4\t{SHA}\ta", "a second time"),
-        (f"https://x/a\t3\t{SHA}\t../a", "not a file name"),
-        (f"https://x/a\t3\t{SHA}\t/etc/passwd", "not a file name"),
-        (f"https://x/a\t3\t{SHA}\t..", "not a file name"),
-        (f"https://x/a\t3\t{SHA}\tb\\a", "not a file name"),
-        (f"https://x/a\t3\t{SHA}\ta\x07", "not a file name"),
-        (f"https://x/a\t3\t{SHA}\t{'a' * 300}", "not a file name"),
+        (f"https://x/0\t4\t{SHA}\ta", "recorded twice"),
+        (f"https://x/a\t3\t{SHA}\t../a", "not a plain file name"),
+        (f"https://x/a\t3\t{SHA}\t/etc/passwd", "not a plain file name"),
+        (f"https://x/a\t3\t{SHA}\t..", "not a plain file name"),
+        (f"https://x/a\t3\t{SHA}\tb\\a", "not a plain file name"),
+        (f"https://x/a\t3\t{SHA}\ta\x07", "not a plain file name"),
+        (f"https://x/a\t3\t{SHA}\t{'a' * 300}", "not a plain file name"),
     ],
 )
 def test_a_malformed_checksum_is_named_by_file_and_line(line: str, reason: str) -> None:
@@ -192,7 +192,7 @@ def test_the_text_is_sorted_by_url_and_keeps_its_comments() -> None:
 
 @pytest.mark.parametrize("url", ["https://x/a\tb", "https://x/a\nb", " https://x/a", "#x"])
 def test_a_url_that_no_line_can_hold_is_refused(url: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"cannot stand in checksums\.tsv"):
+    with pytest.raises(ConfigurationError, match=r"cannot be written to checksums\.tsv"):
         checksums_text({url: {"num_bytes": 3, "checksum": SHA, "name": None}})
 
 
@@ -289,7 +289,7 @@ def test_a_name_leads_to_a_file_of_the_folder_or_nowhere(name, tmp_path):
 def test_a_file_by_hand_of_other_bytes_is_refused_unless_it_is_registered_anew(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"2")
     known = {"u": _file(b"1", "a.txt")}
-    with pytest.raises(NonMatchingChecksumError, match="It stands for u"):
+    with pytest.raises(NonMatchingChecksumError, match="It is used for u"):
         file_by_hand("u", known["u"], str(tmp_path), known, is_enforced=True)
     assert file_by_hand("u", known["u"], str(tmp_path), known, is_enforced=False)[1] == _file(b"2").record
     known["v"] = _file(b"2", "a.txt")

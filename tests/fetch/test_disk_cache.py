@@ -164,7 +164,7 @@ def test_a_disk_that_refuses_is_no_cache_and_said_once(tmp_path, caplog):
         for _ in range(3):
             cache.put("aa", b"abc")
     assert cache.get("aa") is None
-    assert caplog.text.count("cannot keep what is fetched") == 1
+    assert caplog.text.count("cannot cache fetched") == 1
 
 
 def test_many_write_and_read_at_the_same_time(tmp_path):

@@ -178,7 +178,7 @@ def test_download_custom_calls_the_function_once_and_keeps_the_file(manager):
 
 
 def test_download_custom_that_writes_nothing_is_told(manager):
-    with pytest.raises(DownloadError, match="wrote no file"):
+    with pytest.raises(DownloadError, match="did not write a file"):
         manager.download_custom("x://1", lambda url, path: None)
 
 

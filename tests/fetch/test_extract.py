@@ -309,7 +309,7 @@ def test_an_open_archive_can_be_walked_twice_too(archive):
 
 
 def test_a_link_in_an_open_compressed_file_asks_for_the_path():
-    with pytest.raises(ArchiveError, match="Give the path"):
+    with pytest.raises(ArchiveError, match="Pass the path"):
         list(iter_archive(io.BytesIO(gzip.compress(tarred_listing(["b.txt"])))))
 
 
@@ -409,7 +409,7 @@ def test_a_link_out_of_the_archive_is_refused(tmp_path, kind):
     path = tmp_path / "a.tar"
     path.write_bytes(linked(("l", "../secret", kind)))
 
-    with pytest.raises(UnsafeArchiveError, match=r"points out of the archive, to '\.\./secret'"):
+    with pytest.raises(UnsafeArchiveError, match=r"points outside the archive, to '\.\./secret'"):
         list(iter_archive(path))
 
 
@@ -441,7 +441,7 @@ def test_a_name_that_a_zip_gives_twice_with_other_bytes_is_refused(tmp_path):
         archive.writestr("x", "a")
         archive.writestr("./x", "b")
 
-    with pytest.raises(UnsafeArchiveError, match="appears twice and differs"):
+    with pytest.raises(UnsafeArchiveError, match="appears twice"):
         list(iter_archive(path))
 
 
@@ -463,15 +463,15 @@ def packed(path, members):
 
 
 UNSAFE = {
-    "link out": ([("l", (SOFT, "/etc/passwd"))], "points out of the archive"),
-    "circle of links": ([("l", (SOFT, "m")), ("m", (SOFT, "l"))], "circle"),
-    "link to nothing": ([("l", (SOFT, "none"))], "does not hold"),
-    "other bytes": ([("x", b"2")], "appears twice and differs"),
-    "other bytes, other spelling": ([("./x", b"2")], "appears twice and differs"),
-    "file and link": ([("x", (SOFT, "y")), ("y", b"")], "appears twice and differs"),
+    "link out": ([("l", (SOFT, "/etc/passwd"))], "points outside the archive"),
+    "circle of links": ([("l", (SOFT, "m")), ("m", (SOFT, "l"))], "cycle"),
+    "link to nothing": ([("l", (SOFT, "none"))], "not in the archive"),
+    "other bytes": ([("x", b"2")], "appears twice"),
+    "other bytes, other spelling": ([("./x", b"2")], "appears twice"),
+    "file and link": ([("x", (SOFT, "y")), ("y", b"")], "appears twice"),
     "file in a file": ([("x/y", b"2")], "both a folder and a file"),
     "file in a link": ([("q/x", b"2"), ("d", (SOFT, "q")), ("d/e", b"3")], "both a folder and a file"),
-    "out": ([("../e", b"2")], "leads out"),
+    "out": ([("../e", b"2")], "is outside"),
 }
 
 
@@ -504,7 +504,7 @@ def test_files_of_one_name_and_the_same_bytes_are_no_fault(tmp_path, name):
 def test_an_open_compressed_tar_with_a_name_twice_asks_for_the_path(tmp_path):
     path = packed(tmp_path / "a.tar.gz", [("x", b"1"), ("x", b"1")])
 
-    with open(path, "rb") as source, pytest.raises(ArchiveError, match="Give the path"):
+    with open(path, "rb") as source, pytest.raises(ArchiveError, match="Pass the path"):
         list(iter_archive(source))
 
 

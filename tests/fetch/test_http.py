@@ -47,7 +47,7 @@ def test_the_token_goes_to_the_hub_only(site, other_site, manager, faults):
 
 def test_a_circle_of_redirects_ends(site, manager, faults):
     site.pages["/a"] = faults.page(faults=[faults.answering(302, Location="/a")] * 99)
-    with pytest.raises(DownloadError, match="circle"):
+    with pytest.raises(DownloadError, match="loop"):
         manager.download(site.at("/a"))
     assert len(site.requests) <= 11
 

@@ -137,7 +137,7 @@ def test_a_link_may_lead_through_another():
 @pytest.mark.parametrize("target", ["/etc/passwd", "../up", "d/../../up", "C:\\x", "\\\\host", "..\\up", "", "a\0b"])
 @pytest.mark.parametrize("make", [link, hard])
 def test_a_link_that_leaves_is_refused(make, target):
-    with pytest.raises(UnsafeArchiveError, match="points out of the archive"):
+    with pytest.raises(UnsafeArchiveError, match="points outside the archive"):
         planned(file("d/f"), make("l", target))
 
 
@@ -154,12 +154,12 @@ def test_a_link_that_leaves_is_refused(make, target):
     ],
 )
 def test_circles_are_refused(members):
-    with pytest.raises(UnsafeArchiveError, match="circle"):
+    with pytest.raises(UnsafeArchiveError, match="cycle"):
         planned(*members)
 
 
 def test_a_link_to_nothing_is_told():
-    with pytest.raises(ArchiveError, match="points to 'gone', which the archive does not hold"):
+    with pytest.raises(ArchiveError, match="points to 'gone', which is not in the archive"):
         planned(link("l", "gone"))
 
 
@@ -278,7 +278,7 @@ def test_a_file_that_unpacks_to_far_too_much_is_refused(kind, tmp_path):
 
     with (
         open_decompressed(str(path)) as source,
-        pytest.raises(UnsafeArchiveError, match="bomb: unpacks to more than 200"),
+        pytest.raises(UnsafeArchiveError, match="bomb: extracts to more than 200"),
     ):
         while source.read(1 << 20):
             pass

@@ -80,7 +80,7 @@ def test_a_server_in_trouble_is_asked_again(site, manager, faults, clock, status
 
 def test_after_five_tries_the_error_names_url_status_and_tries(site, manager, faults):
     site.pages["/a"] = faults.page(b"a", faults=[faults.answering(503)] * 9)
-    with pytest.raises(DownloadError, match="the server answers 503, 5 tries in a row") as caught:
+    with pytest.raises(DownloadError, match="the server answers 503, in 5 consecutive tries") as caught:
         manager.download(site.at("/a"))
     assert (caught.value.status, caught.value.url) == (503, site.at("/a"))
     assert not isinstance(caught.value, FileNotFoundError)
@@ -111,7 +111,7 @@ def test_the_server_says_how_long_to_wait_in_seconds_or_as_a_date_up_to_a_cap(si
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(401, "wants credentials"), (403, "forbids access"), (404, "not found"), (410, "not found"), (400, "400")],
+    [(401, "required"), (403, "forbidden"), (404, "not found"), (410, "not found"), (400, "400")],
 )
 def test_a_refusal_is_told_at_once_with_its_status(site, manager, faults, status, words):
     site.pages["/a"] = faults.page(b"a", faults=[faults.answering(status)] * 2)
@@ -159,7 +159,7 @@ def test_a_body_that_never_ends_is_stopped_and_its_file_named(site, manager, fau
         manager.download(url)
     said = {
         "record": "1000 bytes",
-        "head": "3,145,728 bytes when",
+        "head": "3,145,728 bytes for",
         "setting": "more than 2,097,152 bytes",
         "disk": "5% of the disk",
     }

@@ -77,7 +77,7 @@ def of_features(features: str, row: str) -> str:
 
 
 TWO_CONFIGS = 'BUILDER_CONFIGS = [datasets.BuilderConfig(name="a"), datasets.BuilderConfig(name="b")]'
-ROW_2 = ("split 'train'", "row 2", "behind key 1")
+ROW_2 = ("split 'train'", "row 2", "after key 1")
 FIT_2 = ("Row 2", "key 'k2'", "split 'train'")
 
 BAD: dict[str, Bad] = {
@@ -146,7 +146,7 @@ BAD: dict[str, Bad] = {
     "init of another signature": Bad(
         script(init="def __init__(self):\n    super().__init__()"), "ScriptError", ("__init__", "TypeError"), line=False
     ),
-    "info raises": Bad(script(info="raise KeyError('x')  # HERE"), "ScriptError", ("making its builder", "KeyError: 'x'")),
+    "info raises": Bad(script(info="raise KeyError('x')  # HERE"), "ScriptError", ("creating its builder", "KeyError: 'x'")),
     "info exits": Bad(script(info="raise SystemExit('bye')  # HERE"), "ScriptError", ("SystemExit: bye",)),
     "info gives None": Bad(script(info="pass"), "ConfigurationError", ("_info", "None", "DatasetInfo"), line=False),
     "info gives a dict": Bad(
@@ -216,7 +216,9 @@ BAD: dict[str, Bad] = {
     ),
     # -- splits --------------------------------------------------------------------------------------------------------
     "splits raise": Bad(
-        script(splits="raise RuntimeError('oh')  # HERE"), "DatasetGenerationError", ("naming its splits", "RuntimeError: oh")
+        script(splits="raise RuntimeError('oh')  # HERE"),
+        "DatasetGenerationError",
+        ("returning its splits", "RuntimeError: oh"),
     ),
     "splits exit": Bad(script(splits="raise SystemExit(1)  # HERE"), "DatasetGenerationError", ("SystemExit: 1",)),
     "splits are None": Bad(
@@ -230,7 +232,7 @@ BAD: dict[str, Bad] = {
     "splits of one name": Bad(
         script(splits='one = datasets.SplitGenerator(name="train", gen_kwargs={"n": 1})\nreturn [one, one]'),
         "ConfigurationError",
-        ("two splits called 'train'",),
+        ("two splits named 'train'",),
         line=False,
     ),
     "a split without a meaning": Bad(

@@ -175,8 +175,8 @@ _PUTS = {  # three parts, one part, and the manifest: how what stands before eac
     0: "No data file found",
     1: "contains 1 of the 3 shards",
     2: "contains 2 of the 3 shards",
-    3: "a build there did not end",
-    4: "a build there did not end",
+    3: "a build was interrupted",
+    4: "a build was interrupted",
 }
 
 

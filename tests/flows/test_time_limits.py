@@ -54,8 +54,8 @@ HOW = {
 }
 PHASES = {
     "top": "importing it",
-    "info": "making its builder",
-    "splits": "naming its splits",
+    "info": "creating its builder",
+    "splits": "returning its splits",
     "rows": "making the rows of split 'train'",
 }
 
@@ -127,7 +127,7 @@ def test_after_a_script_was_stopped_it_runs_again_from_the_start(tmp_path):
 def test_a_builder_takes_a_limit_too(tmp_path):
     path = _script(tmp_path / "slow", "info", "loop")
 
-    with pytest.raises(ScriptTimeoutError, match="making its builder"):
+    with pytest.raises(ScriptTimeoutError, match="creating its builder"):
         load_dataset_builder(str(path), cache_dir=tmp_path / "cache", timeout=0.3)
 
 

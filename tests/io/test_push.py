@@ -525,7 +525,7 @@ def test_an_expired_upload_is_begun_anew(hub: Any) -> None:
 def test_who_may_not_write_is_told(hub: Any) -> None:
     sha = hub.repo(REPO).sha
 
-    with pytest.raises(PushError, match="may not be written to by you") as caught:
+    with pytest.raises(PushError, match="cannot be written to by this user") as caught:
         pushed(hub, {"train": [b"one"]}, token=hub.stranger.token)
 
     assert hub.repos[REPO].sha == sha
@@ -535,12 +535,12 @@ def test_who_may_not_write_is_told(hub: Any) -> None:
 def test_who_may_not_write_is_told_where_nothing_is_new(hub: Any) -> None:
     pushed(hub, {"train": [b"one"]})
 
-    with pytest.raises(PushError, match="may not be written to by you"):
+    with pytest.raises(PushError, match="cannot be written to by this user"):
         pushed(hub, {"train": [b"one"]}, token=hub.stranger.token)
 
 
 def test_a_namespace_of_others_is_told(hub: Any) -> None:
-    with pytest.raises(PushError, match="making the repository is forbidden"):
+    with pytest.raises(PushError, match="creating the repository is forbidden"):
         pushed(hub, {"train": [b"one"]}, token=hub.stranger.token)
 
 
@@ -553,7 +553,7 @@ def test_nobody_is_told_to_log_in(hub: Any, is_there: bool) -> None:
 
 
 def test_a_token_that_is_unknown_is_told(hub: Any) -> None:
-    with pytest.raises(InvalidTokenError, match="does not take the token") as caught:
+    with pytest.raises(InvalidTokenError, match="does not accept the token") as caught:
         pushed(hub, {"train": [b"one"]}, token="hf_unknownTokenOfNobody")
 
     assert "hf_unknown" not in str(caught.value)
@@ -579,7 +579,7 @@ def test_a_silent_hub_is_told(hub: Any) -> None:
     hub.repo(REPO)
     hub.stop()
 
-    with config.using(hub_timeout_seconds=0.5), pytest.raises(PushError, match="asking what is there"):
+    with config.using(hub_timeout_seconds=0.5), pytest.raises(PushError, match="reading its state"):
         pushed(hub, {"train": [b"one"]})
 
 
@@ -590,7 +590,7 @@ def test_offline_nothing_is_pushed(hub: Any) -> None:
 
 def test_a_split_without_shards_is_refused(hub: Any) -> None:
     hub.repo(REPO)
-    with pytest.raises(ConfigurationError, match="without a shard"):
+    with pytest.raises(ConfigurationError, match="no shard"):
         pushed(hub, {"train": []})
 
 

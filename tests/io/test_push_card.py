@@ -127,7 +127,7 @@ def test_a_config_of_another_format_stays_behind_what_is_pushed() -> None:
 
 @pytest.mark.parametrize(("path", "kind"), [("train.csv", "csv"), ("train/a.jsonl.gz", "json")])
 def test_files_of_another_format_that_no_card_names_are_told_and_let_be(path: str, kind: str) -> None:
-    with pytest.warns(DataFilesWarning, match=rf"{path} of org/name is {kind}, .* not a split of 'default' any more"):
+    with pytest.warns(DataFilesWarning, match=rf"{path} of org/name is {kind}, .*no longer a split of 'default'"):
         (entry,) = read_card(card(None, TEST, paths=[path]), path="README.md").configs
     assert entry.data_files == {"test": ["data/test-*"]}
 
@@ -192,7 +192,7 @@ def test_the_default_config_moves() -> None:
 def test_a_config_called_default_is_the_default_one() -> None:
     first = card(None, TRAIN, set_default=True)
     assert said(first)[0].default is False  # its name says it
-    with pytest.raises(ConfigurationError, match="called 'default'"):
+    with pytest.raises(ConfigurationError, match="named 'default'"):
         card(first, TRAIN, config_name="en", set_default=True)
 
     other = card(None, TRAIN, config_name="en", set_default=True)
@@ -200,7 +200,7 @@ def test_a_config_called_default_is_the_default_one() -> None:
         card(other, TRAIN)
     assert not said(card(other, TRAIN, set_default=True), "en")[0].default
 
-    with pytest.raises(ConfigurationError, match="called 'default'"):
+    with pytest.raises(ConfigurationError, match="named 'default'"):
         card(None, TRAIN, config_name="en", set_default=True, paths=["train.csv"])
 
 
@@ -209,7 +209,7 @@ def test_a_config_called_default_is_the_default_one() -> None:
 
 def test_a_card_that_could_not_be_read_is_told() -> None:
     target = PushTarget("org/name", config_name="a/b", data_dir="data")
-    with pytest.raises(PushError, match=r"README\.md that does not tell of the config 'a/b'"):
+    with pytest.raises(PushError, match=r"README\.md that does not describe the pushed config 'a/b'"):
         card_writer(target, NUMBERS)(RepositoryState(None, None, ()), [TRAIN])
 
 

@@ -168,7 +168,7 @@ def test_arguments_without_a_meaning_are_refused(tmp_path: Path) -> None:
         _some().save_to_disk(tmp_path, num_shards=0)
     with pytest.raises(ConfigurationError, match="for each split"):
         DatasetDict({"x": _some()}).save_to_disk(tmp_path, num_shards={"y": 1})
-    with pytest.raises(ConfigurationError, match="cannot name a folder"):
+    with pytest.raises(ConfigurationError, match="is not a valid folder"):
         DatasetDict({"../x": _some()}).save_to_disk(tmp_path)
     assert os.listdir(tmp_path) == []
 
@@ -185,7 +185,7 @@ def test_a_damaged_copy_says_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(DamagedShardError, match="missing"):
         load_from_disk(tmp_path / "set")
     (tmp_path / "set" / "state.json").write_text('{"_data_files": [{"filename": "../../x.arrow"}]}')
-    with pytest.raises(ManifestError, match="no file of the folder"):
+    with pytest.raises(ManifestError, match="not a file of the folder"):
         load_from_disk(tmp_path / "set")
 
 
@@ -301,7 +301,7 @@ def test_what_else_lies_in_the_folder_stays(tmp_path: Path) -> None:
 
 def test_a_built_dataset_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "dataset_info.json").write_text(json.dumps({"manifest": {}}))
-    with pytest.raises(DatasetsCoreError, match="load_dataset built"):
+    with pytest.raises(DatasetsCoreError, match="built by load_dataset"):
         _some().save_to_disk(tmp_path)
     assert os.listdir(tmp_path) == ["dataset_info.json"]
 
@@ -344,15 +344,15 @@ def test_a_folder_of_the_other_kind_says_what_to_call(tmp_path: Path) -> None:
     save_group(_datasets({"train": [1]}), tmp_path / "several")
     Dataset.from_dict({"n": [2]}).save_to_disk(tmp_path / "one")
 
-    with pytest.raises(FileNotFoundDatasetsError, match=r"holds a DatasetDict.*DatasetDict\.load_from_disk"):
+    with pytest.raises(FileNotFoundDatasetsError, match=r"contains a DatasetDict.*DatasetDict\.load_from_disk"):
         load_one(Dataset, tmp_path / "several")
-    with pytest.raises(FileNotFoundDatasetsError, match=r"holds one dataset.*Dataset\.load_from_disk"):
+    with pytest.raises(FileNotFoundDatasetsError, match=r"contains one dataset.*Dataset\.load_from_disk"):
         load_group(Dataset, tmp_path / "one")
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b"])
 def test_a_split_that_names_no_folder_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigurationError, match="cannot name a folder"):
+    with pytest.raises(ConfigurationError, match="is not a valid folder"):
         save_group(_datasets({"train": [1], name: [2]}), tmp_path / "set")
 
     assert not (tmp_path / "set").exists()

@@ -183,5 +183,5 @@ def test_a_path_is_filled_as_a_whole_and_a_file_is_the_users(tmp_path: Path) -> 
     with opened(mine, None) as out:
         out.write(b"all")
     assert mine.getvalue() == b"all"
-    with pytest.raises(ArgumentTypeError, match="neither"):
+    with pytest.raises(ArgumentTypeError, match="not a path or file"):
         opened(7, None)

@@ -97,18 +97,18 @@ def test_each_feature_reads_its_key_and_none_where_it_is_missing(feature, stored
         (Value("date32"), 2**40, "cannot be cast to int32 without loss"),
         (ClassLabel(names=["x"]), 1, "1 is not the integer of one"),
         (ClassLabel(names=["x"]), "y", "Unknown class 'y'"),
-        (Value("int64"), 1.5, "has float values, and int64 values are asked for"),
-        (Value("float32"), 1, "has int64 values, and float values are asked for"),
-        (Value("string"), 1, "has int64 values, and bytes values are asked for"),
-        (ClassLabel(names=["x"]), 1.5, "has float values, and int64 or bytes values are asked for"),
-        (Value("int64"), [1, 2], "has 2 values, and .* is one value"),
-        (Value("int64"), Feature("int64", []), "has 0 values, and .* is one value"),
-        (List(Value("int64"), length=2), [1], "has 1 value, and 2 are asked for"),
+        (Value("int64"), 1.5, "has float values, but int64 values are requested"),
+        (Value("float32"), 1, "has int64 values, but float values are requested"),
+        (Value("string"), 1, "has int64 values, but bytes values are requested"),
+        (ClassLabel(names=["x"]), 1.5, "has float values, but int64 or bytes values are requested"),
+        (Value("int64"), [1, 2], "has 2 values, but .*is a single value"),
+        (Value("int64"), Feature("int64", []), "has 0 values, but .*is a single value"),
+        (List(Value("int64"), length=2), [1], "has 1 value, but 2 are requested"),
         (List(Value("int8")), [1, 2, 300], "300 .* cannot be cast to int8 without loss"),
-        (Array2D((2, 2), "int64"), [1, 2, 3], "has 3 values, which make no elements of 2"),
-        (Array2D((2, 2), "int64"), [1, 2], "has 2 values, and 4 are asked for"),
-        (Array2D((None, 2), "int64"), [1], "has 1 value, which make no elements of 2"),
-        (List(List(Value("int64"))), [1], "is not a feature list"),
+        (Array2D((2, 2), "int64"), [1, 2, 3], "has 3 values, which is not a multiple of 2"),
+        (Array2D((2, 2), "int64"), [1, 2], "has 2 values, but 4 are requested"),
+        (Array2D((None, 2), "int64"), [1], "has 1 value, which is not a multiple of 2"),
+        (List(List(Value("int64"))), [1], "only a feature list"),
     ],
     ids=str,
 )
@@ -163,9 +163,9 @@ def test_lists_of_lists_take_feature_lists():
 def test_lists_of_values_take_feature_lists_of_one_value_in_each_step():
     steps = encode_sequence_example({}, {"a": [1, Feature(None, []), 3]})
     assert read(List(Value("int16")), steps, b"") == [[1, None, 3], None]
-    with pytest.raises(ExampleError, match=r"has 2 values, and .* is one value"):
+    with pytest.raises(ExampleError, match=r"has 2 values, but .*is a single value"):
         read(List(Value("int16")), encode_sequence_example({}, {"a": [[1, 2]]}))
-    with pytest.raises(ExampleError, match=r"is a feature list, and .* is one value"):
+    with pytest.raises(ExampleError, match=r"is a feature list, but .*is a single value"):
         read(Value("int16"), steps)
 
 

@@ -261,7 +261,7 @@ def test_a_second_stream_that_is_cut_is_told() -> None:
 
 def test_plain_data_that_are_said_to_be_gzip_are_told() -> None:
     found, error = read(frame(b"one"), "GZIP")
-    assert found == [] and error is not None and "does not begin as gzip does" in str(error)
+    assert found == [] and error is not None and "does not begin like gzip" in str(error)
 
 
 def test_lengths_that_look_like_a_compression_are_none() -> None:
@@ -335,7 +335,7 @@ def test_a_stream_that_fails_keeps_what_came_before() -> None:
         def read(self, size: int, /) -> bytes:
             for part in self.parts:
                 return part
-            raise DownloadError("a.gz", "the connection broke")
+            raise DownloadError("a.gz", "the connection was lost")
 
     found: list[bytes] = []
     with pytest.raises(DownloadError):
@@ -351,7 +351,7 @@ def test_plain_streams_are_given_as_they_are() -> None:
 
 
 def test_text_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="gives str"):
+    with pytest.raises(ArgumentTypeError, match="returned str"):
         inflated(io.StringIO("text"), name="a")  # type: ignore[arg-type]
 
 
@@ -434,12 +434,12 @@ def test_random_damage_never_gives_a_wrong_record(random_: random.Random, block_
 def test_an_error_says_what_where_and_what_to_do() -> None:
     _, error = read_record_frames(flipped(WRITTEN, 31, 0))
     assert str(error) == (
-        "a.tfrecord: record 1 at byte 19 is damaged (data CRC): its data has the CRC 0xa282ead8, and 0xa282ead9 is on record. "
+        "a.tfrecord: record 1 at byte 19 is damaged (data CRC): its data has the CRC 0xa282ead8, but 0xa282ead9 is recorded. "
         "Download or write the file again; the records before this one are valid."
     )
 
 
-GIT_LFS = "the text that Git-LFS keeps in the place of a file"
+GIT_LFS = "a Git LFS pointer"
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ GIT_LFS = "the text that Git-LFS keeps in the place of a file"
 def test_what_is_no_such_file_at_all_is_named(head: bytes, kind: str, damage: str) -> None:
     found, error = read_record_frames(head)
     assert found == [] and error is not None and error.damage == damage
-    assert str(error).endswith(f"; it begins as {kind} does. Give a TFRecord file.")
+    assert str(error).endswith(f"; it begins like {kind}. Pass a TFRecord file.")
 
 
 # -- lengths that are not to be believed -------------------------------------------------------------------------------
@@ -541,11 +541,11 @@ def test_records_before_a_failure_of_the_stream_come_first() -> None:
         def read(self, size: int, /) -> bytes:
             part = next(self.parts)
             if not part:
-                raise DownloadError("a.tfrecord", "the connection broke")
+                raise DownloadError("a.tfrecord", "the connection was lost")
             return part
 
     found: list[bytes] = []
-    with pytest.raises(DownloadError, match="the connection broke"):
+    with pytest.raises(DownloadError, match="the connection was lost"):
         for block in blocks_of(Fails(), name="a.tfrecord"):
             found += block
     assert found == RECORDS[:2]
@@ -555,7 +555,7 @@ def test_records_before_a_failure_of_the_stream_come_first() -> None:
     "stream", [io.StringIO("text"), io.TextIOWrapper(io.BytesIO(b"\xff\xff"), "utf-8")], ids=["text", "none"]
 )
 def test_text_is_refused_record_frames(stream: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match=r"gives str where bytes are read\. Open it with mode 'rb'"):
+    with pytest.raises(ArgumentTypeError, match=r"returned str instead of bytes\. Open it with mode 'rb'"):
         list(blocks_of(stream, name="a.tfrecord"))
 
 

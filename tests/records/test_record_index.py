@@ -120,7 +120,7 @@ def test_an_empty_file_has_an_empty_index(tmp_path: Path) -> None:
 def test_what_is_no_index(text: str, tmp_path: Path) -> None:
     place = tmp_path / "a.tfrecord.idx"
     place.write_text(text)
-    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx.*Make it again with records\.index"):
+    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx.*Create it again with records\.index"):
         RecordIndex.load(place)
 
 
@@ -145,7 +145,7 @@ def test_where_none_can_be_saved(tmp_path: Path, range_server: Any) -> None:
     assert range_server.requests == []
     records.index(url, save=tmp_path / "b.idx")
     assert len(RecordIndex.load(tmp_path / "b.idx")) == 3
-    with open(packed, "rb") as handle, pytest.raises(ConfigurationError, match="Say in save="):
+    with open(packed, "rb") as handle, pytest.raises(ConfigurationError, match="Pass the path"):
         records.index(handle, save=True)
 
 

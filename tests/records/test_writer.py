@@ -141,10 +141,10 @@ def test_other_bytes_are_taken_and_nothing_else(tmp_path: Path) -> None:
         writer.write(memoryview(b"two"))
         wrong: list[tuple[Any, str]] = [("text", "str"), (3, "int"), (None, "NoneType")]
         for record, name in wrong:
-            with pytest.raises(ArgumentTypeError, match=f"a record is bytes, and this is {name}"):
+            with pytest.raises(ArgumentTypeError, match=f"a record must be bytes, found {name}"):
                 writer.write(record)
         for one in ("text", b"bytes"):
-            with pytest.raises(ArgumentTypeError, match="takes many records"):
+            with pytest.raises(ArgumentTypeError, match="expects many records"):
                 writer.write_all(one)
         with pytest.raises(ArgumentTypeError, match="array of binary"):
             writer.write_all(pa.array([1]))
@@ -216,7 +216,7 @@ def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises((DatasetDiskError, ConfigurationError)):
         TFRecordWriter(tmp_path / "file" / "a.tfrecord")
-    with pytest.raises(ArgumentTypeError, match="not a place to write"):
+    with pytest.raises(ArgumentTypeError, match="not a valid target"):
         TFRecordWriter(3)  # type: ignore[arg-type]
     for kind, level in (("LZ4", -1), ("GZIP", 10)):
         with pytest.raises(ConfigurationError, match="compression"):

@@ -277,7 +277,7 @@ def test_files_that_the_card_names_and_that_are_gone_are_an_error(write: Callabl
 
 def test_the_most_frequent_format_of_the_folder_wins(write: Callable[..., Path]) -> None:
     folder = write(a_dot_csv="a\n1\n", b_dot_csv="a\n1\n", c_dot_json="{}")
-    with pytest.warns(DataFilesWarning, match=r"left out: .*c\.json"):
+    with pytest.warns(DataFilesWarning, match=r"skipped: .*c\.json"):
         assert _source(folder).builder().name == "csv"
 
 
@@ -343,7 +343,7 @@ def test_a_finished_dataset_is_known_by_its_manifest(tmp_path: Path) -> None:
 def test_shards_that_no_manifest_names_are_no_folder_of_data(tmp_path: Path) -> None:
     shard = tmp_path / "a-train-00000-of-00001-0123456789abcdef.arrow"
     shard.write_bytes(b"")
-    with pytest.raises(DatasetNotFoundError, match=rf"{shard.name} and no dataset_info\.json"):
+    with pytest.raises(DatasetNotFoundError, match=rf"{shard.name} but no dataset_info\.json"):
         _source(tmp_path).builder()
     assert _source(tmp_path, data_files="*.arrow").builder().name == "arrow"
 
@@ -468,7 +468,7 @@ def test_a_format_by_name_with_files(tmp_path: Path) -> None:
 def test_a_format_by_name_with_a_folder_takes_the_files_of_that_format(tmp_path: Path) -> None:
     for name in ("train.csv", "test.csv", "LICENSE", "train.parquet"):
         (tmp_path / name).write_text("a\n1\n")
-    with pytest.warns(DataFilesWarning, match=r"left out: .*train\.parquet"):
+    with pytest.warns(DataFilesWarning, match=r"skipped: .*train\.parquet"):
         builder = resolve(Request("csv", data_dir=str(tmp_path)))
     assert _files_format_source(builder) == {"train": ["train.csv"], "test": ["test.csv"]}
 
@@ -485,7 +485,7 @@ def test_a_name_for_a_config_of_a_format_is_free(tmp_path: Path) -> None:
 
 def test_a_format_without_files_asks_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="'csv' is a format and says not what to read"):
+    with pytest.raises(ConfigurationError, match="'csv' is a format, which needs files to read"):
         resolve(Request("csv"))
 
 
@@ -504,13 +504,13 @@ def test_the_users_options_come_before_those_of_the_extension(tmp_path: Path) ->
 
 def test_a_file_of_no_known_format_asks_for_one(tmp_path: Path) -> None:
     (tmp_path / "a.xyz").write_text("")
-    with pytest.raises(DatasetNotFoundError, match="has no extension of a known format"):
+    with pytest.raises(DatasetNotFoundError, match="does not have the extension of a known format"):
         resolve(Request(str(tmp_path / "a.xyz")))
 
 
 def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n")
-    with pytest.raises(ConfigurationError, match="Give one of the two"):
+    with pytest.raises(ConfigurationError, match="Pass only one of the two"):
         resolve(Request(str(tmp_path / "a.csv"), data_files="b.csv"))
 
 

@@ -115,7 +115,7 @@ def test_a_version_that_the_script_lists_no_more_is_read_where_it_is_prepared(
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="datasets_core"):
         assert place.load(f"{place.script}:1.10.*") == "en 1.10.0"
-    assert "lists no version '1.10.*'. Reading what was prepared of it" in caplog.text
+    assert "lists no version '1.10.*'. Reading the dataset prepared from it" in caplog.text
     with pytest.raises(UnknownVersionError, match=r"'reviews' has no version '1.3.\*'. Available versions: '2.0.0'"):
         place.load(f"{place.script}:1.3.*")
     with pytest.raises(UnknownVersionError, match=r"has no version '3.0.0'"):  # an empty folder
@@ -159,7 +159,7 @@ def test_what_is_gone_is_read_from_the_cache(place: Place, reference: str, text:
     shutil.rmtree(place.folder)
     with caplog.at_level(logging.WARNING, logger="datasets_core"):
         assert place.load(reference) == text
-    assert f"{reference.rpartition(':')[0] or reference} does not exist any more" in caplog.text
+    assert f"{reference.rpartition(':')[0] or reference} no longer exists" in caplog.text
 
 
 def test_the_script_s_own_path_is_enough(place: Place) -> None:
@@ -178,7 +178,7 @@ def test_what_does_not_stand_there_is_refused(place: Place) -> None:
     for version in ("3.0.0", "3.*.*", "1.2.1"):
         with pytest.raises(
             DatasetNotFoundError,
-            match=r"no whole dataset of version.*choose another version: 2\.0\.0, 1\.10\.0, 1\.2\.0, 1\.0\.0\.$",
+            match=r"no prepared dataset of version.*choose another version: 2\.0\.0, 1\.10\.0, 1\.2\.0, 1\.0\.0\.$",
         ):
             place.load(f"reviews/en:{version}")
     (place.cache / "reviews" / "en" / "4.0.0" / "k").mkdir(parents=True)
@@ -200,7 +200,7 @@ def test_several_builds_are_named(place: Place) -> None:
     shutil.rmtree(place.folder)
     (build,) = (place.cache / "reviews" / "en" / "1.0.0").glob("*[!k]")
     shutil.copytree(build, build.with_name("other"))
-    with pytest.raises(ConfigurationError, match=r"stands prepared 2 times.*builder_from_directory"):
+    with pytest.raises(ConfigurationError, match=r"was prepared 2 times.*builder_from_directory"):
         place.load("reviews/en:1.0.0")
 
 
@@ -217,7 +217,7 @@ def test_only_the_dataset_itself_is_read_from_the_cache(place: Place) -> None:
 def test_what_stands_there_of_a_format_is_no_dataset_of_that_name(tmp_path: Path) -> None:
     Dataset.from_dict({"a": [1]}).to_csv(tmp_path / "a.csv")
     load_dataset("csv", data_files=str(tmp_path / "a.csv"), cache_dir=tmp_path / "cache")
-    with pytest.raises(DatasetNotFoundError, match="There is no folder"):
+    with pytest.raises(DatasetNotFoundError, match="No folder"):
         load_dataset(str(tmp_path / "gone" / "csv"), cache_dir=tmp_path / "cache")
 
 
@@ -569,9 +569,9 @@ def test_a_folder_outside_the_repository_is_refused(planned: Callable[..., Any],
 
 
 def test_a_revision_is_said_once(planned: Callable[..., Any]) -> None:
-    with pytest.raises(ConfigurationError, match="Say it once"):
+    with pytest.raises(ConfigurationError, match="Pass only one"):
         planned(FILES, path="hf://datasets/org/set@main", revision="v1")
-    with pytest.raises(ConfigurationError, match="Say it once"):
+    with pytest.raises(ConfigurationError, match="Pass only one"):
         planned(FILES, path="hf://datasets/org/set/en", data_dir="lines")
 
 
@@ -590,7 +590,7 @@ def test_a_name_that_is_neither_here_nor_there_is_told_so(hub: Any) -> None:
 
 @pytest.mark.parametrize("arguments", [{}, {"revision": "main"}])
 def test_a_repository_without_data_is_told_with_what_it_holds(planned: Callable[..., Any], arguments: dict[str, Any]) -> None:
-    with pytest.raises(EmptyRepositoryError, match=r"'org/set' holds no data files \(there is: .*README\.md.*'main'"):
+    with pytest.raises(EmptyRepositoryError, match=r"'org/set' has no data files \(available: .*README\.md.*'main'"):
         planned({"README.md": "# Nothing"}, **arguments)
     with pytest.raises(EmptyRepositoryError):
         get_dataset_config_names("org/set")
@@ -598,17 +598,17 @@ def test_a_repository_without_data_is_told_with_what_it_holds(planned: Callable[
 
 def test_a_folder_without_data_is_told_with_the_repository(planned: Callable[..., Any]) -> None:
     with pytest.raises(
-        DataFilesNotFoundError, match=r"'org/set' has no file or folder 'none' at revision 'main'\. There is: .*en/a"
+        DataFilesNotFoundError, match=r"'org/set' has no file or folder 'none' at revision 'main'\. Available: .*en/a"
     ):
         planned(FILES | {"docs/README.md": "# Title"}, data_dir="none")
     with pytest.raises(DataFilesNotFoundError, match=r"has no file or folder 'en/b\.csv'"):
         planned(FILES, path="hf://datasets/org/set/en/b.csv/")
-    with pytest.raises(EmptyRepositoryError, match=r"holds no data files in 'docs' \(there is: README\.md\)"):
+    with pytest.raises(EmptyRepositoryError, match=r"has no data files in 'docs' \(available: README\.md\)"):
         planned(FILES, data_dir="docs")
 
 
 def test_files_of_no_known_format_are_named_with_repository_and_revision(planned: Callable[..., Any]) -> None:
-    with pytest.raises(DataFilesNotFoundError, match=r"'org/set@main' holds no file of a known format: .*a\.exe"):
+    with pytest.raises(DataFilesNotFoundError, match=r"'org/set@main' has no file of a known format: .*a\.exe"):
         planned({"a.exe": "MZ"})
 
 
@@ -662,7 +662,7 @@ def test_what_a_builder_has_no_option_for_is_left_out_and_told(
     card = "---\nconfigs:\n- config_name: default\n  data_files: a.csv\n  sep: ;\n  audience: all\n---\n"
     builder, _ = planned({"README.md": card, "a.csv": "a\n1\n"})
     assert builder.config.sep == ";"
-    assert "The card of org/set@main says 'audience' of the config 'default'; Csv has no such option" in caplog.text
+    assert "The card of org/set@main sets 'audience' for the config 'default'; Csv has no such option" in caplog.text
 
 
 # -- records -----------------------------------------------------------------------------------------------------------
@@ -743,6 +743,6 @@ def test_a_part_of_a_repository_in_the_cache_is_not_taken_for_all_of_it(hub: Any
     (snapshot / "train-00000-of-00002.csv").write_text("a\n1\n")
     (folder / "refs").mkdir()
     (folder / "refs" / "main").write_text(repo.sha)
-    with config.using(offline=True), pytest.raises(OfflineError, match="the hub cache holds a part of it only"):
+    with config.using(offline=True), pytest.raises(OfflineError, match="the hub cache has only a part of it"):
         load_dataset_builder("org/set", **arguments)
     assert hub.requests == []

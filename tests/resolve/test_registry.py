@@ -92,7 +92,7 @@ def test_a_format_of_the_library_is_not_replaced(install: Callable[..., None]) -
     [
         ("gone", "gone_module_x:Fake", "", "'gone' is registered as 'gone_module_x:Fake', which cannot be imported"),
         ("lost", "lost_plugin:Missing", "", "AttributeError"),
-        ("wrong", "wrong_plugin:value", "value = 3", "which is not a DatasetBuilder"),
+        ("wrong", "wrong_plugin:value", "value = 3", "which is not a subclass of DatasetBuilder"),
         ("broken", "broken_plugin:Fake", "1 / 0", "ZeroDivisionError"),
     ],
 )
@@ -237,7 +237,7 @@ def test_the_most_frequent_format_wins_and_the_rest_is_named(
     tmp_path: Path, names: list[str], format: str, kept: list[str]
 ) -> None:
     left = next(name for name in names if name not in kept)
-    with pytest.warns(DataFilesWarning, match=rf"'d' is read as {format}; left out: .*{left}"):
+    with pytest.warns(DataFilesWarning, match=rf"'d' is read as {format}; skipped: .*{left}"):
         found = infer_format(_files(tmp_path, train=names), dataset="d")
     assert found.name == format
     assert _names(found) == {"train": kept}
@@ -263,7 +263,7 @@ def test_splits_of_different_formats_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_known_format_names_the_files_and_the_formats(tmp_path: Path) -> None:
-    with pytest.raises(DataFilesNotFoundError, match=r"'d' holds no file of a known format: .*a\.xyz.*parquet"):
+    with pytest.raises(DataFilesNotFoundError, match=r"'d' has no file of a known format: .*a\.xyz.*parquet"):
         infer_format(_files(tmp_path, train=["a.xyz"]), dataset="d")
 
 
@@ -284,11 +284,11 @@ def test_a_tar_is_looked_into(tmp_path: Path) -> None:
 
 
 def test_an_archive_beside_data_is_left_out_by_name(tmp_path: Path) -> None:
-    with pytest.warns(DataFilesWarning, match=r"left out: .*all\.zip"):
+    with pytest.warns(DataFilesWarning, match=r"skipped: .*all\.zip"):
         found = infer_format(_files(tmp_path, train=["a.csv", "all.zip"]), dataset="d")
     assert _names(found) == {"train": ["a.csv"]}
 
 
 def test_an_archive_behind_http_is_not_fetched_to_be_guessed() -> None:
-    with pytest.raises(DataFilesNotFoundError, match="Name the format"):
+    with pytest.raises(DataFilesNotFoundError, match="Pass the format"):
         infer_format(resolve_data_files("https://example.org/a.zip"), dataset="d")

@@ -76,13 +76,13 @@ def test_a_url_as_the_path() -> None:
 def test_a_url_of_no_known_format_asks_for_one(url: str) -> None:
     with pytest.raises(
         DatasetNotFoundError,
-        match=r"of a known format\. Name the format.*; a folder that stands prepared opens by builder_from_directory\('",
+        match=r"of a known format\. Pass the format.*; open the folder of a prepared dataset with builder_from_directory\('",
     ):
         resolve(Request(url))
 
 
 def test_a_protocol_alone_is_no_dataset() -> None:
-    with pytest.raises(DatasetNotFoundError, match="'s3://' names a protocol and nothing in it"):
+    with pytest.raises(DatasetNotFoundError, match="'s3://' has no path"):
         resolve(Request("s3://"))
 
 
@@ -94,13 +94,13 @@ def test_a_protocol_alone_is_no_dataset() -> None:
             r"'acme/reviews' does not exist at http.*there is no folder, script or data file .*/acme/rev",
         ),
         ("squad", r"'squad' does not exist at http.*there is no folder, script or data file .*/squad on"),
-        ("squad.csv", r"no format 'squad\.csv' \(formats: parquet, arrow, json, csv, imagefolder"),
-        ("./here/or/there", r"There is no folder.*Check the path\."),
+        ("squad.csv", r"no format 'squad\.csv' found \(formats: parquet, arrow, json, csv, imagefolder"),
+        ("./here/or/there", r"No folder, script or data file.*Check the path\."),
         ("none.py", r"none\.py cannot be read"),
-        ("org/name@v1", r"write load_dataset\('org/name', revision='v1'\)\.$"),
-        ("org/name/en", r"a config of a Hub dataset is load_dataset\('org/name', 'en'\)\.$"),
-        ("HUB/datasets/org/name", r"is the page of a dataset on the Hub\. Write load_dataset\('org/name'\)\.$"),
-        ("hf://spaces/org/name", r"names no dataset of the Hub\. Write hf://datasets/org/name"),
+        ("org/name@v1", r"use load_dataset\('org/name', revision='v1'\)\.$"),
+        ("org/name/en", r"a config of a Hub dataset use load_dataset\('org/name', 'en'\)\.$"),
+        ("HUB/datasets/org/name", r"is the web page of a dataset on the Hub\. Use load_dataset\('org/name'\)\.$"),
+        ("hf://spaces/org/name", r"is not a dataset on the Hub\. Write hf://datasets/org/name"),
     ],
 )
 def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: Any, path: str, words: str) -> None:
@@ -162,9 +162,9 @@ def test_the_lock_that_is_meant_is_found_or_refused(tmp_path: Path) -> None:
             pass
     with pytest.raises(FileNotFoundDatasetsError, match=r"/dataset\.lock does not exist"):
         held(True, builder, request, registers=False)
-    with pytest.raises(ArgumentTypeError, match="lock is 1"):
+    with pytest.raises(ArgumentTypeError, match="lock=1 is not valid"):
         held(1, builder, request, registers=False)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="Leave one out"):
+    with pytest.raises(ConfigurationError, match="Omit one of them"):
         held("x", builder, request, registers=True)
 
 

@@ -61,7 +61,7 @@ def test_a_folder_of_several_datasets_is_refused_and_they_are_listed(tmp_path: P
     for version in ("1.0.0", "1.10.0"):
         shutil.copytree(GOLDEN / "ordered" / "1.0.0", tmp_path / "ordered" / version)
     for name in (None, "ordered", "nope"):
-        with pytest.raises(ConfigurationError, match=r"holds 2 datasets .*ordered \(1\.10\.0, 1\.0\.0\)") as caught:
+        with pytest.raises(ConfigurationError, match=r"has 2 datasets .*ordered \(1\.10\.0, 1\.0\.0\)") as caught:
             load_dataset(str(tmp_path), name)
         assert "parts (en, fr)" in str(caught.value)
     assert load_dataset_builder(str(tmp_path), data_dir="ordered").cache_dir.endswith("1.10.0")

@@ -387,7 +387,7 @@ def test_what_the_library_says_to_the_user_passes(tmp_path):
     script = _script(tmp_path, "raise Unknown('a', dataset='b', known=())")
 
     with pytest.raises(UnknownConfigError):
-        ran(script, _run(script, {"Unknown": UnknownConfigError}), doing="making its builder")
+        ran(script, _run(script, {"Unknown": UnknownConfigError}), doing="creating its builder")
 
 
 def test_an_interruption_passes(tmp_path):

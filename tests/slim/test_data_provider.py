@@ -326,7 +326,7 @@ def test_who_waits_is_told_that_it_was_closed_and_of_no_end(seed):
     other = stream(["a"], seed=seed, reader=Waiting)
     other.load(before)
     assert [*range(before["num_given"]), *given_by(other)] == [0, 1] or seed is not None
-    assert told == ["The test is closed. Make another one."]
+    assert told == ["The test is closed. Create a new one."]
 
 
 def test_threads_end_with_what_they_serve():

@@ -73,7 +73,7 @@ def test_arguments_have_the_names_and_places_that_tf_slim_gave_them() -> None:
 )
 def test_tensors_take_their_shape(handler: slim.Tensor, wanted: Any) -> None:
     if wanted is None:
-        with pytest.raises(ItemError, match=r"6 values cannot take the shape \[2, 2, 3\]"):
+        with pytest.raises(ItemError, match=r"6 values do not fit the shape \[2, 2, 3\]"):
             handler.tensors_to_item(VALUES)
     else:
         assert handler.tensors_to_item(VALUES).tolist() == wanted
@@ -232,7 +232,7 @@ def test_a_table_of_tensorflow_that_cannot_be_read_is_refused(table: Any) -> Non
 
 
 def test_without_a_default_other_words_are_an_error() -> None:
-    with pytest.raises(ItemError, match=r"The table has no b'b'\. Give a table with a default"):
+    with pytest.raises(ItemError, match=r"The table has no b'b'\. Pass a table with a default"):
         LookupTable.of({"a": 1, "é": 2}).lookup(WORDS)
 
 
@@ -309,10 +309,10 @@ def test_a_dense_array_holds_each_value_at_its_place(value: SparseValue) -> None
 @pytest.mark.parametrize(
     ("indices", "reason"),
     [
-        ([[0], [3]], r"a value stands at \[3\], outside of the array's shape \[3\]"),
-        ([[-1], [0]], r"a value stands at \[-1\]"),
-        ([[2], [0]], r"the value at \[0\] stands behind one"),
-        ([[1], [1]], r"the value at \[1\] stands behind one"),
+        ([[0], [3]], r"a value is at \[3\], outside the array's shape \[3\]"),
+        ([[-1], [0]], r"a value is at \[-1\]"),
+        ([[2], [0]], r"the value at \[0\] follows one"),
+        ([[1], [1]], r"the value at \[1\] follows one"),
         ([[0]], "1 places and 2 values"),
     ],
 )
@@ -341,7 +341,7 @@ def test_arrays_take_shapes(shape: Any, wanted: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("shape", [[4], [-1, 4], [0, -1], [], [7, -1]])
 def test_arrays_that_do_not_fit_are_refused(shape: list[int]) -> None:
-    with pytest.raises(ItemError, match=r"6 values cannot take the shape"):
+    with pytest.raises(ItemError, match=r"6 values do not fit the shape"):
         reshaped(np.arange(6), sizes_of(shape))
 
 

@@ -131,9 +131,9 @@ def test_types_of_tensorflow_are_understood() -> None:
 
 def test_raw_bytes_take_a_shape() -> None:
     assert slim.Image(shape=[2, -1]).tensors_to_item(found(RAW)).shape == (2, 6)
-    with pytest.raises(ItemError, match=r"12 values cannot take the shape \[5\]"):
+    with pytest.raises(ItemError, match=r"12 values do not fit the shape \[5\]"):
         slim.Image(shape=[5]).tensors_to_item(found(RAW))
-    with pytest.raises(ItemError, match="Raw bytes of length 12 make no array of int64"):
+    with pytest.raises(ItemError, match="Raw bytes of length 12 are not a whole array of int64"):
         slim.Image(dtype="int64").tensors_to_item(found(RAW))
 
 
@@ -173,12 +173,12 @@ def test_repeated_images_are_stacked() -> None:
     assert handler.tensors_to_item(found([])).shape == (0, 2, 2, 3)
     with pytest.raises(ItemError, match="has no images, which tells no shape"):
         slim.Image(repeated=True).tensors_to_item(found([]))
-    with pytest.raises(ItemError, match=r"Images of shapes \[12\] and \[6\] make no one array"):
+    with pytest.raises(ItemError, match=r"Images of shapes \[12\] and \[6\] cannot be stacked"):
         slim.Image(repeated=True).tensors_to_item(found([RAW, RAW[:6]]))
 
 
 def test_numbers_are_no_images() -> None:
-    with pytest.raises(ItemError, match="'image/encoded' holds no strings"):
+    with pytest.raises(ItemError, match="'image/encoded' has no strings"):
         slim.Image().tensors_to_item({"image/encoded": np.array(3), "image/format": bytes_array("raw")})
 
 
@@ -261,9 +261,9 @@ def test_of_a_sequence_the_last_dimension_is_replaced() -> None:
     ("options", "reason"),
     [
         ({"values_key": "none"}, "'indices' has 2 places and 'none' 0 values"),
-        ({"shape": [2, 2]}, r"a place has 1 dimensions, and the shape \[2, 2\] has 2"),
-        ({"shape_key": "none"}, r"a place has 1 dimensions, and the shape \[\] has 0"),
-        ({"densify": True}, r"a value stands at \[3\], outside"),
+        ({"shape": [2, 2]}, r"a place has 1 dimensions, but the shape \[2, 2\] has 2"),
+        ({"shape_key": "none"}, r"a place has 1 dimensions, but the shape \[\] has 0"),
+        ({"densify": True}, r"a value is at \[3\], outside"),
         ({"shape": [4], "densify": True, "default_value": "-"}, "default_value='-' is not a value"),
     ],
     ids=str,
@@ -275,7 +275,7 @@ def test_what_makes_no_sparse_array_is_refused(options: dict[str, Any], reason: 
 
 def test_places_are_numbers() -> None:
     words = np.array([b"a", b"b"], object)
-    with pytest.raises(ItemError, match="'indices' holds no numbers"):
+    with pytest.raises(ItemError, match="'indices' has no numbers"):
         slim.SparseTensor().tensors_to_item({"indices": words, "values": VALUES})
 
 

@@ -95,7 +95,7 @@ def test_the_first_picture_of_an_animated_png_is_the_picture() -> None:
     ("name", "channels"), [("jpeg", 4), ("gif", 1), ("gif", 4), ("bmp", 1), ("webp", 1)], ids=lambda value: str(value)
 )
 def test_channels_that_a_format_has_not_are_refused(name: str, channels: int) -> None:
-    with pytest.raises(ItemError, match=f"{name.upper()} has no {channels} channels. Give one of 0"):
+    with pytest.raises(ItemError, match=f"{name.upper()} has no {channels} channels. Pass one of 0"):
         decode_picture(SMALL[name], channels)
 
 
@@ -117,7 +117,7 @@ def test_frames_together_are_a_bomb_too(monkeypatch: pytest.MonkeyPatch) -> None
     assert decode_picture(buffer.getvalue(), 3).shape == (5, 4, 5, 3)
 
     monkeypatch.setattr(pictures, "MAX_IMAGE_PIXELS", 40)
-    with pytest.raises(ItemError, match="An image of 5 × 4 × 5 pixels is larger than Pillow takes"):
+    with pytest.raises(ItemError, match="An image of 5 × 4 × 5 pixels exceeds the limit of Pillow"):
         decode_picture(buffer.getvalue(), 3)
 
 

@@ -346,7 +346,7 @@ def test_samples_before_one_that_makes_no_item_are_given() -> None:
     samples = decoder(size=slim.Tensor("size", shape=[-1, 2])).decode_block(BLOCK[2:])
     assert next(samples)["size"].tolist() == [[2, 2]]
     with pytest.raises(
-        ExampleError, match=r"a.tfrecord: record 103: item 'size': 3 values cannot take the shape \[-1, 2\]"
+        ExampleError, match=r"a.tfrecord: record 103: item 'size': 3 values do not fit the shape \[-1, 2\]"
     ) as caught:
         next(samples)
     again = pickle.loads(pickle.dumps(caught.value))

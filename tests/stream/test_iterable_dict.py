@@ -75,7 +75,7 @@ def test_an_error_says_in_which_split_it_arose(splits):
 def test_what_is_no_stream_is_refused(splits):
     splits["test"] = [1]
 
-    with pytest.raises(ArgumentTypeError, match="Split 'test' of this IterableDatasetDict holds list"):
+    with pytest.raises(ArgumentTypeError, match="Split 'test' of this IterableDatasetDict is list"):
         splits.map(lambda row: row)
     del splits["test"]
     with pytest.raises(ArgumentTypeError, match="map\\(\\) takes a function"):

@@ -20,7 +20,7 @@ def test_classes_become_known_unless_somebody_does_not_want_it(numbers: Any) -> 
 def test_a_class_made_again_takes_the_name_over_and_one_of_other_code_is_refused(numbers: Any) -> None:
     again = type("Numbers", (numbers,), {"__module__": numbers.__module__})
     assert registered("numbers") is again
-    with pytest.raises(ConfigurationError, match=r"called 'numbers' already.*elsewhere\.Numbers"):
+    with pytest.raises(ConfigurationError, match=r"already registered as builder 'numbers'.*elsewhere\.Numbers"):
         type("Numbers", (numbers,), {"__module__": "elsewhere"})
     assert registered("numbers") is again
     assert type("Numbers", (numbers,), {"__module__": "elsewhere"}, skip_registration=True).name == "numbers"

@@ -41,7 +41,7 @@ class Unfit(Exception):
 
 
 def decoded_values(leaf: Leaf, values: pa.Array, counts: Ints) -> tuple[pa.Array, Ints]:
-    """The values of items in the type of their feature, and how many each item has.
+    """Return the values of items in the type of their feature, and how many each item has.
 
     Args:
         leaf: the feature.
@@ -152,7 +152,7 @@ def _texts(values: pa.Array, counts: Ints) -> pa.Array:
 
 
 def _array(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
-    """The numbers of an array that was encoded; of one whose sizes are known, so many."""
+    """Return the numbers of an array that was encoded; of one whose sizes are known, so many."""
     width = 2 if leaf.dtype == "bfloat16" else np.dtype(leaf.dtype).itemsize
     size = None if None in leaf.shape else width * prod(size for size in leaf.shape if size is not None)
     if leaf.encoding == "zlib":
@@ -187,7 +187,7 @@ def _joined(arrays: list[npt.NDArray[Any]], dtype: str) -> tuple[pa.Array, Ints]
 
 
 def _files(leaf: Leaf, values: pa.Array) -> pa.Array:
-    """The bytes of files as the library stores pictures."""
+    """Return the bytes of files as the library stores images."""
     arrow_type = feature_to_arrow(leaf.feature)
     parts = [
         values.cast(field.type) if field.name == "bytes" else pa.nulls(len(values), field.type) for field in arrow_type.fields
@@ -204,8 +204,8 @@ _ANY = Leaf({}, "string")
 
 
 def _float_image(data: bytes) -> bytes:
-    """Return a TIFF of floats for a picture whose floats are stored in the four channels of a PNG."""
-    pillow = needed("PIL.Image", "Reading pictures of floats", "datasets_core[vision]")
+    """Return a TIFF of floats for an image whose floats are stored in the four channels of a PNG."""
+    pillow = needed("PIL.Image", "Reading images of floats", "datasets_core[vision]")
     with pillow.open(io.BytesIO(data), formats=("PNG",)) as picture:
         channels = np.asarray(picture.convert("RGBA"))
     written = io.BytesIO()
@@ -215,8 +215,8 @@ def _float_image(data: bytes) -> bytes:
 
 
 def _samples(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
-    """Return the samples of a sound: integers as in the file, channels interleaved."""
-    soundfile = needed("soundfile", "Reading sounds", "datasets_core[audio]")
+    """Return the samples of an audio clip: integers as in the file, channels interleaved."""
+    soundfile = needed("soundfile", "Reading audio clips", "datasets_core[audio]")
     wanted = np.dtype("float32" if leaf.dtype == "bfloat16" else leaf.dtype)
     with soundfile.SoundFile(io.BytesIO(data)) as sound:
         found = np.asarray(sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16", always_2d=True))
@@ -248,7 +248,7 @@ class TfdsReader:
         self._keys = frozenset(key.encode() for name, leaf, depth in leaves(layout) for key in _keys_of(name, leaf, depth))
 
     def read(self, block: RecordBlock) -> pa.RecordBatch:
-        """The rows of some records.
+        """Return the rows of some records.
 
         Raises:
             ExampleError: a record holds something else than its layout says.
@@ -289,7 +289,7 @@ class _Wire(NamedTuple):
     counts: Ints
 
     def record(self, item: int) -> int:
-        """The record that holds an item."""
+        """Return the record that holds an item."""
         for lengths in reversed(self.lengths):
             item = int(np.searchsorted(np.cumsum(lengths), item, side="right"))
         return item
@@ -335,7 +335,7 @@ class _Columns:
     # -- the wire ------------------------------------------------------------------------------------------------------
 
     def _column(self, key: str, kind: str) -> WireColumn:
-        """The values of a key, none where it is not there.
+        """Return the values of a key, none where it is not there.
 
         Raises:
             ExampleError: a record has values of another kind.
@@ -456,7 +456,7 @@ def _ints(values: pa.Array) -> Ints:
 
 
 def _sums(values: Ints, offsets: Ints) -> Ints:
-    """The sum of the values of each record."""
+    """Return the sum of the values of each record."""
     totals = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
     sums: Ints = totals[offsets[1:]] - totals[offsets[:-1]]
     return sums

@@ -37,7 +37,7 @@ class TfdsSplit:
     Attributes:
         name: of the split.
         files: the names of its files, in order, below the folder.
-        lengths: the rows of each; None where that is not on record.
+        lengths: the rows of each; None if that is not on record.
         num_bytes: of its rows, as they were written.
     """
 
@@ -72,7 +72,7 @@ class TfdsDescription:
     stored: Mapping[str, Any] = field(repr=False)
 
     def splits(self, file_format: str) -> tuple[TfdsSplit, ...]:
-        """The splits, by their files of a format.
+        """Return the splits, by their files of a format.
 
         Raises:
             ManifestError: what is recorded of one means nothing.
@@ -102,7 +102,7 @@ class TfdsDescription:
                 yield tuple(_file_names(template, self.name, name, file_format, count, numbers))
 
     def info(self, features: Features, splits: Sequence[TfdsSplit], metadata: Any = None) -> DatasetInfo:
-        """The description as the library has it.
+        """Return the description as the library has it.
 
         Args:
             features: of the columns.
@@ -184,7 +184,7 @@ def parse_tfds_description(data: bytes, *, path: str) -> TfdsDescription | None:
 
 
 def _is_tfds(stored: Mapping[str, Any]) -> bool:
-    """True if the form is that of TensorFlow Datasets, which lists its splits, and not that of other libraries."""
+    """Return True if the form is that of TensorFlow Datasets, which lists its splits, and not that of other libraries."""
     if (
         "manifest" in stored
         or "builder_name" in stored
@@ -214,7 +214,7 @@ class _refusing:  # noqa: N801 - it reads as a verb
 
 
 def _shape(form: Mapping[str, Any]) -> tuple[str, tuple[int, ...] | None, int]:
-    """The name of a split, the rows of each of its files as far as they are on record, and how many files there are."""
+    """Return the name of a split, the rows of each of its files as far as they are on record, and how many files there are."""
     name = form.get("name")
     if not isinstance(name, str) or not is_split_name(name) or name == ALL:
         raise ValueError(f"the name of a split is {name!r}")
@@ -262,7 +262,7 @@ def _split_info(split: TfdsSplit, dataset: str) -> SplitInfo:
 
 
 def _count(value: Any, what: str, *, most: int = _MOST_BYTES) -> int:
-    """A number of JSON, where numbers of 64 bits are texts."""
+    """Return a number of JSON, where numbers of 64 bits are texts."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"{what} is {value!r}")
     try:
@@ -287,7 +287,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _keys(form: Mapping[str, Any], depth: int = 0) -> Any:
-    """Supervised keys: a name, or a tuple or dict of such; None where there are none."""
+    """Supervised keys: a name, or a tuple or dict of such; None if there are none."""
     if depth > 32:
         raise ValueError("supervisedKeys are nested too deep")
     if "featureKey" in form:

@@ -61,7 +61,7 @@ def check_there(folder: str, manifest: RecordManifest) -> None:
 
 
 def content(path: str, storage_options: dict[str, Any] | None = None, *, most_bytes: int = MOST_JSON_BYTES) -> bytes | None:
-    """A small file that a stranger may have laid there; None where there is none.
+    """Return a small file that a stranger may have laid there; None if there is none.
 
     Args:
         path: local, or a URL.
@@ -191,7 +191,7 @@ def record_rows(
     storage_options: dict[str, Any] | None = None,
     structure: FileStructure | None = None,
 ) -> RowTable:
-    """The rows of `ranges`, in their order, decoded when they are read. Args: `open_rows`."""
+    """Return the rows of `ranges`, in their order, decoded when they are read. Args: `open_rows`."""
     folder = located(folder)
     by_split = manifest.split_shards()
     numbers: dict[tuple[str, int], int] = {}
@@ -222,7 +222,7 @@ def record_shard(
     shard_cache: ShardCache,
     storage_options: dict[str, Any] | None = None,
 ) -> RecordShard:
-    """One of the files."""
+    """Return one of the files."""
     return RecordShard(
         files.join(folder, record.name),
         manifest.file_format,
@@ -319,7 +319,7 @@ def _check_lengths(description: TfdsDescription, splits: Sequence[TfdsSplit], si
 
 
 def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str, Any] | None) -> TfdsSplit:
-    """A split with the rows of each file, which old versions did not record: they are counted."""
+    """Return a split with the rows of each file, which old versions did not record: they are counted."""
     if split.lengths is not None:
         return split
     if kind != "tfrecord" or files.is_url(folder):
@@ -361,7 +361,7 @@ def _bytes_keys(layout: Fields, path: str, kind: str, storage_options: dict[str,
 
 
 def _sizes(folder: str, splits: Sequence[TfdsSplit], storage_options: dict[str, Any] | None) -> dict[str, int]:
-    """The bytes of each file that is there."""
+    """Return the bytes of each file that is there."""
     names = [name for split in splits for name in split.files]
     if not files.is_url(folder):
         found = {}

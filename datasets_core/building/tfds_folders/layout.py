@@ -56,7 +56,7 @@ class Leaf:
         shape: the sizes, None for an unknown one.
         encoding: "none", "bytes" or "zlib": in the latter two an item is one bytes value.
         holds: "values", "file" for stored bytes of a file, "float image" for numbers in the channels of
-            a picture, "sound" for the bytes of a file shown as samples.
+            an image, "sound" for the bytes of a file shown as samples.
         is_optional: a record may lack it.
         is_told_text: True if it was declared as a text, and not as a string, which may hold any bytes.
     """
@@ -71,7 +71,7 @@ class Leaf:
 
     @property
     def is_dynamic(self) -> bool:
-        """True if sizes are stored beside the values, as more than one is unknown."""
+        """True if sizes are stored next to the values, as more than one is unknown."""
         return self.shape.count(None) > 1
 
     @property
@@ -184,7 +184,7 @@ def leaves(node: Node, name: str = "", depth: int = 0) -> Iterator[tuple[str, Le
 
 
 def untold_strings(node: Node) -> dict[str, str]:
-    """The keys of strings that may be bytes as well as texts, each with the key of its values on the wire.
+    """Return the keys of strings that may be bytes as well as texts, each with the key of its values on the wire.
 
     >>> string = {"tensor": {"dtype": "string", "shape": {}}}
     >>> untold_strings(layout_of({"featuresDict": {"features": {"x": string}}}, lambda name: None, path="features.json"))
@@ -199,7 +199,7 @@ def untold_strings(node: Node) -> dict[str, str]:
 
 
 def _dicts(node: Node) -> Iterator[Fields]:
-    """All dicts in a node."""
+    """Yield all dicts in a node."""
     if isinstance(node, Items):
         yield from _dicts(node.inner)
     elif isinstance(node, Fields):
@@ -227,7 +227,7 @@ class _Reader:
         self._labels, self._path, self._bytes_keys = labels, path, bytes_keys
 
     def node(self, form: Any, place: tuple[str, ...]) -> Node:
-        """The node of a form; `place` names it."""
+        """Return the node of a form; `place` names it."""
         kind, content, cls = self._told(form, place)
         made: Node | None = getattr(self, f"_{kind}")(content, place, cls)
         if made is None:
@@ -318,7 +318,7 @@ class _Reader:
         return Leaf(ClassLabel(names=names) if names else ClassLabel(num_classes=count), "int64")
 
     def _names_of_lines(self, lines: list[str], count: int | None, place: tuple[str, ...]) -> list[str] | None:
-        """The names in a file of labels, which are the lines that are not blank; of a blank name its number."""
+        """Return the names in a file of labels, which are the lines that are not blank; of a blank name its number."""
         names = [name for line in lines if (name := line.strip())]
         while count is not None and len(lines) > count and not lines[-1].strip():
             lines = lines[:-1]  # the end of the file
@@ -336,7 +336,7 @@ class _Reader:
     def _image(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
         shape, dtype = _shape(content) or (None, None, 3), str(content.get("dtype") or "uint8")
         if len(shape) != 3 or dtype not in IMAGE_DTYPES:
-            raise self._fault(place, f"is an image of shape {shape} and {dtype}, which there is none of")
+            raise self._fault(place, f"is an image of shape {shape} and {dtype}, which is not supported")
         feature = Image(mode=image_mode(shape, dtype), id=image_id(shape, dtype))
         return Leaf(feature, "string", holds="float image" if dtype == "float32" else "file")
 
@@ -352,7 +352,7 @@ class _Reader:
         if not _field(content, "lazyDecode"):
             return made
         if not 1 <= len(shape) <= 2 or shape[0] is not None or made.dtype in ("string", "bool"):
-            raise self._fault(place, f"is a sound of shape {shape} and {made.dtype}, which there is none of")
+            raise self._fault(place, f"is an audio clip of shape {shape} and {made.dtype}, which is not supported")
         return Leaf(made.feature, made.dtype, shape, holds="sound")
 
     def _box(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
@@ -409,7 +409,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _field(content: Mapping[str, Any], name: str) -> Any:
-    """A field by its name of today, or by that of older forms: `numClasses`, `num_classes`."""
+    """Return a field by its name of today, or by that of older forms: `numClasses`, `num_classes`."""
     older = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
     return content.get(name, content.get(older))
 

@@ -118,7 +118,7 @@ class RecordCursor:
         return self._pending
 
     def _of_parquet(self) -> Iterator[RecordBlock]:
-        import pyarrow.parquet as pq  # 20 ms that files of records do without
+        import pyarrow.parquet as pq  # takes 20 ms; files of records do not need it
 
         try:
             file = pq.ParquetFile(self._data)
@@ -213,7 +213,7 @@ class RecordShard:
         return found.slice(start - begin, stop - start)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows, in batches of any size; none is kept.
+        """Yield all rows, in batches of any size; none is kept.
 
         Raises:
             DamagedShardError, DamagedRecordError, ExampleError: as `batch`.
@@ -258,7 +258,7 @@ class RecordShard:
         return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], self.schema)
 
     def _read(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
-        """The rows of a block; those before a record that cannot be read, and then its error."""
+        """Yield the rows of a block; those before a record that cannot be read, and then its error."""
         try:
             yield self._reader.read(block)
         except ExampleError as error:

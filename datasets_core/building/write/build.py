@@ -85,7 +85,7 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
     """
     if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
         return engine
-    from datasets_core.engines.pool import ProcessEngine, ThreadEngine  # 2 ms that a serial build does without
+    from datasets_core.engines.pool import ProcessEngine, ThreadEngine  # takes 2 ms; a serial build does not need it
 
     if isinstance(engine, SerialEngine):
         return ProcessEngine(1)
@@ -95,7 +95,7 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
 
 
 def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, split: str) -> WorkerDiedError | None:
-    """The error that names the part of the split whose worker was killed; None where `error` says all that is known.
+    """Return the error that names the part of the split whose worker was killed; None if `error` says all that is known.
 
     Args:
         error: what the engine raised.
@@ -121,7 +121,7 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
 
 
 def build_journal(folder: str, plan: str) -> Journal[ShardResult]:
-    """The journal of a staging folder, with those finished jobs whose shards are whole.
+    """Return the journal of a staging folder, with those finished jobs whose shards are whole.
 
     Args:
         folder: the staging folder.
@@ -134,7 +134,7 @@ def build_journal(folder: str, plan: str) -> Journal[ShardResult]:
 
 
 def has_finished_jobs(path: str) -> bool:
-    """True if the journal has a finished job, so that another run may resume it."""
+    """Return True if the journal has a finished job, so that another run may resume it."""
     try:
         with open(path, "rb") as handle:
             return bool(handle.readline()) and bool(handle.readline())
@@ -260,7 +260,7 @@ class Build:
             for split in self.splits:
                 split.split_info = (manifest.info.splits or SplitDict())[split.name]
             if options.checks_version:
-                from datasets_core.building.folders import check_bump  # 20 ms that most do without
+                from datasets_core.building.folders import check_bump  # takes 20 ms; most do not need it
 
                 check_bump(builder, options.output_dir, self.staging.folder, manifest, options.storage_options)
             committed = self.staging.commit(manifest, storage_options=options.storage_options, has_schema=bool(manifest.schema))
@@ -303,7 +303,7 @@ class Build:
         return dl_manager
 
     def _download_manager(self, registered: Register | None) -> Any:
-        """The download manager of the user, one of the build's own, or for local files of a format none."""
+        """Return the download manager of the user, one of the build's own, or for local files of a format none."""
 
         def manager() -> Any:
             made = self.options.dl_manager or download_manager(self.builder, self.options)
@@ -538,7 +538,7 @@ def _part_count(builder: Builder, options: BuildOptions) -> int | None:
 
 
 def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
-    """The identity of what is built, for the journal; one that never returns where the parts have none."""
+    """Return the identity of what is built, for the journal; one that never returns where the parts have none."""
     limits = settings()
     parts = [
         __version__,  # other code may write other bytes

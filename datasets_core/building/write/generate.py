@@ -161,7 +161,7 @@ def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, c
 
 
 def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
-    """The pairs that the author's `_generate_*` makes for a part of a split.
+    """Return the pairs that the author's `_generate_*` makes for a part of a split.
 
     Raises:
         DatasetGenerationError: the author's code fails as it is called.
@@ -308,7 +308,7 @@ def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[An
 class RowOrder:
     """The order of the rows of one job.
 
-    Rows with known order and schema go into sorted runs; for others the words are stored in a file beside them.
+    Rows with known order and schema go into sorted runs; for others the words are stored in a file next to them.
 
     Args:
         job: the job.
@@ -338,7 +338,7 @@ class RowOrder:
                 os.unlink(os.path.join(self._job.folder, self._name))
 
     def take(self, keys: Sequence[Any], row: int) -> Words | None:
-        """The hashes of the keys of the next rows; None where keys do not decide about the order.
+        """Return the hashes of the keys of the next rows; None if keys do not decide about the order.
 
         Raises:
             InvalidKeyError: a key without a hash.
@@ -357,7 +357,7 @@ class RowOrder:
         return words
 
     def finish(self) -> tuple[tuple[Run, ...], str | None]:
-        """The runs, and the file of the words, on the disk."""
+        """Return the runs, and the file of the words, on the disk."""
         self._file.close()
         if self.runs is not None:
             return tuple(self.runs.runs), None
@@ -495,7 +495,7 @@ def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoRetu
 
 
 def key_of(job: ShardJob, row: int) -> Any:
-    """The key of a row, by running the author's code again up to it."""
+    """Return the key of a row, by running the author's code again up to it."""
     pairs = begin(job, job.builder)
     guard = AuthorGuard(job, job.builder, lambda: (row, None))
     with guard:

@@ -46,11 +46,11 @@ class ShardJob:
         max_shard_bytes: size at which a new shard is begun; None for the settings' own.
         batch_rows: rows of a batch at most; None for the settings' own.
         compare_keys: keys must be unique.
-        keep_keys: the keys are wanted for a comparison with other jobs.
+        keep_keys: the keys are requested for a comparison with other jobs.
         order: what the rows of the split are put in order by, later: the "hash" of their keys, the "key" itself where all are
             integers, or nothing ("source").
         max_rows: rows to make at most; None for all.
-        deadline: when the author's code is to be done; None where it may take as long as it does.
+        deadline: when the author's code is to be done; None if it may take as long as it does.
     """
 
     builder: Hooks
@@ -339,7 +339,7 @@ class TableSink:
             self._open().write(table)
 
     def finish(self) -> tuple[ShardRecord, ...]:
-        """The shards, on the disk."""
+        """Return the shards, on the disk."""
         return () if self._writer is None else tuple(self._writer.close())
 
     def _adopt(self, schema: pa.Schema, what: str) -> None:
@@ -405,7 +405,7 @@ class TableSink:
 
 
 def _is_stored_as(found: pa.Schema, stored: pa.Schema | None) -> bool:
-    """True if the writer takes batches of `found` as they are; maps, views and extensions have other types in shards."""
+    """Return True if the writer takes batches of `found` as they are; maps, views and extensions have other types in shards."""
     return plain_schema(found).equals(stored) and not any(
         pa.types.is_dictionary(kind) and pa.types.is_nested(kind.value_type) for kind in found.types
     )
@@ -422,7 +422,7 @@ def check_columns(label: str, first: str | None, expected: Sequence[str], what: 
     if not new and not missing:
         return
     facts = [f"new columns {new}"] * bool(new) + [f"missing columns {missing}"] * bool(missing)
-    beside = f" beside {first}" if first and first != what else ""
+    beside = f" next to {first}" if first and first != what else ""
     raise DatasetGenerationCastError(
         f"{what} does not fit {label}{beside}: {' and '.join(facts)}. "
         "Put files of different columns into different configs, or pass features= that name all columns."
@@ -430,7 +430,7 @@ def check_columns(label: str, first: str | None, expected: Sequence[str], what: 
 
 
 def read_batches(folder: str, records: Sequence[ShardRecord], file_format: str) -> Iterator[pa.RecordBatch]:
-    """The record batches of finished shards, one after the other."""
+    """Yield the record batches of finished shards, one after the other."""
     for record in records:
         shard = FileShard(os.path.join(folder, record.name), file_format, ShardCache(max_bytes=0))
         for index in range(len(shard.batch_rows())):
@@ -473,7 +473,7 @@ def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows
 
 
 def agreed_schema(builder: Hooks, done: Sequence[tuple[ShardJob, ShardResult]]) -> pa.Schema:
-    """The schema that holds the rows of all jobs: that of the features, else the narrowest.
+    """Return the schema that holds the rows of all jobs: that of the features, else the narrowest.
 
     Raises:
         DatasetGenerationCastError: columns or types that do not fit.
@@ -503,7 +503,7 @@ def agreed_schema(builder: Hooks, done: Sequence[tuple[ShardJob, ShardResult]]) 
 
 
 def _in_order(builder: Hooks, agreed: pa.Schema, found: Sequence[Facts]) -> pa.Schema:
-    """The schema with columns and fields in an order that does not depend on which rows came first."""
+    """Return the schema with columns and fields in an order that does not depend on which rows came first."""
     facts = Facts()
     for each in found:
         facts.add(each)

@@ -70,7 +70,7 @@ class SortJob:
         return f"{self.shard.name}-{self.shard.sha256[:16]}-{self.first_row}-sorted"
 
     def words_of(self, start: int, stop: int) -> Words:
-        """The words of rows of the shard."""
+        """Return the words of rows of the shard."""
         if self.by == "numbers":
             return row_words(self.first_row + start, self.first_row + stop, self.split)
         if self.by == "place":
@@ -192,7 +192,7 @@ def cut_job(job: CutJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
 def cut_jobs(
     folder: str, split: str, sources: Sequence[ShardRecord], boundaries: Sequence[int], *, schema: pa.Schema, file_format: str
 ) -> list[CutJob]:
-    """The jobs that cut the shards of a split at other rows."""
+    """Return the jobs that cut the shards of a split at other rows."""
     jobs, start = [], 0
     for index, stop in enumerate(boundaries):
         first, skip = 0, 0
@@ -229,7 +229,7 @@ def _final_writer(job: MergeJob | CutJob) -> ShardWriter:
 
 
 def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[int]]]:
-    """The runs of the next ranks, and the lengths of the batches that they make: as many as are gathered at once."""
+    """Yield the runs of the next ranks, and the lengths of the batches that they make: as many as are gathered at once."""
     limit = run_bytes() // 2
     owners: list[np.ndarray] = []
     lengths: list[int] = []
@@ -246,7 +246,7 @@ def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[int]]]:
 
 
 def _chunks(job: MergeJob) -> Iterator[tuple[np.ndarray, int]]:
-    """The runs of the rows of one record batch after the other, and their bytes: they depend on nothing but the ranks."""
+    """Yield the runs of the rows of one record batch after the other, and their bytes: they depend on nothing but the ranks."""
     limits = settings()
     rank = job.start
     while rank < job.stop:
@@ -296,7 +296,7 @@ def number_of_shards(
     max_shard_bytes: int | None = None,
     is_precise: bool = True,
 ) -> int:
-    """The number of shards of a split.
+    """Return the number of shards of a split.
 
     Without a wish: 1,024 where shards then hold 64 MiB to 1 GiB, a multiple of it for more than 1 TiB, and else the largest
     power of two below it that keeps to these sizes; one shard for what is small.

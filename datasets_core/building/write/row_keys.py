@@ -56,7 +56,7 @@ def key_bytes(key: Any) -> bytes:
 
 
 def key_hash(key: Any, salt: str | bytes) -> bytes:
-    """The 16 bytes by which a row is ordered.
+    """Return the 16 bytes by which a row is ordered.
 
     Args:
         key: an int, a str, bytes, or an array of one of them.
@@ -105,7 +105,7 @@ def hash_words(keys: Sequence[Any], split: str, *, first_row: int = 0) -> Words:
 
 
 def row_words(start: int, stop: int, split: str) -> Words:
-    """The hashes of rows without a key: their numbers in the split are their keys."""
+    """Return the hashes of rows without a key: their numbers in the split are their keys."""
     return hash_words(range(start, stop), split)
 
 
@@ -256,7 +256,7 @@ class KeyLog:
             self._compact()
 
     def finish(self) -> KeyRecord:
-        """The record of all keys.
+        """Return the record of all keys.
 
         Raises:
             Clash: two rows share a key.
@@ -392,7 +392,7 @@ def _digest_integers(keys: list[int], into: Words) -> None:
 
 
 def _mix(words: Words) -> Words:
-    """A bijection of 64-bit words, in place, that spreads them evenly."""
+    """Return a bijection of 64-bit words, in place, that spreads them evenly."""
     for factor in (_A, _B):
         words ^= words >> _SHIFT
         words *= factor
@@ -503,7 +503,7 @@ def compare(records: Sequence[KeyRecord], folder: str, *, at_once: int = _MEMORY
 
 
 def compare_intervals(records: Sequence[KeyRecord]) -> list[tuple[int, int, int, int]]:
-    """The intervals of all records, sorted and found disjoint.
+    """Return the intervals of all records, sorted and found disjoint.
 
     Raises:
         Clash: two of them overlap.
@@ -558,12 +558,12 @@ def _read_run(folder: str, name: str, count: int, start: int, stop: int) -> Word
 
 
 def as_json(record: KeyRecord) -> list[Any]:
-    """The record for a journal."""
+    """Return the record for a journal."""
     return [record.rows, record.intervals, record.runs, record.head]
 
 
 def from_json(found: Iterable[Any]) -> KeyRecord:
-    """The record that `as_json` made."""
+    """Return the record that `as_json` made."""
     rows, intervals, runs, head = found
     return KeyRecord(
         int(rows),

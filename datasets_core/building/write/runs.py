@@ -1,4 +1,4 @@
-"""Sorted runs: as many rows as memory holds, sorted by their words, in an Arrow file, with words and sizes beside it.
+"""Sorted runs: as many rows as memory holds, sorted by their words, in an Arrow file, with words and sizes next to it.
 
 Words are two 64-bit numbers for each row, by which rows are ordered: the hash of a key, an integer key, or a position.
 """
@@ -28,7 +28,7 @@ Sizes = npt.NDArray[np.int64]
 
 
 def row_bytes(batch: pa.RecordBatch) -> Sizes:
-    """The bytes of each row of a batch.
+    """Return the bytes of each row of a batch.
 
     >>> row_bytes(pa.RecordBatch.from_pydict({"number": [1, None], "text": ["abc", None]})).tolist()
     [11, 8]
@@ -40,14 +40,14 @@ def row_bytes(batch: pa.RecordBatch) -> Sizes:
 
 
 def _sizes(array: Any) -> Any:
-    """The bytes of each value, or one number where all have the same."""
+    """Return the bytes of each value, or one number where all have the same."""
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
         return _sizes(array.storage)
     if pa.types.is_null(kind):
         return 0
     if _is_text(kind):
-        import pyarrow.compute as pc  # 15 ms that builds in the order of the source do without
+        import pyarrow.compute as pc  # takes 15 ms; builds in the order of the source do not need it
 
         is_view = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
         return _filled(pc.binary_length(array.cast(pa.large_binary()) if is_view else array))
@@ -246,7 +246,7 @@ def order_line(folder: str, run: Run, line: int, start: int, stop: int) -> Words
 
 
 def high_words(folder: str, run: Run) -> Words:
-    """The high words of a run, mapped: for a search, or a look at some of them."""
+    """Return the high words of a run, mapped: for a search, or a look at some of them."""
     lines: Words = np.memmap(os.path.join(folder, run.order), np.uint64, "r", shape=(_LINES, run.rows))
     high: Words = lines[0]
     return high
@@ -269,13 +269,13 @@ def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
 
 
 def read_words(folder: str, name: str, start: int, stop: int) -> Words:
-    """The words of rows `start` to `stop` of a file of words, which holds them row by row."""
+    """Return the words of rows `start` to `stop` of a file of words, which holds them row by row."""
     found = np.fromfile(os.path.join(folder, name), np.uint64, 2 * (stop - start), offset=start * WORDS_BYTES)
     return np.ascontiguousarray(found.reshape(-1, 2).T)
 
 
 def batches_of(records: Sequence[ShardRecord], folder: str) -> Iterator[pa.RecordBatch]:
-    """All rows of several Arrow files, one after the other."""
+    """Yield all rows of several Arrow files, one after the other."""
     for record in records:
         yield from run_slices(os.path.join(folder, record.name), 0, record.rows)
 

@@ -1,4 +1,4 @@
-"""One branch of a repository of the Hub: read its current commit before writing, and create it if it does not exist."""
+"""One branch of a repository of the Hub: reads its current commit before writing, and creates it if necessary."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ _ELSEWISE = frozenset({400, 404, 405, 406, 410, 415, 422, 501})
 _INVALID_CARD = "Invalid metadata in README.md"
 _MOST_SAID = 500
 _ERRORS_OF_BATCH = "LFS batch API returned errors"
-_MEND = "Mend what it says, or push again later"
+_MEND = "Fix what it says, or push again later"
 _LOG_IN = "Log in (hf auth login), set HF_TOKEN, or pass token='hf_…' with a token that may write"
 _TOKEN = re.compile(r"hf_\w{6,}")
 
 
 class GarbledAnswerError(ValueError):
-    """An answer in which the client does not find what it looks for; never to be seen by the user."""
+    """An answer that the client cannot interpret; never shown to the user."""
 
     def __init__(self) -> None:
-        super().__init__("the Hub's answer makes no sense")
+        super().__init__("the Hub's response is invalid")
 
 
 @contextlib.contextmanager
 def garbled_answers() -> Iterator[None]:
-    """Make one error of those by which the client falls over an answer: it takes each for what it should be.
+    """Convert the errors that the client raises for an unexpected response to one error.
 
     Raises:
-        GarbledAnswerError: it did.
+        GarbledAnswerError: the response is unexpected.
     """
     try:
         yield
@@ -77,7 +77,7 @@ def retry_after_of(error: BaseException) -> str | None:
 
 
 def shown_text(text: object) -> str:
-    """Return foreign text for an error message: one line, without secrets and control characters."""
+    """Return external text for an error message: one line, without secrets and control characters."""
     line = " ".join(redact_text(str(text)).split())
     line = _TOKEN.sub("hf_***", line)
     line = "".join(letter if letter.isprintable() else "?" for letter in line)
@@ -85,7 +85,7 @@ def shown_text(text: object) -> str:
 
 
 def said(error: BaseException) -> str:
-    """Return the reason that the Hub gives for its refusal, in parentheses; empty if it gives none."""
+    """Return the Hub's reason for its refusal, in parentheses; empty if it gives none."""
     response: Any = getattr(error, "response", None)
     told = getattr(error, "server_message", None)
     if not told and response is not None:
@@ -110,16 +110,16 @@ def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool)
     if status == 401:
         return not_logged_in(repo_id)
     if status == 403:
-        reason = f"may not be written to by you: {doing} is forbidden{said(error)}"
+        reason = f"cannot be written to by this user: {doing} is forbidden{said(error)}"
         return PushError(
-            repo_id, reason, "Use a token with the role 'write' of somebody who owns it, or push to a name of yours", status=403
+            repo_id, reason, "Use a token with the role 'write' of an owner, or push to your own namespace", status=403
         )
     if status == 404:
         reason = f"was not pushed to: {doing} found nothing there{said(error)}"
-        return PushError(repo_id, reason, "Check the name, the branch and what your token may do", status=404)
+        return PushError(repo_id, reason, "Check the name, the branch and the permissions of the token", status=404)
     if status == 413:
         return PushError(repo_id, f"was not pushed to: {doing} is too large{said(error)}", "Push smaller shards", status=413)
-    reason = f"was not pushed to: {doing} failed, the Hub answers {status}{said(error)}"
+    reason = f"was not pushed to: {doing} failed, the Hub returned {status}{said(error)}"
     wants_xet = "xet" in said(error).lower() and "Xet" not in doing
     advice = "Unset HF_HUB_DISABLE_XET, install hf_xet, and push again" if wants_xet else _MEND
     return PushError(repo_id, reason, advice, status=status)
@@ -127,36 +127,36 @@ def refused(error: BaseException, *, repo_id: str, doing: str, token_sent: bool)
 
 def bad_token(repo_id: str) -> InvalidTokenError:
     """Return the error for a push with a token that the Hub does not accept."""
-    return InvalidTokenError("The Hub does not take the token that was sent", advice=_LOG_IN, repo_id=repo_id, status=401)
+    return InvalidTokenError("The Hub does not accept the token", advice=_LOG_IN, repo_id=repo_id, status=401)
 
 
 def not_logged_in(repo_id: str) -> InvalidTokenError:
     """Return the error for a push without a token."""
-    return InvalidTokenError("Nobody is logged in, and pushing needs a token", advice=_LOG_IN, repo_id=repo_id, status=401)
+    return InvalidTokenError("No user is logged in, but pushing requires a token", advice=_LOG_IN, repo_id=repo_id, status=401)
 
 
 def no_answer(error: BaseException, *, repo_id: str, doing: str) -> PushError:
     """Return the error for a failed connection."""
-    reason = f"was not pushed to: {doing} met no answer ({shown_text(error) or type(error).__name__})"
-    return PushError(repo_id, reason, "Nothing there has changed: check the connection and push again")
+    reason = f"was not pushed to: {doing} got no response ({shown_text(error) or type(error).__name__})"
+    return PushError(repo_id, reason, "The repository is unchanged: check the connection and push again")
 
 
 def upload_refused(error: BaseException, *, repo_id: str, doing: str) -> PushError:
-    """The error of bytes that were not taken, by the Hub or by its storage host."""
+    """Return the error for an upload that the Hub or its storage host refused."""
     cause = error.__cause__ or error
     status = status_of(cause)
     if _ERRORS_OF_BATCH in str(error):
         told = shown_text(str(error).partition(":")[2])
-        return PushError(repo_id, f"does not take a file ({told})", "Push smaller shards, or ask the Hub")
-    what = f"the storage host answers {status}" if status else shown_text(cause) or type(cause).__name__
+        return PushError(repo_id, f"does not accept a file ({told})", "Push smaller shards, or ask the Hub")
+    what = f"the storage host returned {status}" if status else shown_text(cause) or type(cause).__name__
     reason = f"was not pushed to: {doing} failed ({what})"
     return PushError(
-        repo_id, reason, "Nothing there has changed: push again, and what has arrived is not sent again", status=status
+        repo_id, reason, "The repository is unchanged: push again; uploaded files are not sent again", status=status
     )
 
 
 def may_be_expired(error: BaseException) -> bool:
-    """Return True if a storage host refused an upload as it does after the URL of the Hub expired."""
+    """Return True if a storage host refused an upload because the URL has expired."""
     return status_of(error.__cause__ or error) in (400, 401, 403, 404)
 
 
@@ -172,13 +172,13 @@ def is_of_yaml(error: BaseException) -> bool:
 
 
 def is_garbled(error: BaseException) -> bool:
-    """Return True if an answer is not one of a Hub, such as the page of a proxy."""
+    """Return True if a response is not from a Hub, such as the page of a proxy."""
     is_told = isinstance(error, GarbledAnswerError | json.JSONDecodeError | UnicodeDecodeError)
     return is_told or "Malformed response" in str(error)
 
 
 def yaml_refused(error: ValueError, *, repo_id: str) -> PushError:
-    """The error of a card whose YAML the Hub does not take, with the lines that it names."""
+    """Return the error for a card whose YAML the Hub refuses, with the reported lines."""
     response: Any = getattr(error.__cause__, "response", None)
     faults: list[str] = []
     try:
@@ -191,15 +191,15 @@ def yaml_refused(error: ValueError, *, repo_id: str) -> PushError:
             faults.append(f"line {line}: {fault.get('message')}" if line is not None else str(fault.get("message")))
     told = shown_text("; ".join(faults) or str(error).partition("\n")[2] or error)
     reason = f"would get a README.md whose YAML the Hub refuses: {told.rstrip('.')}"
-    return PushError(repo_id, reason, "Mend the YAML at the top of README.md there and push again")
+    return PushError(repo_id, reason, "Fix the YAML at the top of README.md there and push again")
 
 
 T = TypeVar("T")
 
 _MOST_TEXT_BYTES = 64 << 20
-_MOST_SIBLINGS = 1000  # listed in an info: for more files the pages of a listing are requested
-_CALL_SECONDS = 60.0  # the client waits for ever
-_QUESTION_SECONDS = 15.0  # for what changes nothing
+_MOST_SIBLINGS = 1000  # listed in one response: more files require pages of a listing
+_CALL_SECONDS = 60.0  # the client itself has no time limit
+_QUESTION_SECONDS = 15.0  # time limit for calls without changes
 
 
 class HubBranch:
@@ -262,7 +262,7 @@ class HubBranch:
             return self.current()
 
     def _open_branch(self, private: bool | None) -> HubCommit:
-        """Return the commit of a branch that may be new: the request that creates it also shows what exists."""
+        """Return the commit of a branch that may be new: the request that creates it also returns its state."""
         try:
             self._make_branch()
         except PushError as error:
@@ -273,18 +273,18 @@ class HubBranch:
         return self.current()
 
     def current(self) -> HubCommit:
-        """Return the current commit of the branch, never from a cache: one request, if the Hub lists all files in its answer.
+        """Return the current commit of the branch, never from a cache: one request, if the Hub lists all files in its response.
 
         Raises:
             RepositoryNotFoundError: the repository does not exist, or is not visible to this user.
             RevisionNotFoundError: the repository has no such branch.
-            PushError: the Hub does not answer.
+            PushError: the Hub does not respond.
         """
         url = f"{self.hub.endpoint}/api/datasets/{self.repo_id}/revision/{quote(self.branch, safe='')}?blobs=true"
         try:
             answer = self.hub.answer(url)
         except UnansweredError as error:
-            raise no_answer(error, repo_id=self.repo_id, doing="asking what is there") from error
+            raise no_answer(error, repo_id=self.repo_id, doing="reading its state") from error
         if answer.status != 200:
             found = refusal(
                 answer.status,
@@ -299,16 +299,16 @@ class HubBranch:
         try:
             sha, siblings = info["sha"], [dict(each) for each in info["siblings"]] if info.get("siblings") else None
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise malformed(self.repo_id, "is described by something else than a repository is") from error
+            raise malformed(self.repo_id, "is described by an invalid response") from error
         if not isinstance(sha, str) or not is_commit(sha):
-            raise malformed(self.repo_id, f"is given {shown(sha)} as the commit of {self.branch!r}")
-        if answer.url != url and is_repo_id(str(info.get("id"))):  # it has another name by now
+            raise malformed(self.repo_id, f"has {shown(sha)} as the commit of {self.branch!r}")
+        if answer.url != url and is_repo_id(str(info.get("id"))):  # the repository was renamed
             self.repo_id = str(info["id"])
         return self._listed(sha, siblings)
 
     def _listed(self, sha: str, siblings: Sequence[Mapping[str, Any]] | None) -> HubCommit:
         if siblings is not None and [each.get("rfilename") for each in siblings] == [".gitattributes"]:
-            return HubCommit(self.repo_id, sha, self.branch, {})  # as each begins; not every Hub lists sizes
+            return HubCommit(self.repo_id, sha, self.branch, {})  # checked by their beginning; not every Hub lists sizes
         items = [
             {
                 "type": "file",
@@ -325,21 +325,21 @@ class HubBranch:
         return HubCommit(self.repo_id, sha, self.branch, listed_files(items, self.repo_id))
 
     def _whole(self, sha: str) -> HubCommit:
-        """All files of a commit, by its listing in pages: what a snapshot holds of it is not what the Hub has."""
-        doing = "asking for its files"
+        """Return all files of a commit from its listing, since a snapshot may not have all of them."""
+        doing = "listing its files"
         try:
             found = self.hub.commit(self.repo_id, sha)
         except HubUnreachableError as error:
             raise no_answer(error, repo_id=self.repo_id, doing=doing) from error
         if not found.is_whole:
-            raise no_answer(UnansweredError("the cache knows some of them only"), repo_id=self.repo_id, doing=doing)
+            raise no_answer(UnansweredError("the cache has only some of them"), repo_id=self.repo_id, doing=doing)
         return found._replace(revision=self.branch)
 
     def text(self, commit: HubCommit, path: str) -> str | None:
-        """A text file of a commit; None where it has none.
+        """Return a text file of a commit; None if it has none.
 
         Raises:
-            PushError: it is too large, or no UTF-8.
+            PushError: the file is too large, or not UTF-8.
         """
         if path not in commit.files:
             return None
@@ -350,22 +350,22 @@ class HubBranch:
             return found.decode("utf-8")
         except UnicodeDecodeError as error:
             raise PushError(
-                self.repo_id, f"has a {path} that is not valid UTF-8 text", "Mend it there and push again"
+                self.repo_id, f"has a {path} that is not valid UTF-8 text", "Fix it there and push again"
             ) from error
 
-    # -- making what is not there
+    # -- creation ------------------------------------------------------------------------------------------------------
 
     def _user(self) -> str:
-        if self.hub.token() is None:  # else the client looks for one that was not to be used
+        if self.hub.token() is None:  # otherwise the client searches for a token that must not be used
             raise not_logged_in(self.repo_id)
-        name = self.tried(lambda: self.api.whoami()["name"], "asking who you are", seconds=_QUESTION_SECONDS)
+        name = self.tried(lambda: self.api.whoami()["name"], "reading the user name", seconds=_QUESTION_SECONDS)
         if not isinstance(name, str) or "/" in name or not is_repo_id(f"{name}/{self.repo_id}"):
-            raise malformed(self.repo_id, f"is pushed by a user whom the Hub calls {shown(name)}")
+            raise malformed(self.repo_id, f"is pushed by a user with the invalid name {shown(name)}")
         return name
 
     def _made_by_name(self, private: bool | None) -> str | None:
-        """The whole id of a repository of the user's own, which the Hub says when it is made, or there already."""
-        if self.hub.token() is None:  # else the client looks for one that was not to be used
+        """Return the whole id of a repository of the user, which the Hub returns when it is created, or exists."""
+        if self.hub.token() is None:  # otherwise the client searches for a token that must not be used
             raise not_logged_in(self.repo_id)
 
         def create() -> str | None:
@@ -375,15 +375,15 @@ class HubBranch:
             except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
                 if is_garbled(error):
                     raise
-                return None  # it does not say
+                return None  # not in the response
             return repo_id if is_repo_id(repo_id) and repo_id.endswith(f"/{self.repo_id}") else None
 
         try:
-            return self.tried(create, "making the repository")
+            return self.tried(create, "creating the repository")
         except PushError as error:
             if error.status is None:
                 raise
-            return None  # who may write to one that is there may not make one
+            return None  # a user with write access may not be allowed to create it
 
     def _create(self, private: bool | None) -> None:
         def create() -> None:
@@ -393,7 +393,7 @@ class HubBranch:
                 if status_of(error) != 409:  # created by another process at the same time
                     raise
 
-        self.tried(create, "making the repository")
+        self.tried(create, "creating the repository")
 
     def _make_branch(self) -> None:
         if self.branch.startswith("refs/"):
@@ -402,14 +402,14 @@ class HubBranch:
         def make() -> None:
             self.api.create_branch(self.repo_id, branch=self.branch, repo_type="dataset", exist_ok=True)
 
-        self.tried(make, f"making the branch {self.branch!r}")
+        self.tried(make, f"creating the branch {self.branch!r}")
 
     def tried(self, call: Callable[[], T], doing: str, *, seconds: float | None = None) -> T:
         """Return the result of a small call of the client, which the client itself does not retry.
 
         Args:
             call: the call.
-            doing: the action, as in "making the repository".
+            doing: the action, as in "creating the repository".
             seconds: time limit of one try; default: a minute.
 
         Raises:
@@ -448,12 +448,12 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     """Return the result of a call of the client, within a time limit.
 
     Raises:
-        TransientError: no answer.
-        GarbledAnswerError: an invalid answer.
+        TransientError: no response.
+        GarbledAnswerError: an invalid response.
     """
     try:
         with transport_failures(), garbled_answers():
             return done_by(time.monotonic() + seconds, call)
     except files.Overdue as error:
         files.check()
-        raise TransientError("the Hub is silent") from error
+        raise TransientError("the Hub does not respond") from error

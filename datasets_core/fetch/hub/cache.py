@@ -22,20 +22,20 @@ from datasets_core.fetch.disk_cache import DiskCache
 from datasets_core.fetch.hub.repository import HubFile, listed_files
 from datasets_core.hub_urls import is_commit, is_inner_path
 
-# `HashCache`: git hashes of files for which nothing else gives them, stored until one of the files changes.
+# `HashCache`: git hashes of files without another source of hashes, stored until one of the files changes.
 
 
 _FORM = 1
 _OID = re.compile(r"[0-9a-f]{40}")
 _CHUNK = 1 << 20
-_YOUNG_NS = 2_000_000_000  # a file that was written just now may be written again within one tick of its disk's clock
+_YOUNG_NS = 2_000_000_000  # a file written just now may change again within the resolution of its disk's clock
 
 State = tuple[int, int, int]
 """Numbers that change when a file is rewritten: its size, time in ns, and inode."""
 
 
 class Notes(DiskCache):
-    """What is noted of a repository, each as a file without a digest, as other tools read and write them."""
+    """The records of a repository, each as a file without a digest, compatible with other tools."""
 
     check = 0
     level = logging.INFO
@@ -46,8 +46,8 @@ class HashCache:
     """Hashes of files, by their names.
 
     Attributes:
-        known: what each file was like, and its hash.
-        is_changed: there is something new to be kept.
+        known: state and hash of each file.
+        is_changed: True if there are new hashes to store.
     """
 
     known: dict[str, tuple[State, str]] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class HashCache:
 
     @classmethod
     def of(cls, kept: bytes | None) -> Self:
-        """What was kept (`text`); nothing where it is damaged, or was written in another form."""
+        """Load the hashes from `text`; an invalid text is ignored."""
         try:
             found: Any = json.loads(kept or b"")
             if found["form"] != _FORM:
@@ -96,7 +96,7 @@ def _state(place: str) -> State:
 
 
 def _git_oid(place: str, size: int) -> str:
-    import hashlib  # 2 ms that links do without
+    import hashlib  # takes 2 ms; links do not need it
 
     digest = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
     with open(place, "rb") as source:
@@ -107,14 +107,14 @@ def _git_oid(place: str, size: int) -> str:
 
 logger = logging.getLogger(__name__)
 
-_FORMAT = 1  # of the listings, which are as huggingface_hub 2 writes its own
+_FORMAT = 1  # form of the listings, the same as in huggingface_hub 2
 _ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NO_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
 @dataclass(frozen=True, slots=True)
 class HubCache:
-    """The hub cache at one place.
+    """The hub cache in one folder.
 
     Attributes:
         root: the folder, `HF_HUB_CACHE`.
@@ -123,7 +123,7 @@ class HubCache:
     root: str
 
     def folder(self, repo_id: str) -> str:
-        """The folder of a dataset repository.
+        """Return the folder of a dataset repository.
 
         >>> HubCache("/hub").folder("org/name")
         '/hub/datasets--org--name'
@@ -139,7 +139,7 @@ class HubCache:
         except OSError:
             return True
 
-    # -- what a revision means -----------------------------------------------------------------------------------------
+    # -- revisions -----------------------------------------------------------------------------------------------------
 
     def ref(self, repo_id: str, revision: str) -> str | None:
         """Return the commit of a revision at the last request; None if it was never requested."""
@@ -157,13 +157,13 @@ class HubCache:
         self._notes(repo_id).put(f"refs/{revision}", sha.encode())
 
     def refs(self, repo_id: str) -> list[str]:
-        """The revisions whose commits are known here, in order."""
+        """Return the revisions with known commits, in order."""
         root = os.path.join(self.folder(repo_id), "refs")
         found = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names]
         names = [os.path.relpath(path, root).replace(os.sep, "/") for path in found]
         return sorted(name for name in names if self.ref(repo_id, name))
 
-    # -- what a commit holds -------------------------------------------------------------------------------------------
+    # -- listings ------------------------------------------------------------------------------------------------------
 
     def listing(self, repo_id: str, sha: str) -> dict[str, HubFile] | None:
         """Return all files of a commit, as recorded by this library or the tools of the Hub; None without a record.
@@ -221,7 +221,7 @@ class HubCache:
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def snapshot_folder(self, repo_id: str, sha: str) -> str:
-        """The folder in which the files of a commit have their paths."""
+        """Return the folder in which the files of a commit have their paths."""
         return os.path.join(self.folder(repo_id), "snapshots", sha)
 
     def snapshot_path(self, repo_id: str, sha: str, path: str) -> str:
@@ -231,7 +231,7 @@ class HubCache:
             HubError: the path is outside the snapshot.
         """
         if not is_inner_path(path):
-            raise HubError(repo_id, f"has no file {path!a}, which is not a path inside a repository", "Mend the path")
+            raise HubError(repo_id, f"has no file {path!a}, which is not a valid path in a repository", "Fix the path")
         return os.path.join(self.snapshot_folder(repo_id, sha), *path.split("/"))
 
     def held(self, repo_id: str, sha: str, path: str) -> str | None:
@@ -240,13 +240,13 @@ class HubCache:
         return place if os.path.isfile(place) else None
 
     def blob_path(self, repo_id: str, etag: str) -> str:
-        """Return the path of a content by its hash, whether or not it exists."""
+        """Return the path of a blob by its hash, whether or not it exists."""
         if not _ETAG.fullmatch(etag):
-            raise HubError(repo_id, f"has a file with the hash {etag!a}, which is none", "Tell its owner")
+            raise HubError(repo_id, f"has a file with the invalid hash {etag!a}", "Contact its owner")
         return os.path.join(self.folder(repo_id), "blobs", etag)
 
     def lock_path(self, repo_id: str, etag: str) -> str:
-        """The lock that every tool holds while it makes that blob."""
+        """Return the lock that all tools hold while they write the blob."""
         return os.path.join(self.root, ".locks", os.path.basename(self.folder(repo_id)), f"{etag}.lock")
 
     def link(self, repo_id: str, sha: str, file: HubFile) -> str:
@@ -263,7 +263,7 @@ class HubCache:
             return path
         folder, home = os.path.dirname(path), self.folder(repo_id)
         if os.path.realpath(folder) != os.path.join(os.path.realpath(home), os.path.relpath(folder, home)):
-            raise DatasetDiskError(folder, "a folder on the way there is a link, and a snapshot stands in its repository alone")
+            raise DatasetDiskError(folder, "a parent folder is a link, but snapshots must be inside their repository")
         temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
         with files.disk_errors(path, needed=file.size):
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -277,7 +277,7 @@ class HubCache:
 
 
 def _item(path: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """A kept file as a server lists it."""
+    """Return a cached file as a server lists it."""
     sha256 = facts.get("lfs_sha256")
     lfs = None if sha256 is None else {"oid": sha256, "size": facts.get("lfs_size", facts["size"])}
     named = {"path": path, "size": facts["size"], "oid": facts["blob_id"]}
@@ -306,7 +306,7 @@ def _is_linked(path: str, blob: str) -> bool:
 
 
 def _point(path: str, blob: str) -> None:
-    """Make `path` the content of the blob: a link, else a second name of it, else a copy."""
+    """Create `path` with the content of the blob: as a symbolic link, else a hard link, else a copy."""
     if settings().hub_symlinks:
         try:
             os.symlink(os.path.relpath(blob, os.path.dirname(path)), path)
@@ -317,6 +317,6 @@ def _point(path: str, blob: str) -> None:
     try:
         os.link(os.path.realpath(blob), path)
     except OSError:
-        import shutil  # 4 ms that links do without
+        import shutil  # takes 4 ms; links do not need it
 
         shutil.copyfile(blob, path)

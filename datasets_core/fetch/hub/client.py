@@ -1,4 +1,4 @@
-"""`Hub`: the Hugging Face Hub as one user sees it, and the commits of its datasets: from the Hub, else from the hub cache.
+"""`Hub`: the Hugging Face Hub for one user, and the commits of its datasets, from the Hub or the hub cache.
 
 `huggingface_hub` is used only here, and imported with the network: cached data is read without it.
 """
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.checksums import DownloadConfig
 
 
-# What a Hub means when it refuses: its status and error headers as the errors of the library.
+# Refusals of a Hub: status codes and error headers as errors of the library.
 
 
 _BAD_TOKEN = "Invalid credentials in Authorization header"
@@ -80,7 +80,7 @@ def refusal(
         repo_id: the requested repository.
         endpoint: the address of the Hub.
         revision: the requested revision, if any.
-        token: the token of the request; it is in no message, even if the server repeats it.
+        token: the token of the request; it is removed from messages, even if the server repeats it.
         known: revisions of the repository that were requested before.
 
     >>> str(refusal(404, {"x-error-code": "RevisionNotFound"}, repo_id="a/b", endpoint="https://hub", revision="v9"))
@@ -93,14 +93,14 @@ def refusal(
         page = f"{endpoint}/datasets/{repo_id}"
         return GatedRepositoryError(repo_id, token_sent=token is not None, page=page, status=status)
     if said == _DISABLED:
-        return DisabledRepositoryError(repo_id, "is disabled: nobody gets at it", "Ask its owner, or the Hub", status=status)
+        return DisabledRepositoryError(repo_id, "is disabled", "Ask its owner, or the Hub", status=status)
     if status == 401 and said == _BAD_TOKEN:
-        return InvalidTokenError("The Hub does not take the token that was sent", repo_id=repo_id, status=status)
+        return InvalidTokenError("The Hub does not accept the token", repo_id=repo_id, status=status)
     if code == "RepoNotFound" or (code is None and status in (401, 404)):
         return RepositoryNotFoundError(repo_id, token_sent=token is not None, endpoint=endpoint, status=status)
-    reason = f"is refused: the Hub answers {status}{_shown(code, said, token)}"
+    reason = f"is refused: the Hub returned {status}{_shown(code, said, token)}"
     if status in (401, 403):
-        return ForbiddenRepositoryError(repo_id, reason, "Check what your token may do, or ask its owner", status=status)
+        return ForbiddenRepositoryError(repo_id, reason, "Check the permissions of the token, or ask its owner", status=status)
     return HubError(repo_id, reason, "Check the name, the revision and HF_ENDPOINT", revision=revision, status=status)
 
 
@@ -111,27 +111,27 @@ def _shown(code: str | None, said: str, token: str | None) -> str:
     return f" ({ascii(text)[1:-1][:200]})" if text else ""
 
 
-# Questions to a Hub's API: one GET over its redirects, tried until it is answered, with the token for the Hub's own
-# origin.
+# Requests to a Hub's API: a GET with redirects, retried until it is answered, with the token only for the origin of
+# the Hub.
 
 
 logger = logging.getLogger(__name__)
 
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
-_MOST_REFUSED = 2  # tries of a server that takes no connection: it is not there
-_MOST_BODY_BYTES = 1 << 28  # of one answer; a page of a listing has a thousandth of it
-_LEAST_BYTES_PER_SECOND = 16 << 10  # what comes more slowly does not come
+_MOST_REFUSED = 2  # tries of a server that does not accept connections
+_MOST_BODY_BYTES = 1 << 28  # size limit of a response; a page of a listing has a thousandth of it
+_LEAST_BYTES_PER_SECOND = 16 << 10  # slower responses are treated as silent
 _MOST_ITEMS = 1_000_000  # each takes half a kilobyte of memory
 _GLANCE_SECONDS = 0.2  # interval at which a waiting thread checks whether its result is still needed
 _SPARE_PAGES, _LEAST_ITEMS = 200, 10  # limit of the pages of a listing: these, and one for so many items
 
 
 class UnansweredError(Exception):
-    """Every try failed; never to be seen by the user.
+    """All tries failed; never shown to the user.
 
     Args:
         reason: what happened, without secrets.
-        status: what the server answered, where it did.
+        status: the status code, if the server responded.
     """
 
     def __init__(self, reason: str, *, status: int | None = None) -> None:
@@ -141,13 +141,13 @@ class UnansweredError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HubAnswer:
-    """The answer of a Hub.
+    """The response of a Hub.
 
     Attributes:
         url: the final URL.
         status: the HTTP status code.
         headers: by lower-case names.
-        body: all of it.
+        body: the whole body.
         following: the URL of the next page, if there is one.
     """
 
@@ -158,7 +158,7 @@ class HubAnswer:
     following: str | None = None
 
     def has_end(self) -> bool:
-        """Return True if the body ends as a list or an object does; a truncated one does not.
+        """Return True if the body ends like a list or an object; a truncated one does not.
 
         >>> HubAnswer("https://hub", 200, {}, b'{"sha": "ab').has_end()
         False
@@ -166,16 +166,16 @@ class HubAnswer:
         return self.body.rstrip()[-1:] in (b"]", b"}")
 
     def json(self, repo_id: str) -> Any:
-        """The body as a value.
+        """Return the body as a value.
 
         Raises:
-            HubError: it is none.
+            HubError: the body is not valid JSON.
         """
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError) as error:
             found = f"{len(self.body)} bytes of {self.headers.get('content-type')!a}"
-            raise malformed(repo_id, f"is answered by {found} at {redact(self.url)} where JSON is due") from error
+            raise malformed(repo_id, f"has a response with {found} instead of JSON at {redact(self.url)}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +203,8 @@ class HubRequests:
                 longest pause of the policy.
 
         Raises:
-            UnansweredError: no answer.
-            DownloadError: a redirect that is not followed, or an answer without end.
+            UnansweredError: no response.
+            DownloadError: a redirect is not followed, or the response is endless.
         """
         seconds, begun, waited = settings().hub_timeout_seconds, time.monotonic(), 0.0
         end = begun + seconds
@@ -218,7 +218,7 @@ class HubRequests:
             return answer
 
         def is_waited_for(error: TransientError) -> bool:
-            return error.retry_after is not None or error.status == 429  # it is there, and has a reason
+            return error.retry_after is not None or error.status == 429  # the server responded, with a reason
 
         def given_up(error: TransientError, failures: int) -> UnansweredError | None:
             most = _MOST_REFUSED if error.is_unreachable else self.policy.tries
@@ -246,15 +246,15 @@ class HubRequests:
             headers.update(self.credentials.headers)
         left = end - time.monotonic()
         if left <= 0:
-            raise TransientError("the server is silent")
+            raise TransientError("the server does not respond")
         with transport_failures():
             session = self.session()
             request = session.build_request("GET", url, headers=headers, timeout=left)
-            try:  # in a thread: looking up a name has no limit of its own
+            try:  # in a thread: name resolution has no time limit of its own
                 response = done_by(end, lambda: session.send(request, stream=True, follow_redirects=False))
             except files.Overdue as error:
                 files.check()
-                raise TransientError("the server is silent") from error
+                raise TransientError("the server does not respond") from error
             try:
                 body = _body(response, url, end)
             finally:
@@ -264,7 +264,7 @@ class HubRequests:
 
 
 def _body(response: Any, url: str, end: float) -> bytes:
-    """All of a body, as long as it comes: what is there by its end in time prolongs that."""
+    """Return a whole body; the time limit is extended while data arrives."""
     body, is_over = bytearray(), threading.Event()
 
     def read() -> None:
@@ -273,7 +273,7 @@ def _body(response: Any, url: str, end: float) -> bytes:
             if is_over.is_set():
                 return
             if len(body) > _MOST_BODY_BYTES:
-                raise DownloadError(redact(url), f"the server sends more than {_MOST_BODY_BYTES:,} bytes")
+                raise DownloadError(redact(url), f"the response has more than {_MOST_BODY_BYTES:,} bytes")
 
     reading = in_thread(read, "hub_body")
     try:
@@ -281,7 +281,7 @@ def _body(response: Any, url: str, end: float) -> bytes:
             files.check()
             left = end + len(body) / _LEAST_BYTES_PER_SECOND - time.monotonic()
             if left <= 0:
-                raise TransientError("the server is silent, or sends too slowly")
+                raise TransientError("the server does not respond, or sends too slowly")
             reading.done.wait(min(left, _GLANCE_SECONDS))
     finally:
         is_over.set()
@@ -293,92 +293,92 @@ def paged(ask: Callable[[str], HubAnswer], url: str, repo_id: str) -> Iterator[A
     """Yield the pages of a list, as long as they are on one origin.
 
     Args:
-        ask: returns the answer for an address.
+        ask: returns the response for a URL.
         url: the first page.
         repo_id: the repository of the list.
 
     Raises:
-        HubError: the answer is not a list, or is endless.
+        HubError: the response is not a list, or is endless.
     """
     following: str | None = url
     seen: set[str] = set()
     count = 0
     while following is not None:
         if following in seen:
-            raise malformed(repo_id, "has a listing whose pages lead in a circle")
+            raise malformed(repo_id, "has a listing with a cycle of pages")
         seen.add(following)
         answer = ask(following)
         items = answer.json(repo_id)
         if not isinstance(items, list):
-            raise malformed(repo_id, f"is given {shown(items)} as its listing")
+            raise malformed(repo_id, f"has {shown(items)} as its listing")
         count += len(items)
         if count > _MOST_ITEMS:
-            advice = "Ask its owner to pack them, or download what you need of them and load that folder"
-            raise HubError(repo_id, f"has more than {_MOST_ITEMS:,} files and folders, which is more than is listed", advice)
+            advice = "Ask its owner to pack them, or download the files you need and load their folder"
+            raise HubError(repo_id, f"has more than {_MOST_ITEMS:,} files and folders, the limit of a listing", advice)
         yield from items
         if len(seen) > _SPARE_PAGES + count // _LEAST_ITEMS:
-            raise malformed(repo_id, f"has a listing whose pages do not end: {len(seen)} of them hold {count} files")
+            raise malformed(repo_id, f"has an endless listing: {len(seen)} pages with {count} files")
         following = None if answer.following is None else _next_page(url, answer, repo_id)
 
 
 def _next_page(first: str, answer: HubAnswer, repo_id: str) -> str:
-    """The next page, at the origin of the first: a mirror may hand out the addresses of the Hub that it mirrors."""
+    """Return the next page, at the origin of the first: a mirror may return URLs of the original Hub."""
     link = answer.following or ""
     try:
         link = urljoin(answer.url, link)
         if origin_of(link) == origin_of(first):
             return link
     except (DownloadError, ValueError) as error:
-        raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}") from error
+        raise malformed(repo_id, f"has a listing that continues at {ascii(redact(link))[:200]}") from error
     begin, there = urlsplit(first), urlsplit(link)
     if not begin.path.endswith(there.path):
-        raise malformed(repo_id, f"has a listing that goes on at {ascii(redact(link))[:200]}, which is another host")
+        raise malformed(repo_id, f"has a listing that continues at {ascii(redact(link))[:200]}, a different host")
     return begin._replace(query=there.query).geturl()
 
 
 def check_endpoint(endpoint: str) -> None:
-    """Check the address of a Hub.
+    """Check the URL of a Hub.
 
     Raises:
-        ConfigurationError: the address is not an http(s) URL.
+        ConfigurationError: the value is not an http(s) URL.
     """
     try:
         origin_of(endpoint)
     except DownloadError as error:
         raise ConfigurationError(
-            f"The address of the Hub is {redact(endpoint)!r}, which is not an http(s) URL. Mend HF_ENDPOINT or hub_endpoint."
+            f"The endpoint {redact(endpoint)!r} of the Hub is not an http(s) URL. Fix HF_ENDPOINT or hub_endpoint."
         ) from error
 
 
 def checked_token(token: str) -> str:
-    """Return the token if it fits into a header: otherwise the error of the HTTP client would show it.
+    """Return the token if it is valid in a header; otherwise the error of the HTTP client would contain it.
 
     Raises:
-        InvalidTokenError: it does not fit.
+        InvalidTokenError: the token is invalid.
     """
     text = token.strip()
     if not text or not text.isascii() or not text.isprintable() or " " in text:
-        what = "is empty" if not text else "holds what no token holds (a space, a line break or a letter beyond ASCII)"
+        what = "is empty" if not text else "has invalid characters (a space, a line break or a non-ASCII letter)"
         raise InvalidTokenError(
-            f"The token for the Hub {what}", advice="Mend HF_TOKEN or token=, or pass token=False where none is needed"
+            f"The token for the Hub {what}", advice="Fix HF_TOKEN or token=, or pass token=False if none is needed"
         )
     return text
 
 
-OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to ask the Hub"
+OFFLINE_ADVICE = "Unset HF_DATASETS_OFFLINE and HF_HUB_OFFLINE to access the Hub"
 
 
 class Hub:
-    """The Hub at one address, for one user.
+    """The Hub at one endpoint, for one user.
 
     A pickled copy of it has no token of its own: it uses the token with which the user is logged in, if any.
     A token given by `token=` reaches the workers in the `DownloadConfig` of a builder or of a stream, and is then part
     of their pickles.
 
     Args:
-        endpoint: the address.
+        endpoint: the URL of the Hub.
         cache: the hub cache.
-        token: the user's; True for the one of the login, None for that if it exists, False for none.
+        token: the user's token; True for that of the login, None for that if it exists, False for none.
         policy: number of tries, and the pauses between them.
         local_only: True to send no requests.
         user_agent: added to that of the library.
@@ -407,16 +407,16 @@ class Hub:
 
     @classmethod
     def of(cls, token: str | bool | None = None, *, endpoint: str | None = None, config: DownloadConfig | None = None) -> Self:
-        """The Hub that the settings name.
+        """Return the Hub of the settings.
 
         Args:
-            token: the user's; by default that of `config`.
-            endpoint: another address.
-            config: how files are fetched.
+            token: the user's token; default: that of `config`.
+            endpoint: URL of another Hub.
+            config: options of downloads.
 
         Raises:
-            ConfigurationError: the address is none.
-            InvalidTokenError: the token could not be sent.
+            ConfigurationError: the endpoint is invalid.
+            InvalidTokenError: the token is invalid.
         """
         now = settings()
         tries = max(now.max_retries, config.max_retries if config else 1)
@@ -443,7 +443,7 @@ class Hub:
         """Return the token for requests, by the rules of `huggingface_hub`; None without one.
 
         Raises:
-            InvalidTokenError: `token=True` without a login; or the stored token does not fit into a header.
+            InvalidTokenError: `token=True` without a login; or the stored token is invalid.
         """
         if isinstance(self._given, str):
             return self._given
@@ -460,26 +460,26 @@ class Hub:
             return None
         stored = get_token()
         if stored is None and self._given:
-            reason = "token=True asks for the token that you logged in with, and there is none"
+            reason = "token=True requires the stored token of a login, but there is none"
             raise InvalidTokenError(reason, advice="Log in (hf auth login), or set HF_TOKEN")
         return None if stored is None else checked_token(stored)
 
     def credentials(self) -> Credentials:
-        """The token as a header, for the very origin of the endpoint."""
+        """Return the token as a header, only for the origin of the endpoint."""
         token = self.token()
         return Credentials(origin_of(self.endpoint), {} if token is None else {"Authorization": f"Bearer {token}"})
 
     @property
     def api(self) -> HfApi:
-        """The client of `huggingface_hub` for the same address and user."""
+        """The client of `huggingface_hub` for the same endpoint and user."""
         from huggingface_hub import HfApi
 
         return HfApi(self.endpoint, token=self.token() or False, library_name="datasets_core", library_version=__version__)
 
-    # -- where things are ----------------------------------------------------------------------------------------------
+    # -- URLs ----------------------------------------------------------------------------------------------------------
 
     def resolve_url(self, repo_id: str, sha: str, path: str) -> str:
-        """The address of a file of a commit.
+        """Return the URL of a file of a commit.
 
         >>> Hub("https://hub", HubCache("/hub")).resolve_url("org/name", "refs/pr/1", "a b.csv")
         'https://hub/datasets/org/name/resolve/refs%2Fpr%2F1/a%20b.csv'
@@ -497,8 +497,8 @@ class Hub:
         Two requests are sent: for the commit of the revision, and for its files, unless the cache has them.
         If the Hub cannot be reached, the commit of the last request is used, if there is one.
 
-        A Hub that does not answer is tried for the setting `hub_timeout_seconds`.  One that is busy and requires a pause
-        (`Retry-After`) is waited for: for twice that setting in all if the cache has the revision, else twice the setting
+        A Hub that does not respond is tried for `hub_timeout_seconds` (a setting).  If a busy Hub requires a pause
+        (`Retry-After`), it is waited for up to twice that time if the cache has the revision, else up to twice the setting
         `max_retry_wait_seconds`, which also limits each pause.
 
         Args:
@@ -512,7 +512,7 @@ class Hub:
             RevisionNotFoundError: the repository has no such revision.
             ForbiddenRepositoryError: the user has no access.
             InvalidTokenError: the Hub does not accept the token.
-            HubError: an invalid answer of the Hub.
+            HubError: the response of the Hub is invalid.
             HubUnreachableError: the Hub cannot be reached, and the revision is not cached.
             OfflineError: requests are not allowed, and the revision is not cached.
         """
@@ -531,12 +531,12 @@ class Hub:
                 meant, named = self._resolved(repo_id, wanted)
             found = self._checked(HubCommit(repo_id, meant, wanted, self._listed(repo_id, meant, named, wanted)))
         except UnansweredError as error:
-            # If the Hub said which commit it is, no older one is used, here or by a caller that catches this error.
+            # If the Hub returned the commit, no older one is used, here or by a caller that catches this error.
             known = self.known(repo_id, meant)
             if known is None:
                 raise self._unreachable(repo_id, wanted, meant, error) from error
             logger.warning(
-                "The Hub did not answer for %s (%s): %r is taken as commit %s, which the cache knows%s",
+                "The Hub did not respond for %s (%s): %r is resolved to commit %s from the cache%s",
                 repo_id, error.reason, wanted, known.sha, "" if known.is_whole else " in part",
             )  # fmt: skip
             return known._replace(revision=wanted)
@@ -562,26 +562,26 @@ class Hub:
         known = self.known(repo_id, revision)
         if known is None:
             is_set = settings().offline
-            why = "offline mode is on" if is_set else "only the cache was to be asked"
-            advice = OFFLINE_ADVICE if is_set else "Leave out local_files_only=True to ask the Hub"
+            why = "offline mode is on" if is_set else "only the cache may be used"
+            advice = OFFLINE_ADVICE if is_set else "Omit local_files_only=True to access the Hub"
             reason = f"{why}, and {self._unknown(repo_id, revision, revision)}"
             raise OfflineError(hub_url(repo_id, revision), reason, advice=advice)
         if not known.is_whole:
-            logger.warning("Of %s at %r those files are taken that the cache holds: it has no listing", repo_id, revision)
+            logger.warning("%s at %r: only cached files are used, since the cache has no listing", repo_id, revision)
         return known
 
     def _unknown(self, repo_id: str, revision: str, meant: str) -> str:
         if meant != revision:
-            return f"the hub cache {self.cache.root} does not know the commit {meant}, which {revision!r} is by now"
+            return f"the hub cache {self.cache.root} does not have the commit {meant}, the current one of {revision!r}"
         refs = self.cache.refs(repo_id)
         others = f" (it knows {', '.join(map(repr, refs[:20]))})" if refs else ""
-        return f"the hub cache {self.cache.root} does not know {revision!r} of the dataset {repo_id!r}{others}"
+        return f"the hub cache {self.cache.root} does not have {revision!r} of the dataset {repo_id!r}{others}"
 
     def _unreachable(self, repo_id: str, revision: str, meant: str, error: UnansweredError) -> HubUnreachableError:
         if error.status is None:
             reason = f"the Hub at {redact(self.endpoint)} cannot be reached ({error.reason})"
         else:
-            reason = f"the Hub at {redact(self.endpoint)} does not serve it ({error.reason}, again and again)"
+            reason = f"the Hub at {redact(self.endpoint)} does not serve it ({error.reason}, repeatedly)"
         reason = f"{reason}, and {self._unknown(repo_id, revision, meant)}"
         told = meant if meant != revision else None
         return HubUnreachableError(
@@ -589,17 +589,17 @@ class Hub:
         )
 
     def _resolved(self, repo_id: str, revision: str) -> tuple[str, str]:
-        """The commit that a revision means, and the id that the repository has today."""
+        """Return the commit of a revision, and the current id of the repository."""
         url = self._api_url(repo_id, "revision", revision)
         answer = self._fetched(url, repo_id, revision, meant=revision)
         info = answer.json(repo_id)
         sha = info.get("sha") if isinstance(info, dict) else info
         if not isinstance(info, dict) or not isinstance(sha, str) or not is_commit(sha):
-            raise malformed(repo_id, f"is given {shown(sha)} as the commit of {revision!r}")
+            raise malformed(repo_id, f"has {shown(sha)} as the commit of {revision!r}")
         named = info.get("id")
         if answer.url == url or not isinstance(named, str) or not is_repo_id(named) or named.lower() == repo_id.lower():
             return sha, repo_id
-        logger.warning("The Hub dataset %s is called %s by now", repo_id, named)
+        logger.warning("The Hub dataset %s has been renamed to %s", repo_id, named)
         return sha, named
 
     def _listed(self, repo_id: str, sha: str, named: str, revision: str) -> dict[str, HubFile]:
@@ -611,7 +611,7 @@ class Hub:
         return files
 
     def _fetched(self, url: str, repo_id: str, revision: str, *, meant: str) -> HubAnswer:
-        def wait_limit() -> float | None:  # how long a Hub that is busy is waited for, where the cache could answer for it
+        def wait_limit() -> float | None:  # limit for waiting for a busy Hub, if the cache has the revision
             return None if self.known(repo_id, meant) is None else 2 * settings().hub_timeout_seconds
 
         answer = self.answer(url, wait_limit)
@@ -624,23 +624,23 @@ class Hub:
         raise refusal(answer.status, answer.headers, **who)  # type: ignore[arg-type]
 
     def answer(self, url: str, wait_limit: Callable[[], float | None] = lambda: None) -> HubAnswer:
-        """The answer to a GET, tried until there is one; see `HubRequests.answer`.
+        """Return the response to a GET, with retries; see `HubRequests.answer`.
 
         Raises:
-            UnansweredError: there is none.
-            DownloadError: the Hub redirects where we do not follow, or sends without end.
+            UnansweredError: there is no response.
+            DownloadError: a redirect is not followed, or the response is endless.
         """
         package = client_package()
         agent = f"datasets_core/{__version__}; hf_hub/{package.__version__}"
         agent = f"{agent}; {self._user_agent}" if self._user_agent else agent
         if not self._proxies:
             return HubRequests(package.get_session, self.credentials(), agent, self.policy).answer(url, wait_limit)
-        with proxied(self._proxies) as session:  # those of the package are for all of the process
+        with proxied(self._proxies) as session:  # the session of the package is shared by the process
             return HubRequests(lambda: session, self.credentials(), agent, self.policy).answer(url, wait_limit)
 
 
 def client_package() -> Any:
-    """The package `huggingface_hub`, for what writes to the Hub by it."""
+    """Return the package `huggingface_hub`, for code that writes to the Hub with it."""
     import huggingface_hub.constants
 
     return huggingface_hub
@@ -648,10 +648,10 @@ def client_package() -> Any:
 
 def _check_names(repo_id: str, revision: str) -> None:
     if not isinstance(repo_id, str) or not is_repo_id(repo_id):
-        raise ConfigurationError(f"{repo_id!r} is not a valid dataset name on the Hub. Write it as org/name.")
+        raise ConfigurationError(f"{repo_id!r} is not a valid name of a dataset on the Hub. Write org/name.")
     if not isinstance(revision, str):
         raise ConfigurationError(
-            f"{revision!r} is not a valid revision of {repo_id!r}. Give a branch, a tag or a commit as a text."
+            f"{revision!r} is not a valid revision of {repo_id!r}. Pass a branch, a tag or a commit as a string."
         )
     if not is_inner_path(revision) or any(letter.isspace() or not letter.isprintable() for letter in revision):
-        raise RevisionNotFoundError(repo_id, revision)  # no ref of git has such a name, and it would be a path
+        raise RevisionNotFoundError(repo_id, revision)  # not a valid ref of git, and it would be a path

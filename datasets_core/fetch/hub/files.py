@@ -1,4 +1,4 @@
-"""Files of a commit on the Hub, on this disk: fetched side by side into the cache that Hub tools share, and verified.
+"""Local copies of files of a commit on the Hub: fetched in parallel into the shared hub cache, and verified.
 
 The requests are our own, not those of `hf_hub_download`: both against the Hub of the tests, each in a fresh process with cold
 caches and eight threads or more, sha256 compared by both, imports included; medians of five:
@@ -46,9 +46,9 @@ from datasets_core.hub_urls import HubPath, is_commit, parse_hub_url
 logger = logging.getLogger(__name__)
 
 _LEAST_THREADS, _MOST_THREADS = 8, 16
-_PART = ".resumable.incomplete"  # what ends in .incomplete other tools clean away, and continue none but their own
+_PART = ".resumable.incomplete"  # other tools remove files that end in .incomplete, and only resume their own
 _LITTER_SECONDS = 7 * 24 * 3600.0  # age at which a part is removed
-_NOT_HERE = "is not in the hub cache, and nothing may be fetched"
+_NOT_HERE = "is not in the hub cache, and requests are not allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class HubFiles:
         return found
 
     def record(self, path: str) -> FileRecord:
-        """Size and sha256 of a file that is here."""
+        """Return size and sha256 of a cached file."""
         file = self.listed(path)
         if file.sha256 is not None:
             return FileRecord(file.size, file.sha256)
@@ -120,7 +120,7 @@ class HubFiles:
         """Return the path of a file in the cache; None if it has to be fetched.
 
         Raises:
-            NonMatchingChecksumError: the cached file is wrong, and requests are not allowed.
+            NonMatchingChecksumError: the cached file is invalid, and requests are not allowed.
         """
         file = self.listed(path)
         place = self._place(file)
@@ -147,9 +147,9 @@ class HubFiles:
 
         Raises:
             DataFilesNotFoundError: the commit has no such file.
-            OfflineError: a file is not cached, and requests are not allowed, or the Hub does not answer.
+            OfflineError: a file is not cached, and requests are not allowed, or the Hub does not respond.
             NonMatchingChecksumError: the bytes of a file differ from the listing, twice.
-            GatedRepositoryError: the files are for users with access.
+            GatedRepositoryError: the files require access.
             DownloadError: a file cannot be fetched.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
@@ -184,14 +184,14 @@ class HubFiles:
         self._linked(file)
 
     def _made(self, blob: str, file: HubFile, source: BlobSource, watch: Watch) -> FileRecord:
-        """Have a verified blob under its name, or nothing."""
+        """Store a verified blob, or nothing."""
         part = blob + _PART
         try:
             with files.disk_errors(part, needed=file.size):
                 os.makedirs(os.path.dirname(blob), exist_ok=True)
                 record = source.fetch(part, watch)
                 files.sync_file(part)
-                os.replace(part, blob)  # a link to a shared blob stays as it is
+                os.replace(part, blob)  # a link to a shared blob is kept
                 return record
         except BaseException as error:
             is_of_no_use = isinstance(error, (DatasetDiskError, NonMatchingChecksumError))
@@ -213,7 +213,7 @@ class HubFiles:
             policy=self._policy,
         )
 
-    # -- what is there
+    # -- cached files --------------------------------------------------------------------------------------------------
 
     def _place(self, file: HubFile) -> str:
         return self.hub.cache.snapshot_path(self.commit.repo_id, self.commit.sha, file.path)
@@ -238,27 +238,27 @@ class HubFiles:
         if self.is_closed:
             advice = "Delete it from the cache, and fetch it again"
             raise NonMatchingChecksumError(path, expected=expected, found=found, what=what, advice=advice, is_optional=False)
-        logger.warning("%s has %s %s, %s is listed: it is fetched again.", path, what, found, expected)
+        logger.warning("%s has %s %s, but %s is listed: it is fetched again.", path, what, found, expected)
         return False
 
     def _sweep(self) -> None:
-        """Remove parts that were not continued for a long time."""
+        """Remove old incomplete parts."""
         blobs = os.path.join(self.hub.cache.folder(self.commit.repo_id), "blobs")
         with contextlib.suppress(OSError), os.scandir(blobs) as entries:
             for entry in entries:
                 if entry.name.endswith(_PART) and entry.stat().st_mtime < time.time() - _LITTER_SECONDS:
                     discard(entry.path)
 
-    # -- what is said
+    # -- errors --------------------------------------------------------------------------------------------------------
 
     def refused(self, path: str, answer: HttpResponse) -> Exception:
-        """The error of the Hub's refusal to give a file."""
+        """Return the error for a file that the Hub refuses."""
         code = answer.header("x-error-code")
         if answer.status == 404 and code in (None, "EntryNotFound"):
-            reason = f"is listed in its commit, and the Hub answers {answer.status}"
+            reason = f"is listed in its commit, but the Hub returned {answer.status}"
             return UrlNotFoundError(self.commit.url(path), reason, status=answer.status, advice="Load it again later")
         if answer.status not in (401, 403, 404) and code is None:
-            return DownloadError(self.commit.url(path), f"the Hub answers {answer.status}", status=answer.status)
+            return DownloadError(self.commit.url(path), f"the Hub returned {answer.status}", status=answer.status)
         return refusal(
             answer.status,
             answer.headers,
@@ -273,7 +273,7 @@ class HubFiles:
         return HubUnreachableError(self.commit.url(path), said, repo_id=self.commit.repo_id, revision=self.commit.revision)
 
     def not_here(self, path: str) -> OfflineError:
-        """The error of a file that would have to be fetched, and may not be."""
+        """Return the error for a file that is not cached while requests are not allowed."""
         return OfflineError(self.commit.url(path), _NOT_HERE, advice=closed_advice())
 
 
@@ -285,7 +285,7 @@ def _size_at(path: str) -> int | None:
 
 
 def hub_client(config: DownloadConfig | None = None) -> HttpClient:
-    """Connections to the Hub and its storage; a Hub that takes none is given up in the time that the settings give it."""
+    """Connections to the Hub and its storage; an unreachable Hub is given up after the time in the settings."""
     seconds = min(settings().hub_timeout_seconds, settings().connect_timeout_seconds)
     if config is None:
         return HttpClient(connect_timeout_seconds=seconds)
@@ -305,7 +305,7 @@ def fetch_files(
     threads: int | None = None,
     force: bool = False,
 ) -> dict[str, str]:
-    """Have files of a commit on this disk, each as its path in the snapshot; see `HubFiles.fetch`."""
+    """Fetch files of a commit; return their paths in the snapshot; see `HubFiles.fetch`."""
     return HubFiles(hub, commit, reuse=Reuse(is_refused=force)).fetch(paths, watch or Watch(), threads=threads)
 
 
@@ -325,26 +325,26 @@ def read_small(hub: Hub, commit: HubCommit, path: str, most_bytes: int) -> bytes
     if file is None:
         return None
     if file.size > most_bytes:
-        raise DownloadError(commit.url(path), f"has {file.size:,} bytes, of which {most_bytes:,} are read at most")
+        raise DownloadError(commit.url(path), f"has {file.size:,} bytes, more than the limit of {most_bytes:,}")
     place = fetch_files(hub, commit, [path])[path]
     with open(place, "rb") as source:
         return source.read()
 
 
-# `hf://datasets/…` URLs of a download manager: the commit that each means, and its file on this disk, or as it comes.
+# `hf://datasets/…` URLs of a download manager: their commits, and their files, cached or streamed.
 
 
 class HubDownloads:
-    """The files behind `hf://datasets/…` URLs.  A branch means the same commit for as long as this lives.
+    """The files behind `hf://datasets/…` URLs.  A branch is resolved to a commit once.
 
     Args:
-        config: how to fetch.
-        policy: how often to try and how long to wait; as the settings say by default.
+        config: options of downloads.
+        policy: number of tries, and the pauses; default: those of the settings.
     """
 
     def __init__(self, config: DownloadConfig, *, policy: RetryPolicy | None = None) -> None:
         self._config, self._policy = config, policy
-        # not the connections of the manager: a stranger's script may name what those are guarded from, but not the Hub
+        # not the connections of the manager: those are guarded for untrusted scripts, while the Hub is allowed
         self._client = hub_client(config)
         self._hub: Hub | None = None
         self._commits: dict[tuple[str, str | None], HubCommit] = {}
@@ -353,7 +353,7 @@ class HubDownloads:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have locks of this process: those who held them are in the one that it was forked from."""
+        """Create new locks after a fork."""
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -364,7 +364,7 @@ class HubDownloads:
         self.forked()
         renewed_after_fork(self)
 
-    # -- what a URL means
+    # -- resolution of URLs --------------------------------------------------------------------------------------------
 
     def file(self, url: str) -> HubFile:
         """Return the listed entry of the file of a URL.
@@ -381,12 +381,12 @@ class HubDownloads:
         return self._known.get(place)
 
     def below(self, url: str) -> list[str]:
-        """The URLs of the files below a folder, in order and without the hidden ones; of a file, that one.
+        """Return the URLs of the files below a folder, in order and without the hidden ones; of a file, that one.
 
         Raises:
-            DataFilesNotFoundError: there is neither.
+            DataFilesNotFoundError: there is no such folder or file.
         """
-        from datasets_core.fetch.extract import is_hidden  # 5 ms that plain files do without
+        from datasets_core.fetch.extract import is_hidden  # takes 5 ms; plain files do not need it
 
         named = parse_hub_url(url)
         assert named is not None
@@ -396,7 +396,7 @@ class HubDownloads:
         root = f"{named.path}/" if named.path else ""
         found = [path for path in sorted(commit.files) if path.startswith(root)]
         if not found:
-            self._files(commit).listed(named.path)  # which complains
+            self._files(commit).listed(named.path)  # which raises the error
         return [commit.url(path) for path in found if not any(map(is_hidden, path[len(root) :].split("/")))]
 
     def _place(self, url: str, reuse: Reuse = Reuse()) -> tuple[HubFiles, str]:
@@ -417,12 +417,12 @@ class HubDownloads:
             return self._hub
 
     def _commit(self, repo_id: str, revision: str | None, path: str | None) -> HubCommit:
-        """The commit that a revision means.
+        """Return the commit of a revision.
 
         Args:
-            repo_id: whose.
+            repo_id: the repository.
             revision: that of the URL.
-            path: the file that is looked for: where a snapshot of the commit has it, nothing else of that has to be known.
+            path: the requested file: if a snapshot of the commit has it, no listing is needed.
         """
         with self._lock:
             found = self._commits.get((repo_id, revision))
@@ -435,7 +435,7 @@ class HubDownloads:
             self._commits[repo_id, revision] = self._commits[repo_id, found.sha] = found
             return found
 
-    # -- on this disk
+    # -- local files ---------------------------------------------------------------------------------------------------
 
     def missing_bytes(self, urls: Iterable[str]) -> int:
         """Return the number of bytes to fetch for the files of some URLs, estimated from the cache."""
@@ -490,7 +490,7 @@ class HubDownloads:
         self._known[place] = url, files.record(path)
         return place, self._known[place][1]
 
-    # -- as it comes
+    # -- streaming -----------------------------------------------------------------------------------------------------
 
     def listed_record(self, url: str) -> FileRecord:
         """Return the listed size of a file, and its sha256 if it is in LFS."""
@@ -509,5 +509,5 @@ class HubDownloads:
 def _parsed(url: str) -> HubPath:
     found = parse_hub_url(url)
     if found is None or not found.path:
-        raise DownloadError(url, "names no file of a dataset repository", advice="Write hf://datasets/org/name@revision/path")
+        raise DownloadError(url, "is not a file of a dataset repository", advice="Write hf://datasets/org/name@revision/path")
     return found

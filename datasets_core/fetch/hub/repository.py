@@ -1,4 +1,4 @@
-"""`HubCommit`: the files of one commit of a Hub repository, and the rules by which a listing is believed."""
+"""`HubCommit`: the files of one commit of a Hub repository, and the validation of listings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from datasets_core.hub_urls import hub_url, is_inner_path
 
 _OID = r"[0-9a-f]{40}|[0-9a-f]{64}"
 _SHA256 = r"[0-9a-f]{64}"
-_LONGEST_PATH = 4096  # bytes, as Linux and git have it
+_LONGEST_PATH = 4096  # limit in bytes, as in Linux and git
 _MOST_PARTS = 256
-_MOST_LETTERS = 1 << 28  # in the paths of one listing
+_MOST_LETTERS = 1 << 28  # limit of characters in the paths of one listing
 _LARGEST = (1 << 63) - 1
 _LONGEST_SHOWN = 200
-_ADVICE = "Nothing was taken from it: tell its owner, or see that HF_ENDPOINT is the address of a Hub"
+_ADVICE = "Nothing was downloaded: contact its owner, or check that HF_ENDPOINT is the URL of a Hub"
 
 
 _SHORT = reprlib.Repr()
@@ -33,8 +33,8 @@ class HubFile(NamedTuple):
         path: in the repository, with `/` between its parts.
         size: in bytes.
         oid: git's hash of the file, or of the pointer that git holds instead of it.
-        sha256: of the content, where git holds a pointer (LFS); None where git holds the file.
-        xet_hash: by which the Hub's chunk store knows it, where it does.
+        sha256: of the content, where git holds a pointer (LFS); None if git holds the file.
+        xet_hash: key in the Hub's chunk store, if any.
     """
 
     path: str
@@ -71,7 +71,7 @@ class HubCommit(NamedTuple):
     is_whole: bool = True
 
     def url(self, path: str = "") -> str:
-        """The `hf://` URL of a path in it, pinned to the commit.
+        """Return the `hf://` URL of a path in it, pinned to the commit.
 
         >>> HubCommit("org/name", "a" * 40, "main", {}).url("a.csv") == f"hf://datasets/org/name@{'a' * 40}/a.csv"
         True
@@ -80,10 +80,10 @@ class HubCommit(NamedTuple):
 
 
 def listed_files(items: Iterable[object], repo_id: str) -> dict[str, HubFile]:
-    """The files of a listing as a server sends it, in the order of their paths; folders have none.
+    """Return the files of a server's listing, in the order of their paths, without folders.
 
     Raises:
-        HubError: the listing holds what no Hub lists: paths that lead out of a folder, twice the same, no hashes, ….
+        HubError: the listing is invalid: paths outside a folder, duplicates, missing hashes, ….
 
     >>> listed_files([{"type": "file", "path": "a.csv", "size": 3, "oid": "a" * 40}], "org/name")["a.csv"].size
     3
@@ -92,7 +92,7 @@ def listed_files(items: Iterable[object], repo_id: str) -> dict[str, HubFile]:
     length = 0
     for item in items:
         if not isinstance(item, dict):
-            raise malformed(repo_id, f"has a listing with {shown(item)} in place of a file")
+            raise malformed(repo_id, f"has a listing with {shown(item)} instead of a file")
         if item.get("type") != "file":
             continue
         file = _file_of(item, repo_id)
@@ -113,11 +113,11 @@ def listed_files(items: Iterable[object], repo_id: str) -> dict[str, HubFile]:
 def _file_of(item: Mapping[str, Any], repo_id: str) -> HubFile:
     path = item.get("path")
     if not isinstance(path, str) or not is_inner_path(path):
-        raise malformed(repo_id, f"has a listing with the path {shown(path)}, which is none inside a repository")
+        raise malformed(repo_id, f"has a listing with the invalid path {shown(path)}")
     if len(os.fsencode(path)) > _LONGEST_PATH or path.count("/") >= _MOST_PARTS:
         found = f"of {len(path):,} letters and {path.count('/') + 1:,} parts, {shown(path)}"
         limits = f"{_LONGEST_PATH:,} bytes and {_MOST_PARTS} parts"
-        raise malformed(repo_id, f"has a listing with a path {found}, where no disk holds more than {limits}")
+        raise malformed(repo_id, f"has a listing with a path {found}, but the limits are {limits}")
     lfs = item.get("lfs")
     if lfs is not None and not isinstance(lfs, Mapping):
         raise malformed(repo_id, f"has a listing with {shown(lfs)} as the LFS record of {shown(path)}")
@@ -135,10 +135,10 @@ def _file_of(item: Mapping[str, Any], repo_id: str) -> HubFile:
 
 
 def check_case(paths: Iterable[str], repo_id: str) -> None:
-    """Refuse paths that are one on a disk on which `A` and `a` are.
+    """Refuse paths that only differ in case, on a disk that ignores case.
 
     Raises:
-        HubError: it names the two.
+        HubError: there are two such paths; the error names them.
     """
     seen: dict[str, str] = {}
     for path in paths:
@@ -146,13 +146,13 @@ def check_case(paths: Iterable[str], repo_id: str) -> None:
         if other != path:
             raise HubError(
                 repo_id,
-                f"has the files {shown(other)} and {shown(path)}, which are one on this disk",
-                "Let HF_HUB_CACHE name a folder on a disk that tells capital letters from small ones",
+                f"has the files {shown(other)} and {shown(path)}, which are the same file on this disk",
+                "Set HF_HUB_CACHE to a folder on a case-sensitive disk",
             )
 
 
 def malformed(repo_id: str, found: str) -> HubError:
-    """The error of an answer that is none of a Hub."""
+    """Return the error for an invalid response of a Hub."""
     return HubError(repo_id, found, _ADVICE)
 
 

@@ -1,4 +1,4 @@
-"""The bytes of one file of the Hub as far as they have come, and the hash that names them, taken while they pass by."""
+"""The partial content of a file of the Hub, with its hash, computed while it is received."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
 
 
 class BlobDigest:
-    """The hash that names a file of the Hub, and its sha256, taken while the bytes pass by.
+    """The hash of a file of the Hub, and its sha256, computed while its bytes are received.
 
     Args:
-        file: whose bytes they are to be.
+        file: the expected file.
 
     >>> digest = BlobDigest(HubFile("a.txt", 5, "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0"))
     >>> digest.update(b"hello")
@@ -51,7 +51,7 @@ class BlobDigest:
         self.num_bytes = 0
 
     def update(self, data: bytes | bytearray | memoryview) -> None:
-        """Take in more bytes."""
+        """Add more bytes."""
         self._sha256.update(data)
         if self._git is not None:
             self._git.update(data)
@@ -67,7 +67,7 @@ class BlobDigest:
 
 
 def blob_digest_of(path: str, file: HubFile) -> BlobDigest:
-    """The digest of the bytes at `path`, open to be continued."""
+    """Return the digest of the bytes at `path`, open to be continued."""
     digest = BlobDigest(file)
     buffer = memoryview(bytearray(min(_CHUNK, file.size + 1)))
     with open(path, "rb", buffering=0) as source:
@@ -77,7 +77,7 @@ def blob_digest_of(path: str, file: HubFile) -> BlobDigest:
 
 
 class WrongBytesError(Exception):
-    """Bytes that are not those of the file; for internal use.
+    """The bytes are not those of the file; internal.
 
     Args:
         what: the difference: "size", "sha256" or "git oid".
@@ -91,9 +91,9 @@ class WrongBytesError(Exception):
 
 
 class BlobPart:
-    """The beginning of a file, on disk, so that another process can continue it.
+    """The beginning of a file on disk, which another process can resume.
 
-    The hash of the whole file shows in the end that an existing part was of the right version.
+    The hash of the whole file verifies that an existing part had the right version.
 
     Args:
         path: the path of the part, whether or not it exists.
@@ -122,10 +122,10 @@ class BlobPart:
         return self.size == self.file.size and (self.size > 0 or self.digest.etag() == self.file.etag)
 
     def check(self) -> FileRecord:
-        """Compare what came with the hash on the Hub's list.
+        """Compare the received bytes with the listed hash.
 
         Raises:
-            WrongBytesError: it is something else.
+            WrongBytesError: the hash differs.
         """
         found = self.digest.etag()
         if found != self.file.etag:
@@ -136,23 +136,23 @@ class BlobPart:
         return self.digest.record()
 
     def restart(self) -> None:
-        """Forget all that came."""
+        """Discard all received bytes."""
         self._watch.told(-self.size)
         self.digest, self._head = BlobDigest(self.file), b""
         discard(self.path)
 
     def ranged(self) -> dict[str, str]:
-        """The headers that ask for the rest; none where it has to begin again."""
+        """Return the headers to request the rest; none to start again."""
         if not self._is_ranged and self.size:
             self.restart()
         return {"Range": f"bytes={self.size}-"} if self.size else {}
 
     def begin(self, response: HttpResponse, *, is_rest: bool) -> Iterator[bytes]:
-        """The bytes that come next: the rest, or all of it where the server does not give parts.
+        """Yield the following bytes: the rest, or the whole file if the server does not support ranges.
 
         Raises:
-            TransientError: it is another part.
-            WrongBytesError: the whole has another size.
+            TransientError: the server returned another part.
+            WrongBytesError: the size of the file differs.
         """
         encoding = (response.header("content-encoding") or "").strip().lower()
         if response.status == 206 and is_rest and encoding in _PLAIN:
@@ -165,7 +165,7 @@ class BlobPart:
             self.restart()
             self._is_ranged = response.status == 200  # after another part than requested, no more parts are requested
         if response.status != 200:
-            raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+            raise TransientError(f"the server returned {response.status} with another part than requested")
         return self._whole(response, encoding)
 
     def _whole(self, response: HttpResponse, encoding: str) -> Iterator[bytes]:
@@ -176,8 +176,8 @@ class BlobPart:
             if total is not None and total != self.file.size:
                 self._head = next(response.chunks(), b"")[:_HEAD_BYTES]
                 self._check_size(total)
-        elif total != self.file.size and not (total is None and is_named):  # else its name says anyway that it is compressed
-            self._is_ranged = False  # what a part of it is, is not known
+        elif total != self.file.size and not (total is None and is_named):  # otherwise its name shows the compression
+            self._is_ranged = False  # a part of compressed content is undefined
             return _decoded(encoding, response.chunks(), self.file.size)
         return response.chunks()
 
@@ -188,17 +188,17 @@ class BlobPart:
     def _explained(self) -> str | None:
         """Return advice if the first bytes show what was received instead."""
         if is_lfs_pointer(self._head):
-            return "A pointer of Git LFS comes in the place of the content: ask the owner of the repository to upload that"
+            return "A Git LFS pointer was received instead of the content: ask the owner of the repository to upload the file"
         if looks_like_html(self._head):
-            return "A web page comes in the place of the content: see whether a proxy or a login stands between"
+            return "A web page was received instead of the content: check for a proxy or a login page"
         return None
 
     def receive(self, chunks: Iterator[bytes]) -> None:
-        """Append all that comes.
+        """Append all received bytes.
 
         Raises:
-            TransientError: the connection broke, or ended early.
-            WrongBytesError: more comes than there should be.
+            TransientError: the connection was lost, or ended early.
+            WrongBytesError: more bytes were received than expected.
         """
         with self._opened() as out:
             for chunk in chunks:
@@ -212,7 +212,7 @@ class BlobPart:
                 self.digest.update(chunk)
                 self._watch.told(len(chunk))
         if self.size < self.file.size:
-            raise TransientError(f"{self.size} bytes came, {self.file.size} are listed")
+            raise TransientError(f"{self.size} bytes were received, but {self.file.size} are listed")
 
     def _opened(self) -> BinaryIO:
         return cast(BinaryIO, open(self.path, "r+b" if self.size else "wb", buffering=0))
@@ -222,28 +222,28 @@ def _decoded(encoding: str, chunks: Iterator[bytes], size: int) -> Iterator[byte
     """Yield the decompressed bytes, for servers that ignore `Accept-Encoding: identity`."""
     bits = _WINDOW_BITS.get(encoding)
     if bits is None:
-        raise TransientError(f"the server sends Content-Encoding {encoding!r}, which was not asked for")
+        raise TransientError(f"the server sends the Content-Encoding {encoding!r}, which was not requested")
     decoder = zlib.decompressobj(bits)
     try:
         for chunk in chunks:
             while chunk:
-                data = decoder.decompress(chunk, size + 1)  # one byte too many is enough to see that it is wrong
+                data = decoder.decompress(chunk, size + 1)  # one byte too many is enough to detect the error
                 if data:
                     yield data
                 chunk = decoder.unconsumed_tail
                 if decoder.eof:
                     chunk, decoder = decoder.unused_data, zlib.decompressobj(bits)
     except zlib.error as error:
-        raise TransientError(f"the server sends broken Content-Encoding {encoding!r} ({error})") from error
+        raise TransientError(f"the server sends an invalid Content-Encoding {encoding!r} ({error})") from error
 
 
-# One file of the Hub by one GET, from the storage host or the endpoint, tried until it is whole and has the right hash.
+# One file of the Hub by one GET, from the storage host or the endpoint, retried until it is complete and verified.
 
 
 logger = logging.getLogger(__name__)
 
 _MOST_REFUSED = 2  # refused connections of an endpoint that never answered
-_MOST_WRONG = 2  # bodies that are not what they should be
+_MOST_WRONG = 2  # number of wrong bodies
 _PASSING = {408, 416, 429}  # statuses from 400 on that are not refusals
 _AGAIN_LATER = "Load it again later, or tell the owner of the repository"
 
@@ -264,12 +264,12 @@ class Place:
 
 
 class ExpiredError(TransientError):
-    """A storage URL that was good for a while: the endpoint gives another one."""
+    """A storage URL has expired: the endpoint returns another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusalJudge:
-    """Interprets a refusal: by the endpoint, as missing access; by a storage host, as an expired URL.
+    """Interprets a refusal: of the endpoint as missing access, of a storage host as an expired URL.
 
     Attributes:
         place: the requested location.
@@ -284,23 +284,23 @@ class RefusalJudge:
             return
         is_redirected = answer.url != redact(self.place.url) and answer.header("x-error-code") is None
         if self.place.is_storage or is_redirected:
-            raise ExpiredError(f"the storage host answers {answer.status}", status=answer.status)
+            raise ExpiredError(f"the storage host returned {answer.status}", status=answer.status)
         raise self.refused(answer)
 
 
 @dataclass(frozen=True, slots=True)
 class BlobSource:
-    """A file of one commit, and how to come by it.
+    """A file of a commit, and how to fetch it.
 
     Attributes:
-        file: what it has to be.
+        file: the expected file.
         url: its `hf://` URL, for messages.
-        resolved: its place at the endpoint.
-        stored: gives its place at the storage host, where that is known: it is tried first, and once.
-        refused: makes an error of an answer of the endpoint that is a refusal.
-        unreachable: makes an error of the reason why nothing was ever answered.
-        heard: is set when something was; until then an endpoint that takes no connection is taken to be away.
-        client, policy: how to fetch.
+        resolved: its location at the endpoint.
+        stored: returns its location at the storage host, if known, which is tried first, and once.
+        refused: returns the error for a refusal of the endpoint.
+        unreachable: returns the error if there was never a response.
+        heard: set after the first response; before that, an endpoint that accepts no connection counts as unreachable.
+        client, policy: connections and retries.
     """
 
     file: HubFile
@@ -314,13 +314,13 @@ class BlobSource:
     policy: RetryPolicy
 
     def fetch(self, path: str, watch: Watch) -> FileRecord:
-        """Write all of it to `path`, where what lies there is continued.
+        """Write the file to `path`, resuming an existing part.
 
         Returns:
             Size and sha256.
 
         Raises:
-            NonMatchingChecksumError: it comes with other bytes than are listed, twice; nothing lies at `path` then.
+            NonMatchingChecksumError: the received bytes differ from the listing, twice; `path` is then removed.
             DownloadError: the Hub refuses, or all tries failed.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
@@ -373,7 +373,7 @@ class _Tries:
         needed = self._part.file.size - self._part.size
         free = files.free_bytes(os.path.dirname(self._part.path))
         if free is not None and needed > free:
-            reason = f"the disk is too small for {self._source.url}"
+            reason = f"there is not enough disk space for {self._source.url}"
             raise DatasetDiskError(self._part.path, reason, needed=needed, free=free)
 
     def _given_up(self, error: TransientError, failures: int) -> Exception | None:
@@ -386,10 +386,10 @@ class _Tries:
             return None
         if is_silent:
             return source.unreachable(error.reason)
-        return DownloadError(source.url, f"{error.reason}, {failures} tries in a row", status=error.status)
+        return DownloadError(source.url, f"{error.reason}, in {failures} consecutive tries", status=error.status)
 
     def _wait(self, error: TransientError, failures: int) -> None:
-        """Wait before the next try; not behind the first address that has expired, since there is another."""
+        """Wait before the next try, except after the first expired URL, since there is another."""
         policy, is_expired = self._source.policy, isinstance(error, ExpiredError)
         if not is_expired or self._is_expired:
             policy.wait(policy.seconds(failures, error.retry_after), self._watch.stop)
@@ -408,21 +408,21 @@ class _Tries:
                 advice=error.advice or _AGAIN_LATER,
                 is_optional=False,
             ) from error
-        logger.warning("%s comes with another %s than is listed, and is fetched once more.", self._source.url, error.what)
+        logger.warning("The %s of %s differs from the listing: it is fetched again.", self._source.url, error.what)
 
 
-# The locations of LFS files on a storage host: requested for many files at once, so that each file costs one GET.
+# The locations of LFS files on a storage host, requested for many files at once, so that each file takes one GET.
 
 
-_OBJECTS = 256  # in one request; their URLs expire, so the next ones are requested when they are needed
-_FEWEST = 3  # files for which the request pays
+_OBJECTS = 256  # files per request; URLs expire, so later ones are requested when needed
+_FEWEST = 3  # minimum number of files for which a request saves time
 _MOST_BYTES = 16 << 20  # of an answer
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 _MEDIA_TYPE = "application/vnd.git-lfs+json"
 
 
 class StorageUrls:
-    """The locations of files on the storage host, if the Hub gives them.
+    """The locations of files on the storage host, if the Hub returns them.
 
     Args:
         client: the HTTP client.
@@ -442,7 +442,7 @@ class StorageUrls:
         self._lock = threading.Lock()
 
     def place(self, file: HubFile) -> Place | None:
-        """Return the location of a file; None if the Hub gives none.
+        """Return the location of a file; None without one.
 
         Raises:
             TransientError: the Hub cannot be reached.
@@ -450,7 +450,7 @@ class StorageUrls:
         number = self._group_of.get(file.etag)
         if number is None or not self._is_offered:
             return None
-        with self._lock:  # the others wait for the same answer
+        with self._lock:  # others wait for the same response
             if self._failure is not None:
                 raise self._failure
             if number not in self._known and self._is_offered:
@@ -458,7 +458,7 @@ class StorageUrls:
             return self._known.get(number, {}).get(file.etag)
 
     def _asked(self, group: Sequence[HubFile]) -> dict[str, Place]:
-        """Return the locations of a group; empty, without an error, if the Hub does not answer in the form of LFS."""
+        """Return the locations of a group; empty, without an error, if the response is not in the form of LFS."""
         objects = [{"oid": file.sha256, "size": file.size} for file in group]
         wanted = {"operation": "download", "transfers": ["basic"], "objects": objects, "hash_algo": "sha256"}
         headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
@@ -469,23 +469,23 @@ class StorageUrls:
 
         try:
             body, end = json.dumps(wanted).encode(), time.monotonic() + settings().hub_timeout_seconds
-            attempts = Attempts(RetryPolicy(), redact(self._url), given_up=given_up)  # one: there is another way
+            attempts = Attempts(RetryPolicy(), redact(self._url), given_up=given_up)  # a single try: there is another way
             answer = done_by(end, lambda: attempts.call(lambda: self._answer(body, headers)))
             found = self._places(json.loads(answer), {str(file.sha256): file for file in group})
         except (DownloadError, ValueError, RecursionError) as error:
             if self._failure is not None:  # each file would wait for as long, one after the other
                 raise self._failure from error
-            logger.debug("%s gives no addresses (%s).", redact(self._url), error)
+            logger.debug("%s returned no locations (%s).", redact(self._url), error)
             found = {}
         except files.Overdue:
             files.check()
-            logger.debug("%s gives no addresses in time.", redact(self._url))
+            logger.debug("%s returned no locations in time.", redact(self._url))
             found = {}
         self._is_offered = bool(found)
         return found
 
     def _answer(self, body: bytes, headers: Mapping[str, str]) -> bytes:
-        """Return the answer of the Hub, empty if it refuses; a renamed repository is requested by its new name afterwards."""
+        """Return the response of the Hub, empty if it refuses; a renamed repository is requested by its new name later."""
         with self._client.send("POST", self._url, content=body, headers=headers, credentials=self._credentials) as response:
             self._url = response.place
             return _read(response) if response.status == 200 else b""
@@ -510,7 +510,7 @@ class StorageUrls:
             origin = origin_of(url)
         except DownloadError:
             return None
-        if origin[0] != "https" and origin_of(self._url)[0] == "https":  # no URL without encryption after one with it
+        if origin[0] != "https" and origin_of(self._url)[0] == "https":  # no unencrypted URL after an encrypted one
             return None
         if not isinstance(headers, dict) or not all(_is_header(name, value) for name, value in headers.items()):
             return None

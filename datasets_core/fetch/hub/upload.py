@@ -1,6 +1,6 @@
-"""Writing to a repository of the Hub: uploads of files, many in one call, and then one commit.
+"""Writing to a repository of the Hub: uploads of many files in one call, followed by one commit.
 
-The protocol is that of huggingface_hub: `preupload_lfs_files` and `create_commit`.  This file adds what it leaves out: it skips
+The protocol is that of huggingface_hub: `preupload_lfs_files` and `create_commit`.  This module adds what it lacks: it skips
 content that the Hub has, retries temporary failures, and uploads without Xet if that is not offered.
 """
 
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import CommitInfo
 
 
-# What a commit is to do to a repository of the Hub: the files that it brings, copies and takes away.
+# The changes of a commit to a repository of the Hub: files to add, copy and delete.
 
 
 class NewFile:
-    """A file that a commit is to bring, on the own disk or in memory, or on the Hub already.
+    """A file to add in a commit: local, in memory, or already on the Hub.
 
     Args:
-        path: where in the repository; may be changed up to the commit.
+        path: path in the repository; may be changed before the commit.
         content: the path of a local file, or bytes.
     """
 
@@ -104,18 +104,18 @@ class NewFile:
 
     @property
     def kind(self) -> tuple[str, str, str]:
-        """The properties that decide how the Hub wants it sent: files of one kind are sent once."""
+        """The properties that determine its upload: files with equal properties are sent once."""
         return self.sha256, posixpath.dirname(self.path), posixpath.splitext(self.path)[1]
 
     def share(self, sent: NewFile) -> None:
-        """Take it that this file is sent, as one of the same kind is."""
+        """Mark this file as sent, like a file of the same kind."""
         path, self.is_sent = self.path, sent.is_sent
         self.operation = copy.copy(sent.operation)
         self.path = path
 
     @contextmanager
     def unnamed(self) -> Iterator[None]:
-        """Return a context in which it has a name that no repository has, so that the Hub reports no file to replace."""
+        """Return a context in which it has a unique name, so that the Hub reports no file to replace."""
         path = self.path
         stem, ending = posixpath.splitext(path)
         self.path = f"{stem}-of-pending{ending}"
@@ -126,7 +126,7 @@ class NewFile:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """While this lasts, its content is a file that is open already, unless it is gone."""
+        """A context in which its content is an open file, unless it was removed."""
         given = self.operation.path_or_fileobj
         if self.is_stored:
             yield
@@ -152,7 +152,7 @@ class Change:
 
     Attributes:
         files: new files.
-        copies: new paths → (commit, path) of content that the Hub has.
+        copies: new paths → (commit, path) of content on the Hub.
         deletions: paths to delete.
     """
 
@@ -161,11 +161,11 @@ class Change:
     deletions: list[str] = field(default_factory=list)
 
     def is_empty(self) -> bool:
-        """True if it changes nothing."""
+        """Return True if it changes nothing."""
         return not (self.files or self.copies or self.deletions)
 
     def stands_in(self, commit: HubCommit) -> bool:
-        """Return True if a commit has the result of this change."""
+        """Return True if a commit already has the result of this change."""
         copied = all(
             path in commit.files and commit.files[path].etag == there.files[source].etag
             for path, (there, source) in self.copies.items()
@@ -173,7 +173,7 @@ class Change:
         return copied and all(file.stands_in(commit) for file in self.files) and not set(self.deletions) & set(commit.files)
 
 
-# Support of Xet by a Hub: the client does not check it, and retries for minutes without it.
+# Support of Xet by a Hub: the client does not check it, and would retry for minutes without it.
 
 
 _DOMAIN = "huggingface.co"
@@ -212,7 +212,7 @@ def hindrance(hub: Hub, repo_id: str, branch: str, *, create_pr: bool) -> str | 
             return f"it answers {answer.status}"
         store = _store(answer.headers, answer.body)
         if store is None:
-            return "its answer names no store"
+            return "its response has no store"
         hub.answer(store)
     except (UnansweredError, DownloadError) as error:
         return shown_text(error)
@@ -240,14 +240,14 @@ logger = logging.getLogger(__name__)
 FILES_A_CALL = 256
 """Maximum number of files in one request to the Hub."""
 _THREADS = 8
-_ADVICE = "Set HF_HUB_DISABLE_XET=1 before Python starts to do so at once"
-_COMMIT_SECONDS = 600.0  # the client waits for ever
+_ADVICE = "Set HF_HUB_DISABLE_XET=1 before Python starts to skip this attempt"
+_COMMIT_SECONDS = 600.0  # the client itself has no time limit
 _PULL_REQUEST = re.compile(r"refs/pr/([0-9]{1,12})")
-_MOST_EXPIRED = 3  # uploads in a row that a storage host refuses: its URLs hold for a while only
+_MOST_EXPIRED = 3  # consecutive uploads refused by a storage host: its URLs are only valid for a while
 
 
 class MissedCommitError(Exception):
-    """A commit request without a commit as its answer; for internal use.
+    """A commit request without a commit as response; internal.
 
     Args:
         reason: what happened.
@@ -264,11 +264,11 @@ class MissedCommitError(Exception):
 
 
 class HubWriter(HubBranch):
-    """A branch that files and commits are sent to.
+    """A branch to which files and commits are sent.
 
     Args:
         hub, repo_id, revision, policy: see `HubBranch`.
-        create_pr: whether commits become pull requests.
+        create_pr: True if commits become pull requests.
     """
 
     def __init__(
@@ -288,11 +288,11 @@ class HubWriter(HubBranch):
         """Send the bytes of files that the Hub does not have, before the commit.
 
         Args:
-            files: any number.
-            ignores_nothing: the repository has a `.gitignore`, which is not to leave any of them out.
+            files: the files.
+            ignores_nothing: True to ignore a `.gitignore` of the repository.
 
         Raises:
-            PushError: they are refused.
+            PushError: the upload is refused.
         """
         firsts: dict[tuple[str, str, str], NewFile] = {}
         shared = [(file, first) for file in files if (first := firsts.setdefault(file.kind, file)) is not file]
@@ -300,7 +300,7 @@ class HubWriter(HubBranch):
             for first in {id(first): first for _, first in shared}.values():
                 unnamed.enter_context(first.unnamed())
             waiting = list(firsts.values())
-            while waiting:  # the same content twice in one call would be read by two threads from one open file
+            while waiting:  # equal content twice in one call would be read by two threads from one open file
                 chosen = list({file.sha256: file for file in reversed(waiting)}.values())[::-1][:FILES_A_CALL]
                 self._send(chosen, {"gitignore_content": ""} if ignores_nothing else {})
                 waiting = [file for file in waiting if not file.is_sent]
@@ -310,7 +310,7 @@ class HubWriter(HubBranch):
     def _send(self, batch: Sequence[NewFile], options: dict[str, str]) -> None:
         doing = f"uploading {batch[0].path}" if len(batch) == 1 else f"uploading {len(batch)} files"
         expired = 0
-        refusal: Exception | None = None  # of files by LFS, while Xet is tried in its place
+        refusal: Exception | None = None  # only files in LFS, when Xet replaces it
 
         def preupload() -> None:
             with transport_failures(), garbled_answers():
@@ -319,14 +319,14 @@ class HubWriter(HubBranch):
         def unanswered(error: TransientError, _: int) -> Exception:
             return no_answer(error, repo_id=self.repo_id, doing=doing)
 
-        once = Attempts(self.policy, doing, given_up=unanswered)  # the client itself tries again
+        once = Attempts(self.policy, doing, given_up=unanswered)  # the client itself retries
         while True:
             try:
                 once.call(preupload)
                 break
             except PushError:
                 raise
-            except client_package().errors.HfHubHTTPError as error:  # tried again by the client, where that may help
+            except client_package().errors.HfHubHTTPError as error:  # retried by the client, if that may help
                 if refusal is not None:
                     raise refusal from error
                 refusal = self._refusal(error, doing)
@@ -335,9 +335,9 @@ class HubWriter(HubBranch):
                     self._by_xet = False
                     reason = shown_text(error)
                     if refusal is not None:
-                        raise refusal from None  # the client's errors name signed URLs
+                        raise refusal from None  # errors of the client contain signed URLs
                     doing = f"{doing} (by LFS, after Xet failed: {reason})"
-                    told = "%s took no files by Xet (%s): they are sent by LFS. %s."
+                    told = "%s accepted no files by Xet (%s): LFS is used instead. %s."
                     logger.warning(told, self.hub.endpoint, reason, _ADVICE)
                     continue
                 expired += 1
@@ -354,13 +354,13 @@ class HubWriter(HubBranch):
             raise self.refused(error, f"{doing} by LFS") from error
         reason = hindrance(self.hub, self.repo_id, self.branch, create_pr=self.create_pr)
         if reason is not None:
-            raise self.refused(error, f"{doing} by LFS, since it takes no files by Xet ({reason}),") from error
+            raise self.refused(error, f"{doing} by LFS, since it accepts no files by Xet ({reason}),") from error
         self._by_xet = True
         return self.refused(error, f"{doing} by LFS, and then by Xet,")
 
     def _preupload(self, batch: Sequence[NewFile], options: dict[str, str]) -> None:
         with ExitStack() as opened:
-            if self._may_xet and not self._by_xet:  # what is open already is never sent by Xet
+            if self._may_xet and not self._by_xet:  # an open file is never sent by Xet
                 for file in batch:
                     opened.enter_context(file.opened())
             self.api.preupload_lfs_files(
@@ -374,14 +374,14 @@ class HubWriter(HubBranch):
             )
 
     def commit(self, parent: HubCommit, change: Change, *, message: str, description: str | None) -> CommitInfo:
-        """Make the commit.
+        """Create the commit.
 
         Returns:
             The client's `CommitInfo`.
 
         Raises:
-            MissedCommitError: it may work the next time, or it did this time and the answer was lost.
-            PushError: it is refused.
+            MissedCommitError: a temporary failure, or the commit succeeded but its response was lost.
+            PushError: the commit is refused.
         """
         package = client_package()
         operations: list[Any] = [file.operation for file in change.files]
@@ -419,16 +419,16 @@ class HubWriter(HubBranch):
         except ValueError as error:
             if is_of_yaml(error):
                 raise yaml_refused(error, repo_id=self.repo_id) from error
-            raise MissedCommitError("the Hub's answer makes no sense", is_garbled=True) from error
+            raise MissedCommitError("the Hub's response is invalid", is_garbled=True) from error
 
     def pull_request(self, change: Change, *, message: str, description: str | None) -> CommitInfo | None:
-        """The `CommitInfo` of the newest pull request, where that makes this very change; else None."""
+        """Return the `CommitInfo` of the newest pull request, if it has the same change; else None."""
 
         def numbered() -> list[int]:
             refs = self.api.list_repo_refs(self.repo_id, repo_type="dataset", include_pull_requests=True).pull_requests
             return [int(found[1]) for ref in refs or [] if (found := _PULL_REQUEST.fullmatch(ref.ref))]
 
-        numbers = self.tried(numbered, "looking for its pull request")
+        numbers = self.tried(numbered, "searching its pull request")
         if not numbers:
             return None
         newest = HubWriter(self.hub, self.repo_id, revision=f"refs/pr/{max(numbers)}", policy=self.policy).current()
@@ -438,7 +438,7 @@ class HubWriter(HubBranch):
         return replace(made, pr_url=f"{self.hub.endpoint}/datasets/{self.repo_id}/discussions/{max(numbers)}")
 
     def made(self, commit: HubCommit, *, message: str, description: str | None) -> CommitInfo:
-        """The client's `CommitInfo` of a commit that is there."""
+        """Return the client's `CommitInfo` of an existing commit."""
         made: CommitInfo = client_package().CommitInfo(
             commit_url=f"{self.hub.endpoint}/datasets/{self.repo_id}/commit/{commit.sha}",
             commit_message=message,

@@ -1,4 +1,4 @@
-"""`RangeFile`: random access to the bytes of a local or remote file, all of them of one version."""
+"""`RangeFile`: random access to the bytes of a local or remote file, all from one version."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RangeFile(Protocol):
 
     @property
     def name(self) -> str:
-        """The file, for messages: a path, or a URL without secrets."""
+        """The name of the file for messages: a path, or a URL without secrets."""
         ...
 
     def version(self) -> FileVersion:
@@ -74,7 +74,7 @@ class RangeFile(Protocol):
         ...
 
     def hold(self, version: FileVersion) -> None:
-        """Read no other version than one that is known from before, which saves asking for it."""
+        """Set the required version, which saves a request."""
         ...
 
     def tail(self, count: int) -> Bytes:
@@ -91,7 +91,7 @@ class RangeFile(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what is held open; reading opens it again."""
+        """Release open resources; reading opens them again."""
         ...
 
 
@@ -99,22 +99,22 @@ def check_ranges(name: str, ranges: Sequence[Range], size: int) -> None:
     """Check that a file has the requested bytes.
 
     Raises:
-        DownloadError: it does not: it is truncated, or a position stored in it is wrong.
+        DownloadError: the file is truncated, or a stored position is wrong.
     """
     for start, stop in ranges:
         if not 0 <= start <= stop <= size:
-            reason = f"it has {size:,} bytes, and bytes {start:,} to {stop:,} are looked for"
-            raise DownloadError(name, reason, advice="It is damaged or cut short; get a whole copy of it")
+            reason = f"it has {size:,} bytes, but bytes {start:,} to {stop:,} were requested"
+            raise DownloadError(name, reason, advice="The file is damaged or truncated; get a complete copy")
 
 
 def check_same(name: str, held: FileVersion | None, found: FileVersion) -> FileVersion:
-    """The version that was found, if it is the one that is held.
+    """Return the found version, if it is the required one.
 
     Raises:
-        FileChangedError: it is another one.
+        FileChangedError: the version differs.
     """
     if held is not None and held.size != found.size:
-        raise FileChangedError(name, f"it changed while it was read: it had {held.size:,} bytes, and has {found.size:,} now")
+        raise FileChangedError(name, f"it changed while it was read: it had {held.size:,} bytes, and now has {found.size:,}")
     if held is not None and held.tag != found.tag and held.tag and found.tag:
         raise FileChangedError(name)
     return found if held is None or not held.tag else held
@@ -166,7 +166,7 @@ class _SoughtRanges:
         while place < stop:
             part = self._part(data, place, min(stop - place, 1 << 30))
             if not part:
-                raise FileChangedError(self.name, f"it was cut to {place:,} bytes while it was read")
+                raise FileChangedError(self.name, f"it was truncated to {place:,} bytes while it was read")
             parts.append(part)
             place += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -176,7 +176,7 @@ class _SoughtRanges:
 
 
 class LocalRanges(_SoughtRanges):
-    """A file of this disk; its size and the time of its last change tell its version.
+    """A local file; its version is its size and modification time.
 
     Args:
         path: its path.
@@ -193,12 +193,12 @@ class LocalRanges(_SoughtRanges):
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DataFilesNotFoundError(f"{self.name} does not exist. Check the path.") from error
         except OSError as error:
-            raise DownloadError(self.name, error.strerror or str(error), advice="See that it can be read") from error
+            raise DownloadError(self.name, error.strerror or str(error), advice="Check its permissions") from error
 
     def _version(self, data: BinaryIO) -> FileVersion:
         found = os.fstat(data.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise DownloadError(self.name, "is no file of which parts can be read", advice="Give the path of a plain file")
+            raise DownloadError(self.name, "is not a regular file", advice="Pass the path of a regular file")
         return FileVersion(found.st_size, str(found.st_mtime_ns))
 
     def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
@@ -206,7 +206,7 @@ class LocalRanges(_SoughtRanges):
 
 
 class OpenedRanges(_SoughtRanges):
-    """A file that something else opens: each part is sought in it.
+    """A file opened by a function; parts are read by seeking.
 
     Args:
         name: for messages.
@@ -226,7 +226,7 @@ class OpenedRanges(_SoughtRanges):
         return bytes(data.read(count))
 
 
-# Coalescing of ranges: near ones are read in one request, if it has few other bytes.
+# Merging of ranges: close ones are read in one request, if few other bytes are between them.
 
 
 MOST_GAP = 1 << 16
@@ -252,7 +252,7 @@ class Merged:
 
 
 def merged(ranges: Iterable[Range]) -> list[Merged]:
-    """The requests for some ranges, in the order of their places; empty ranges need none.
+    """Return the requests for some ranges, in the order of their places; empty ranges need none.
 
     >>> [(each.start, each.stop) for each in merged([(0, 90_000), (100_000, 190_000), (10_000_000, 10_000_010)])]
     [(0, 190000), (10000000, 10000010)]
@@ -295,7 +295,7 @@ def cut(start: int, stop: int) -> Iterator[Range]:
 
 
 class NoRangesError(Exception):
-    """A server that gives nothing but all of a file.
+    """A server that only returns whole files.
 
     Args:
         version: version of the file, if the server gave one.
@@ -303,11 +303,11 @@ class NoRangesError(Exception):
 
     def __init__(self, version: FileVersion | None) -> None:
         self.version = version
-        super().__init__("the server gives no parts of the file")
+        super().__init__("the server does not support ranges")
 
 
 class Transport(Protocol):
-    """The way to one file.  All of it is called in threads, and may go to another process."""
+    """Access to one file.  Its methods are called in threads, and it can be sent to other processes."""
 
     @property
     def name(self) -> str:
@@ -325,7 +325,7 @@ class Transport(Protocol):
         ...
 
     def stat(self, stall_timeout: StallTimeout) -> FileVersion:
-        """Size and tag of what is there."""
+        """Return size and tag of the current version."""
         ...
 
     def get_ranges(
@@ -345,13 +345,13 @@ class Transport(Protocol):
         ...
 
     def put(self, data: bytes) -> None:
-        """Have all of the file be these bytes.
+        """Replace the content of the file by these bytes.
 
         Raises:
-            DownloadError: it cannot be written.
+            DownloadError: the file cannot be written.
         """
         ...
 
     def close(self) -> None:
-        """Give connections back."""
+        """Release connections."""
         ...

@@ -1,4 +1,4 @@
-"""`HttpTransport`: parts of a file behind http(s), each continued after a broken connection.
+"""`HttpTransport`: ranges of a file on an http(s) server, resumed after lost connections.
 
 Redirects are resolved once.  Each response must have the version of the first: by `If-Match`, and by the ETag or date,
 the size and the position in its headers.
@@ -54,7 +54,7 @@ class HttpTransport:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have locks of this process: those who held them are in the one that it was forked from."""
+        """Create new locks after a fork."""
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,15 +98,15 @@ class HttpTransport:
 
     def put(self, data: bytes) -> None:
         """See `Transport.put`: nothing is written by HTTP."""
-        raise DownloadError(self._name, "cannot be written", advice="Give a path, or the URL of a store such as s3://")
+        raise DownloadError(self._name, "cannot be written", advice="Pass a path, or the URL of a store such as s3://")
 
-    # -- asking --------------------------------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------------------
 
     def opened(self, stack: ExitStack, part: str | None, held: FileVersion | None, stall_timeout: StallTimeout) -> HttpResponse:
-        """The head of the answer for a part, or for all; its body comes until the stack is closed.
+        """Return the head of the response for a range, or for all; its body can be read until the stack is closed.
 
         Raises:
-            TransientError: there may be one the next time; with status 412 at once.
+            TransientError: a temporary failure; with status 412 immediately.
         """
         source, place = self._source, self._resolved or self._source.url
         headers = {**source.headers, **({} if part is None else {"Range": part})}
@@ -122,12 +122,12 @@ class HttpTransport:
         except (DownloadError, TransientError) as error:
             if error.status == _FAILED_MATCH and self._matches:  # some servers compare ETags wrongly: compare the next one here
                 self._matches = False
-                raise TransientError("another version is there", status=_FAILED_MATCH) from error
+                raise TransientError("the file has another version", status=_FAILED_MATCH) from error
             if isinstance(error, TransientError):
                 source.client.pauses.put_off(origin_of(place), error.retry_after, source.policy)
             if self._resolved and error.status is not None and 400 <= error.status < 500 and error.status != 429:
-                self._resolved = ""  # that address has expired
-                raise TransientError("the address of before has expired", status=_FAILED_MATCH) from error
+                self._resolved = ""  # the resolved URL has expired
+                raise TransientError("the resolved URL has expired", status=_FAILED_MATCH) from error
             raise
         stall_timeout.on_stop(response.abort)
         if response.place and response.place != source.url:
@@ -147,9 +147,9 @@ class HttpTransport:
         if seconds > 0:
             if seconds >= _LOG_SECONDS:
                 asked = max(seconds, self._source.client.pauses.asked(origin_of(place), policy))
-                again = f"; it is asked again in {seconds:.0f}" if asked > 2 * seconds else ""
-                logger.warning("%s: its server asks for a pause of %s seconds%s.", self._name, f"{asked:,.0f}", again)
-            stall_timeout.pauses(seconds, "its server asked for pauses")
+                again = f"; retrying in {seconds:.0f}" if asked > 2 * seconds else ""
+                logger.warning("%s: its server requires a pause of %s seconds%s.", self._name, f"{asked:,.0f}", again)
+            stall_timeout.pauses(seconds, "its server required pauses")
             policy.wait(seconds, stall_timeout.stop)
 
     def attempts(self, stall_timeout: StallTimeout, progress: Callable[[], int] = lambda: 0) -> Attempts:
@@ -171,7 +171,7 @@ class HttpTransport:
 
 
 class _Reading:
-    """One range on its way."""
+    """One range being received."""
 
     def __init__(self, transport: HttpTransport, stall_timeout: StallTimeout, held: FileVersion | None) -> None:
         self._transport, self._stall_timeout, self._held = transport, stall_timeout, held
@@ -179,7 +179,7 @@ class _Reading:
         self._witness = b""  # bytes requested twice, since nothing else shows a change
 
     def part(self, start: int, stop: int, *, is_whole_needed: bool = True) -> tuple[Bytes, FileVersion]:
-        """The bytes from `start` to `stop`, or the last `-start` ones, and their version."""
+        """Return the bytes from `start` to `stop`, or the last `-start` ones, and their version."""
         self._is_suffix, self._start, self._stop = start < 0, start, stop
         self._is_whole_needed = is_whole_needed
         self._transport.attempts(self._stall_timeout, lambda: self._came).call(self._receive)
@@ -205,7 +205,7 @@ class _Reading:
                 self._came += len(data)
                 self._stall_timeout.told(len(data))
         if self._came < len(self._out):
-            raise TransientError(f"{self._came:,} bytes came, {len(self._out):,} were declared")
+            raise TransientError(f"{self._came:,} bytes were received, but {len(self._out):,} were declared")
 
     def _compare(self, data: bytes) -> None:
         """Check that repeated bytes are unchanged."""
@@ -226,11 +226,11 @@ class _Reading:
         self._held = self._checked(response, size)
         if self._is_suffix:
             if last + 1 != size or last + 1 - first > -self._start:
-                raise TransientError("the server answers with another part than the one asked for")
+                raise TransientError("the server returned another part than requested")
             self._is_suffix, self._start, self._stop = False, first, size
         check_ranges(name, [(self._start, self._stop)], size)
         if first != self._start + self._came or last != self._stop - 1:
-            raise TransientError("the server answers with another part than the one asked for")
+            raise TransientError("the server returned another part than requested")
         if not self._out:
             self._out = bytearray(self._stop - self._start)
         return True
@@ -243,12 +243,12 @@ class _Reading:
         size = size if size is not None else (0 if self._held is None else self._held.size)
         self._held = self._checked(response, size)
         if self._is_suffix or not self._is_whole_needed:
-            return False  # it is empty
+            return False  # the file is empty
         check_ranges(self._transport.name, [(self._start, self._stop)], size)
-        raise TransientError("the server answers 416 for bytes that it has", status=416)
+        raise TransientError("the server returned 416 for bytes that it has", status=416)
 
     def _is_all(self, response: HttpResponse) -> bool:
-        """All of the file comes, from its beginning: a server that knows no ranges, or of an empty file."""
+        """Handle a response with the whole file: from a server without ranges, or for an empty file."""
         size = size_declared(response)
         version = None if size is None else self._checked(response, size)
         if size is None or version is None or self._came:
@@ -268,14 +268,14 @@ class _Reading:
 
 
 def part_of(response: HttpResponse) -> tuple[int, int, int]:
-    """The first and the last byte that come, and the size of the whole.
+    """Return the first and last position of the received range, and the total size.
 
     Raises:
-        TransientError: the answer is none with a part.
+        TransientError: the response is not for a range.
     """
     found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
     if response.status != 206 or found is None:
-        raise TransientError(f"the server answers {response.status} with another part than the one asked for")
+        raise TransientError(f"the server returned {response.status} with another part than requested")
     return int(found[1]), int(found[2]), int(found[3])
 
 
@@ -304,7 +304,7 @@ def version_in(response: HttpResponse, size: int, held: FileVersion | None = Non
     return FileVersion(size, etag if held.tag.endswith('"') else date)
 
 
-# `OneResponse`: a file whose server gives no parts, as it comes in one answer; where that breaks off, from its start
+# `OneResponse`: a file from a server without ranges, read from one response; after a lost connection, from its start
 # again.
 
 
@@ -333,7 +333,7 @@ class OneResponse:
         self._attempts = transport.attempts(self._stall_timeout, lambda: self.digest.num_bytes)
 
     def chunk(self) -> bytes:
-        """The bytes that come next; none at the end."""
+        """Return the bytes that come next; none at the end."""
         found = self._attempts.call(self._waited_for)
         if not found:
             self.size = self.digest.num_bytes
@@ -354,7 +354,7 @@ class OneResponse:
         return self._tags[0] or self._tags[1] or ""
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Release the connection."""
         self._chunks = None
         self._stack.close()
 
@@ -365,17 +365,17 @@ class OneResponse:
         self._stall_timeout.told(len(found))
         came = self.digest.num_bytes + len(found)
         if self.size is not None and (came > self.size or (not found and came < self.size)):
-            raise TransientError(f"{came:,} bytes came, {self.size:,} were declared")
+            raise TransientError(f"{came:,} bytes were received, but {self.size:,} were declared")
         if self.size is None and self._most is not None and came > self._most:
-            reason = f"the server sends more than {self._most:,} bytes, and did not say how many"
-            raise DownloadError(self._transport.name, reason, advice="Check the address, or raise max_download_bytes")
+            reason = f"the server sends more than {self._most:,} bytes, without a declared size"
+            raise DownloadError(self._transport.name, reason, advice="Check the URL, or raise max_download_bytes")
         return found
 
     def _again(self) -> Iterator[bytes]:
-        """The bytes behind those that came, where these are the same in another answer."""
+        """Return the bytes after the received ones, after checking that those are the same in a new response."""
         response = self._transport.opened(self._stack, None, None, self._stall_timeout)
         if response.status != 200:
-            raise TransientError(f"the server answers {response.status} to what it gave before")
+            raise TransientError(f"the server returned {response.status} for a file that it returned before")
         if _tags(response) != self._tags or size_declared(response) not in (None, self.size):
             raise FileChangedError(self._transport.name)
         return self._behind(response.chunks(), self.digest.num_bytes)
@@ -394,7 +394,7 @@ class OneResponse:
                 break
         else:
             if start:
-                raise TransientError(f"{again.num_bytes:,} bytes came where {start:,} came before")
+                raise TransientError(f"{again.num_bytes:,} bytes were received instead of the previous {start:,}")
         yield from chunks
 
 

@@ -1,6 +1,6 @@
 """`TransportRanges`: the ranges of one file, merged, fetched in parallel, and cached on disk if the settings say so.
 
-What a server gives as a whole only is fetched into the cache of downloads, and read there.
+Files from servers without ranges are fetched into the cache of downloads, and read there.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _MOST_EDGES = 256
 
 
 class Underway(Generic[T]):
-    """Bytes that a thread fetches meanwhile.
+    """Bytes being fetched by a thread.
 
     Args:
-        name: of the file, for messages.
-        num_bytes: how many are wanted.
-        work: fetches them; it tells the timeout that it is given of each that comes.
+        name: name of the file, for messages.
+        num_bytes: number of requested bytes.
+        work: fetches the bytes; it reports progress to the given timeout.
     """
 
     def __init__(self, name: str, num_bytes: int, work: Callable[[StallTimeout], T]) -> None:
@@ -52,15 +52,15 @@ class Underway(Generic[T]):
         self._job = SHARED.submit(lambda: work(stall_timeout))
 
     def wait(self) -> T:
-        """What came.
+        """Return the bytes.
 
         Raises:
-            DownloadError: next to no bytes came for too long.
+            DownloadError: hardly any bytes were received for too long.
         """
         return self._stall_timeout.waited_for(self._job, SHARED)
 
     def drop(self) -> None:
-        """Want it no more."""
+        """Cancel the fetch."""
         if not self._job.done.is_set():
             self._stall_timeout.end()
             SHARED.leave(self._job)
@@ -78,7 +78,7 @@ def open_range(
         kept_as: the version under which the disk cache keeps them; None, or without a tag: it does not.
 
     Returns:
-        The bytes of each, and of which version those are that were fetched; None where none were.
+        The bytes of each, and of which version those are that were fetched; None if none were.
     """
     cache = None if kept_as is None or not kept_as.tag else RangeCache.of_settings()
     tag = "" if kept_as is None else kept_as.tag
@@ -219,7 +219,7 @@ class TransportRanges:
         return found
 
     def _fetched(self, parts: list[Range]) -> list[Bytes]:
-        """The bytes of each part, side by side; the first failure calls the others off."""
+        """Return the bytes of each part, side by side; the first failure calls the others off."""
         groups = [parts] if self._transport.takes_many else [[part] for part in parts]
         begun: list[Underway[tuple[list[Bytes], FileVersion | None]]] = []
         found: list[Bytes] = []
@@ -241,27 +241,27 @@ class TransportRanges:
         return found
 
     def _settled(self, found: FileVersion) -> FileVersion:
-        """Take the version of an answer for the file's, or complain."""
+        """Check the version of a response, and store it."""
         with self._lock:
             if self._told is not None and self._told.size != found.size:
                 raise FileChangedError(
-                    self.name, f"it should have {self._told.size:,} bytes, and its server has {found.size:,}"
+                    self.name, f"it should have {self._told.size:,} bytes, but its server has {found.size:,}"
                 )
             self._held = check_same(self.name, self._held, found)
             return self._held
 
     def _go_whole(self, error: NoRangesError) -> FileVersion:
-        """Fetch all of it, and read it on this disk from now on; its version."""
+        """Fetch the whole file, and read it locally from now on; return its version."""
         if self._whole is None:
-            advice = "Download it, and give the path"
-            raise DownloadError(self.name, "its server gives no parts of it", advice=advice) from error
+            advice = "Download it, and pass the path"
+            raise DownloadError(self.name, "its server does not support ranges", advice=advice) from error
         with self._whole_lock:
             if self._local is None:
                 local = LocalRanges(self._whole(), name=self.name)
                 size = local.version().size
                 known = self._told or self._held or error.version
                 if known is not None and known.size != size:
-                    reason = f"it changed while it was read: it had {known.size:,} bytes, and has {size:,} now"
+                    reason = f"it changed while it was read: it had {known.size:,} bytes, and now has {size:,}"
                     raise FileChangedError(self.name, reason)
                 start, sample = self._sample
                 if bytes(local.read([(start, start + len(sample))])[0]) != sample:
@@ -281,7 +281,7 @@ def _slice(data: Bytes, merged: Merged, start: int, stop: int) -> Bytes:
 
 # `ReadAhead`: what is read soon is fetched in threads meanwhile, in the order of its use and within a budget of bytes.
 #
-# It is no run of an `Engine`: what is wanted changes while it is fetched.  With a run for each change, a shuffled stream at
+# It is no run of an `Engine`: what is requested changes while it is fetched.  With a run for each change, a shuffled stream at
 # 20 ms of latency took 2.4 s instead of 1.9 s; a window counts jobs, not bytes, and closing waits for a server that hangs.
 
 
@@ -385,7 +385,7 @@ class ReadAhead(Generic[T]):
             item.job = None
 
     def _drop(self, item: _Item[T]) -> None:
-        """Call off what is wanted no more, or let it end."""
+        """Call off what is requested no more, or let it end."""
         if item.job is None:
             return
         if item.job.begin():
@@ -417,7 +417,7 @@ class ReadAhead(Generic[T]):
 FIRST_BYTES = 1 << 16
 MOST_BYTES = 1 << 22
 _PROBE_BYTES = 1 << 12  # a header of a tar, and a small member with the header behind it
-_SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is wanted
+_SMALL_BYTES = 1 << 18  # of a piece, as long as it may be that only the head of the file is requested
 _HEAD_BYTES = 5 << 18
 _LONG_BYTES = 1 << 25  # who has read so many in order reads on
 _MOST_AHEAD = 3  # pieces, for whom: over a long way one at a time is slow
@@ -499,7 +499,7 @@ class Pieces:
         return self._start + len(self._data)
 
     def _next(self, place: int, count: int) -> tuple[int, memoryview]:
-        """The piece with a place, and where it begins."""
+        """Return the piece with a place, and where it begins."""
         self.drop(before=place)
         if not self._ahead or place < self._ahead[0][0]:
             self.drop()

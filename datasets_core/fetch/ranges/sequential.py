@@ -30,7 +30,7 @@ _KEPT_BYTES = 1 << 20  # from the beginning: who looks at the first bytes goes b
 _TAIL_BYTES = 1 << 16  # from the end, where a zip has its list of members
 _READ_OVER_BYTES = 1 << 20  # what is skipped by reading, so that all of it is checked
 _WAIT_BYTES = 1 << 17  # that come while a request is waited for
-_SKIMMED_OVER_BYTES = 1 << 18  # likewise where few bytes are wanted here and there
+_SKIMMED_OVER_BYTES = 1 << 18  # likewise where few bytes are requested here and there
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +105,11 @@ class PartedBytes(io.RawIOBase):
         self._first_bytes, self._quiet = min(max(count, FIRST_BYTES), MOST_BYTES), quiet
 
     def expect_tail(self) -> None:
-        """Say, before anything is read, that the end of the file is wanted first."""
+        """Say, before anything is read, that the end of the file is requested first."""
         self._is_tail_first = True
 
     def skim(self, unwanted: int) -> int:
-        """Say that only a few bytes are wanted at each position that is sought from now on, as of the headers of a tar.
+        """Say that only a few bytes are requested at each position that is sought from now on, as of the headers of a tar.
 
         Much between them is left out, and less where the positions have one distance: the next ones are then requested ahead.
 
@@ -124,7 +124,7 @@ class PartedBytes(io.RawIOBase):
         return self._num_waits * _WAIT_BYTES + (sys.maxsize if self._pieces is None else self._pieces.num_asked)
 
     def read_on(self) -> None:
-        """Say that all bytes are wanted again, behind each position that is sought."""
+        """Say that all bytes are requested again, behind each position that is sought."""
         self._is_skimmed = False
 
     def bound(self, ends: Sequence[int]) -> None:
@@ -138,7 +138,7 @@ class PartedBytes(io.RawIOBase):
         return self._transport.name
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
@@ -146,7 +146,7 @@ class PartedBytes(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """The place of the next byte."""
+        """Return the place of the next byte."""
         return self._position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
@@ -192,13 +192,13 @@ class PartedBytes(io.RawIOBase):
         return len(data)
 
     def release(self) -> None:
-        """Give the connection back, until more is read."""
+        """Release the connection until more is read."""
         if self._pieces is not None:
             self._pieces.drop()
         self._transport.close()
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release all resources."""
         if not self.closed:
             self.release()
             if self._file is not None:
@@ -212,7 +212,7 @@ class PartedBytes(io.RawIOBase):
         raise NotImplementedError
 
     def _some(self, count: int) -> bytes | memoryview:
-        """The bytes at the present place; none at the end."""
+        """Return the bytes at the present place; none at the end."""
         self._open()
         here = self._position
         if self._file is None and here < len(self._kept):
@@ -383,7 +383,7 @@ class RemoteBytes(PartedBytes):
                     if is_tail:
                         place, stop = max(0, size - _TAIL_BYTES), size
                     if start != place or last >= min(stop, size):
-                        raise TransientError("the server answers with another part than the one asked for")
+                        raise TransientError("the server returned another part than requested")
                     data = _all_of(response.chunks(), last + 1 - start, stall_timeout)
                     if is_tail and len(data) == stop - place:
                         self._tail = data
@@ -439,5 +439,5 @@ def _all_of(chunks: Iterator[bytes], count: int, stall_timeout: StallTimeout) ->
         found += chunk
         stall_timeout.told(len(chunk))
     if len(found) != count:
-        raise TransientError(f"{len(found):,} bytes came, {count:,} were declared")
+        raise TransientError(f"{len(found):,} bytes were received, but {count:,} were declared")
     return bytes(found)

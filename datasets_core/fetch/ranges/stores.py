@@ -108,7 +108,7 @@ class ObstoreTransport:
             held = check_same(self.name, held, version)
             if start >= 0 and len(data) != stop - start:
                 check_ranges(self.name, [(start, stop)], version.size)
-                raise DownloadError(self.name, f"{len(data):,} bytes came where {stop - start:,} were asked for")
+                raise DownloadError(self.name, f"{len(data):,} bytes were received instead of the requested {stop - start:,}")
             found.append(data)
         assert held is not None
         return found, held
@@ -180,7 +180,7 @@ class _failures:  # noqa: N801 - used as a block
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, FileNotFoundError):
-            raise DataFilesNotFoundError(f"{self._name} does not exist. Check the address.") from error
+            raise DataFilesNotFoundError(f"{self._name} does not exist. Check the URL.") from error
         if isinstance(error, Exception) and not isinstance(error, StoppedError):
             reason = redact_text(str(error).partition("\n")[0]).rstrip(".") or type(error).__name__
             raise DownloadError(self._name, reason) from error
@@ -289,7 +289,7 @@ class StoreTransport:
         if not self._is_conditional or is_short:
             version = check_same(self.name, before, self._version())
         if is_short:
-            raise OSError("fewer bytes came than were asked for")
+            raise OSError("fewer bytes were received than requested")
         return list(found), version
 
     def _in_pieces(self, places: Sequence[Range], stall_timeout: StallTimeout) -> list[Bytes]:
@@ -350,12 +350,12 @@ class StoreTransport:
         return self._url.partition("://")[0] in _CONDITIONAL and "::" not in self._url
 
     def _version(self) -> FileVersion:
-        """Size and identity of what is there now, whatever was listed before."""
+        """Return size and identity of the current version, ignoring earlier listings."""
         store, inner = self._store()
         store.invalidate_cache(store._parent(inner))
         found = files.entry(self._url, self._options)
         if found is None:
-            raise DataFilesNotFoundError(f"{self.name} does not exist. Check the address.")
+            raise DataFilesNotFoundError(f"{self.name} does not exist. Check the URL.")
         if found.size < 0:
             raise NoRangesError(None)
         return FileVersion(found.size, found.identity)
@@ -374,7 +374,7 @@ class StoreTransport:
                 return work()
             except _FINAL as error:
                 if isinstance(error, FileNotFoundError) and not isinstance(error, DatasetsCoreError):
-                    raise DataFilesNotFoundError(f"{self.name} does not exist. Check the address.") from error
+                    raise DataFilesNotFoundError(f"{self.name} does not exist. Check the URL.") from error
                 if isinstance(error, _OWN):
                     raise
                 raise DownloadError(self.name, _why(error)) from error

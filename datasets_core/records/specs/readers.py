@@ -69,7 +69,7 @@ class SpecReader(ABC):
 
     @abstractmethod
     def one(self, found: Found, where: Where) -> Any:
-        """The value of a record that was walked.
+        """Return the value of a record that was walked.
 
         Raises:
             ExampleError: the record breaks the rules of the spec.
@@ -84,7 +84,7 @@ class SpecReader(ABC):
         """
 
     def rows(self, columns: WireColumns, where: Where) -> list[Any]:
-        """The value of each record of a block, as `one` gives it.
+        """Return the value of each record of a block, as `one` gives it.
 
         Raises:
             ExampleError: a record breaks the rules of the spec.
@@ -174,7 +174,7 @@ class RaggedReader(SpecReader):
         return RaggedPart(column.values, offsets_of(counts), tuple(levels), self.spec.row_splits_dtype)
 
     def rows(self, columns: WireColumns, where: Where) -> list[Any]:
-        """The value of each record of a block, as `one` gives it."""
+        """Return the value of each record of a block, as `one` gives it."""
         column = wire_column(columns, self.spec.dtype, self.key, where)
         told = [
             None if isinstance(part, UniformRowLength) else wire_column(columns, "int64", part.key, where)
@@ -518,7 +518,7 @@ class StepsReader:
         self.each: SpecReader = spec_reader(name, each)
 
     def one(self, lists: Lists, where: Where) -> Any:
-        """The value of a record that was walked: an array, a `SparseValue` or a `RaggedValue` with a row for each step.
+        """Return the value of a record that was walked: an array, a `SparseValue` or a `RaggedValue` with a row for each step.
 
         Raises:
             ExampleError: the record breaks the rules of the spec.
@@ -579,7 +579,7 @@ class StepsReader:
 
 
 def step_rows(part: StepsPart) -> list[Any]:
-    """The value of each record, as a `StepsReader` gives it for one: an array, a `SparseValue` or a `RaggedValue`.
+    """Return the value of each record, as a `StepsReader` gives it for one: an array, a `SparseValue` or a `RaggedValue`.
 
     The values of a block share memory.
 
@@ -614,7 +614,7 @@ def _sparse_rows(steps: ListPart, borders: npt.NDArray[np.int64]) -> list[Sparse
 
 
 def _ragged_row(ragged: RaggedValue, start: int, stop: int) -> RaggedValue:
-    """The rows from `start` to `stop` of a ragged value."""
+    """Return the rows from `start` to `stop` of a ragged value."""
     splits = []
     for level in ragged.nested_row_splits:
         own = level[start : stop + 1]

@@ -33,7 +33,7 @@ _NAMES = {
 
 
 def dtype_name(given: Any) -> Any:
-    """The name of a type of a spec, from what users write for one; what is none of the three comes back as it is.
+    """Return the name of a type of a spec, from what users write for one; what is none of the three comes back as it is.
 
     >>> dtype_name(np.int64), dtype_name(float), dtype_name("string"), dtype_name("int32")
     ('int64', 'float32', 'string', 'int32')
@@ -141,7 +141,7 @@ class RaggedFeature:
 
 
 def _partition(given: Any) -> Any:
-    """A partition of ours, from ours or TensorFlow's."""
+    """Return a partition of ours, from ours or TensorFlow's."""
     kind = _PARTITIONS.get(type(given).__name__)
     if kind is None or isinstance(given, kind):
         return given
@@ -156,11 +156,11 @@ def check_ragged(spec: RaggedFeature, key: str) -> None:
     """
     for partition in spec.partitions:
         if type(partition).__name__ not in _PARTITIONS:
-            raise ConfigurationError(f"{partition!r} of feature {key!r} is not a partition. Take {', '.join(_PARTITIONS)}.")
+            raise ConfigurationError(f"{partition!r} of feature {key!r} is not a partition. Use {', '.join(_PARTITIONS)}.")
         if isinstance(partition, UniformRowLength) and (not isinstance(partition.length, int) or partition.length < 1):
-            raise ConfigurationError(f"Feature {key!r} has rows of length {partition.length!r}. Give a number above 0.")
+            raise ConfigurationError(f"Feature {key!r} has rows of length {partition.length!r}. Use a number above 0.")
     if spec.row_splits_dtype not in ("int32", "int64"):
-        raise ConfigurationError(f"Feature {key!r} has row_splits_dtype={spec.row_splits_dtype!r}. Take 'int32' or 'int64'.")
+        raise ConfigurationError(f"Feature {key!r} has row_splits_dtype={spec.row_splits_dtype!r}. Use 'int32' or 'int64'.")
 
 
 _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
@@ -180,7 +180,7 @@ def _sizes(shape: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A default value without arrays, so that specs can be compared."""
+    """Return a default value without arrays, so that specs can be compared."""
     if hasattr(value, "numpy"):
         value = value.numpy()
     elif getattr(getattr(value, "op", None), "type", None) == "Const":
@@ -322,7 +322,7 @@ def as_spec(given: Any, key: str = "") -> Spec:
     kind = _SPECS.get(type(given).__name__)
     known = [] if kind is None else fields(kind)
     if kind is None or not all(hasattr(given, field.name) for field in known if field.default is MISSING):
-        raise ArgumentTypeError(f"{given!r} is not a spec of feature {key!r}. Write for example FixedLenFeature([], 'int64').")
+        raise ArgumentTypeError(f"{given!r} is not a spec of feature {key!r}. Use for example FixedLenFeature([], 'int64').")
     made: Spec = kind(**{field.name: getattr(given, field.name) for field in known if hasattr(given, field.name)})
     return made
 
@@ -365,11 +365,11 @@ def checked_spec(spec: Spec, key: str, *, of: str = "features") -> Spec:
     """
     if not isinstance(spec, _ALLOWED[of]):
         known = ", ".join(kind.__name__ for kind in _ALLOWED[of])
-        raise ConfigurationError(f"Feature {key!r} of {of} cannot be a {type(spec).__name__}. Take one of {known}.")
+        raise ConfigurationError(f"Feature {key!r} of {of} cannot be a {type(spec).__name__}. Use one of {known}.")
     if spec.dtype not in NUMPY_TYPES:
         raise ConfigurationError(
-            f"Feature {key!r} has dtype {spec.dtype!r}, and records hold int64, float32 and string (bytes) only. "
-            "Take one of these, and convert the values afterwards."
+            f"Feature {key!r} has dtype {spec.dtype!r}, but records only have int64, float32 and string (bytes). "
+            "Use one of these, and convert the values afterwards."
         )
     if isinstance(spec, (FixedLenFeature, FixedLenSequenceFeature)):
         _check_shape(spec, key)
@@ -388,23 +388,21 @@ def _check_shape(spec: FixedLenFeature | FixedLenSequenceFeature, key: str) -> N
     shape: Any = spec.shape
     if isinstance(shape, tuple) and all(isinstance(size, int) and size >= 0 for size in shape):
         return
-    advice = "Give the size of every dimension"
+    advice = "Pass the size of every dimension"
     if isinstance(spec, FixedLenFeature) and isinstance(shape, tuple) and shape and shape[0] in (None, -1):
-        advice = f"Take FixedLenSequenceFeature({list(shape[1:])}, …, allow_missing=True), whose first size is open"
-    raise ConfigurationError(f"Feature {key!r} has shape {shape!r}, of which not every size is known. {advice}.")
+        advice = f"Use FixedLenSequenceFeature({list(shape[1:])}, …, allow_missing=True), whose first size is open"
+    raise ConfigurationError(f"Feature {key!r} has shape {shape!r}, which has unknown sizes. {advice}.")
 
 
 def _check_elements(spec: FixedLenSequenceFeature, key: str, of: str) -> None:
     if of == "sequence_features":
         if spec.default_value is not None:
-            raise ConfigurationError(f"Feature {key!r} of {of} takes no default_value. Leave it out.")
+            raise ConfigurationError(f"Feature {key!r} of {of} does not accept default_value. Omit it.")
         return
     if not spec.allow_missing:
         raise ConfigurationError(f"Feature {key!r}: FixedLenSequenceFeature needs allow_missing=True in an Example. Pass it.")
     if math.prod(spec.shape) == 0:
-        raise ConfigurationError(
-            f"Feature {key!r} has elements of shape {spec.shape}, which no record can count. Give sizes above 0."
-        )
+        raise ConfigurationError(f"Feature {key!r} has elements of shape {spec.shape}, which is empty. Use sizes above 0.")
     if spec.default_value is not None:
         default_values(spec.default_value, spec.dtype, 1, key)
 
@@ -413,11 +411,11 @@ def _check_sparse(spec: SparseFeature, key: str) -> None:
     keys, sizes = spec.index_keys, spec.sizes
     is_named = bool(spec.index_key) and bool(spec.value_key)  # as TensorFlow has it, which lets a list hold the empty key
     if not is_named or not all(isinstance(name, str) for name in (*keys, spec.value_key)):
-        raise ConfigurationError(f"Feature {key!r} names no index_key or no value_key. Give the keys that hold them.")
+        raise ConfigurationError(f"Feature {key!r} has no index_key or value_key. Pass both keys.")
     together = isinstance(spec.index_key, tuple) == isinstance(spec.size, tuple) and len(sizes) == len(keys)
     if not together or not all(isinstance(size, int) for size in sizes):
         raise ConfigurationError(
-            f"Feature {key!r} has index_key={spec.index_key!r} and size={spec.size!r}. Give one of each, or as many of both."
+            f"Feature {key!r} has index_key={spec.index_key!r} and size={spec.size!r}. Pass as many of both."
         )
 
 
@@ -428,12 +426,12 @@ def _check_together(specs: Mapping[str, Spec]) -> None:
         for key, form in _uses(name, spec):
             before = known.setdefault(key, form)
             if before != form:
-                reason = f"reads key {key!r} as {form}, and it is read as {before} too"
+                reason = f"reads key {key!r} as {form}, but it is also read as {before}"
                 raise ConfigurationError(f"Feature {name!r} {reason}. Read each key in one way.")
 
 
 def _uses(name: str, spec: Spec) -> list[tuple[str, str]]:
-    """Each key that a spec reads, and in which form."""
+    """Return each key that a spec reads, and in which form."""
     if isinstance(spec, SparseFeature):
         return [*((key, "sparse int64") for key in spec.index_keys), (spec.value_key, f"sparse {spec.dtype}")]
     if isinstance(spec, RaggedFeature):
@@ -444,7 +442,7 @@ def _uses(name: str, spec: Spec) -> list[tuple[str, str]]:
 
 
 def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[Any]:
-    """A default value as a flat array.
+    """Return a default value as a flat array.
 
     Args:
         given: a value, or lists of them.
@@ -457,13 +455,13 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
     """
     if hasattr(given, "op") and hasattr(given, "graph"):
         raise ConfigurationError(
-            f"default_value={given!r} of feature {key!r} is known to its graph alone. "
-            "Write the value itself, as default_value=0."
+            f"default_value={given!r} of feature {key!r} is a graph tensor without a value. "
+            "Pass the value itself, such as default_value=0."
         )
     leaves = list(_leaves(given))
     if len(leaves) != count:
         raise ConfigurationError(
-            f"default_value={given!r} of feature {key!r} has {len(leaves)} values, and {count} are needed. Give as many."
+            f"default_value={given!r} of feature {key!r} has {len(leaves)} values, but {count} are needed."
         )
     if dtype == "string":
         made = np.empty(count, object)
@@ -476,7 +474,7 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
             made = np.array(leaves if fits else [], NUMPY_TYPES[dtype])
     if not fits:
         raise ConfigurationError(
-            f"default_value={given!r} of feature {key!r} is not a valid {dtype}. Give values of that type."
+            f"default_value={given!r} of feature {key!r} is not a valid {dtype}. Pass values of that type."
         )
     return made
 
@@ -490,7 +488,7 @@ def _leaves(given: Any) -> Any:
 
 
 def spec_keys(specs: Mapping[str, Spec]) -> list[str]:
-    """The keys of the wire that specs read, each of them once.
+    """Return the keys of the wire that specs read, each of them once.
 
     >>> spec_keys({"x": SparseFeature("ix", "value", "float32", 100), "y": VarLenFeature("int64")})
     ['ix', 'value', 'y']
@@ -500,7 +498,7 @@ def spec_keys(specs: Mapping[str, Spec]) -> list[str]:
 
 
 def spec_feature(spec: Spec, *, steps: bool = False) -> FeatureType:
-    """The kind of the column that holds what a spec gives.
+    """Return the kind of the column that holds what a spec gives.
 
     Args:
         spec: a checked spec.

@@ -54,7 +54,7 @@ class SparseValue:
 
     @classmethod
     def of(cls, indices: Any, values: Any, dense_shape: Any) -> SparseValue:
-        """A sparse array from lists of numbers."""
+        """Return a sparse array from lists of numbers."""
         shape = np.asarray(dense_shape, np.int64)
         return cls(np.asarray(indices, np.int64).reshape(-1, len(shape)), np.asarray(values), shape)
 
@@ -74,7 +74,7 @@ class SparseValue:
             outside = ((self.indices < 0) | (self.indices >= self.dense_shape)).any(axis=1)
             if outside.any():
                 place = self.indices[int(outside.argmax())].tolist()
-                raise ConfigurationError(f"A value stands at {place}, outside of the array's {shape}. Give a larger size.")
+                raise ConfigurationError(f"A value is at {place}, outside the array's {shape}. Use a larger size.")
             dense[tuple(self.indices.T)] = self.values
         return dense
 
@@ -120,7 +120,7 @@ class RaggedValue:
         return len(self.row_splits) - 1
 
     def to_list(self) -> list[Any]:
-        """The rows as lists in lists."""
+        """Return the rows as lists in lists."""
         made: list[Any] = self.values.tolist()
         for splits in reversed(self.nested_row_splits):
             made = [made[start:stop] for start, stop in pairwise(splits.tolist())]
@@ -147,11 +147,11 @@ class Part(Protocol):
     """The values of a spec in n records."""
 
     def batch(self) -> Any:
-        """All records as one value."""
+        """Return all records as one value."""
         ...
 
     def arrow(self, feature: FeatureType) -> pa.Array:
-        """All records as an Arrow array of the type of that feature."""
+        """Return all records as an Arrow array of the type of that feature."""
         ...
 
 
@@ -193,7 +193,7 @@ def nested_lists(shape: tuple[int, ...], arrow_type: pa.DataType, values: pa.Arr
 
 
 def element_of(feature: FeatureType) -> FeatureType:
-    """The kind of the elements of a feature of lists."""
+    """Return the kind of the elements of a feature of lists."""
     inner: FeatureType = feature.feature  # type: ignore[union-attr]
     return inner
 
@@ -217,7 +217,7 @@ class FixedPart:
         return as_numpy(self.values).reshape(self.count, *self.shape)
 
     def rows(self) -> list[Array]:
-        """The value of each record."""
+        """Return the value of each record."""
         arrays = self.batch()
         return [arrays[number, ...] for number in range(self.count)]
 
@@ -258,7 +258,7 @@ class ListPart:
         return SparseValue(places, as_numpy(self.values), np.array(shape, np.int64))
 
     def rows(self) -> list[SparseValue]:
-        """The value of each record."""
+        """Return the value of each record."""
         lengths = np.diff(self.offsets)
         places, shapes, values = places_within(lengths)[:, None], lengths[:, None], as_numpy(self.values)
         return [
@@ -298,7 +298,7 @@ class ElementsPart:
         return made
 
     def rows(self) -> list[Array]:
-        """The value of each record."""
+        """Return the value of each record."""
         arrays = as_numpy(self.values).reshape(int(self.offsets[-1]), *self.shape)
         return [arrays[start:stop] for start, stop in pairwise(self.offsets.tolist())]
 
@@ -333,7 +333,7 @@ class SparsePart:
         return SparseValue(places, as_numpy(self.values), np.array([len(lengths), *self.sizes], np.int64))
 
     def rows(self) -> list[SparseValue]:
-        """The value of each record."""
+        """Return the value of each record."""
         values, places = as_numpy(self.values), self.places
         return [
             SparseValue(places[start:stop], values[start:stop], np.array(self.sizes, np.int64))
@@ -448,7 +448,7 @@ class StepsPart:
         return list_array(feature_to_arrow(feature), np.diff(self.offsets), None, child)
 
 
-# The values of one key, of the kind that is wanted, in a record that was walked or in the columns of a block.
+# The values of one key, of the kind that is requested, in a record that was walked or in the columns of a block.
 
 
 Read = TypeVar("Read")
@@ -475,11 +475,11 @@ class Where:
 
     @classmethod
     def of(cls, block: RecordBlock) -> Where:
-        """The records of a block."""
+        """Return the records of a block."""
         return cls(block.name, block.first, len(block))
 
     def in_steps(self, offsets: Ints) -> Where:
-        """The steps of these records, whose borders are given."""
+        """Return the steps of these records, whose borders are given."""
         return Where(self.name, self.first, int(offsets[-1]), offsets)
 
     def error(self, index: int, key: str, reason: str, advice: str | None = None) -> ExampleError:
@@ -513,7 +513,7 @@ def with_first_error(block: RecordBlock, read: Callable[[RecordBlock], Read]) ->
 
 
 def counted(number: int, noun: str = "value") -> str:
-    """A number of things, in words.
+    """Return a number of things, in words.
 
     >>> counted(1), counted(2000, "element")
     ('1 value', '2,000 elements')
@@ -523,7 +523,7 @@ def counted(number: int, noun: str = "value") -> str:
 
 def wrong_kind(found: str, dtype: str) -> str:
     """Return the error text for values of another type than the spec's."""
-    return f"has {found} values, and {dtype} is asked for"
+    return f"has {found} values, but {dtype} is requested"
 
 
 def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, index: int = 0) -> npt.NDArray[Any] | None:
@@ -543,7 +543,7 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
 
 
 def wire_column(columns: WireColumns, dtype: str, key: str, where: Where) -> WireColumn:
-    """The values of a key in the columns of a block; of one that no record has, none.
+    """Return the values of a key in the columns of a block; of one that no record has, none.
 
     Raises:
         ExampleError: a record has it with values of another kind.
@@ -562,7 +562,7 @@ def absent(kind: str, count: int) -> WireColumn:
 
 
 def step_column(columns: SequenceColumns, dtype: str, key: str, where: Where) -> SequenceColumn:
-    """The same of the feature lists of a block; a step without a list of values has none.
+    """Return the same of the feature lists of a block; a step without a list of values has none.
 
     Raises:
         ExampleError: a step of a record has values of another kind.
@@ -577,7 +577,7 @@ def step_column(columns: SequenceColumns, dtype: str, key: str, where: Where) ->
 
 
 def joined_steps(column: SequenceColumn | None, without: SequenceColumn | None, kind: str, count: int) -> SequenceColumn:
-    """The feature lists of one kind, with those of the records where no step has a kind.
+    """Return the feature lists of one kind, with those of the records where no step has a kind.
 
     Args:
         column: those of the kind.

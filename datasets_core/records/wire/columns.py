@@ -112,7 +112,7 @@ class MapFeature:
 
 
 def wanted_entries(wire: WireBytes, maps: Spans, keys: Collection[bytes] | None, rules: Rules) -> dict[bytes, Entries]:
-    """The entries of maps under the keys that are wanted; maps with a key that the rules refuse become odd."""
+    """Return the entries of maps under the keys that are requested; maps with a key that the rules refuse become odd."""
     found = scan_entries(wire, maps)
     if checked_rules(rules) == "protobuf":
         for key, entries in found.items():
@@ -130,13 +130,13 @@ def _is_text(key: bytes) -> bool:
 
 
 def decode_maps(wire: WireBytes, maps: Spans, keys: Collection[bytes] | None, rules: Rules) -> dict[bytes, MapFeature]:
-    """The features of many maps from keys to `Feature` messages; maps of an unusual form become odd."""
+    """Return the features of many maps from keys to `Feature` messages; maps of an unusual form become odd."""
     found = wanted_entries(wire, maps, keys, rules)
     return {key: MapFeature(entries, feature_groups(wire, entries.values)) for key, entries in found.items()}
 
 
 def merged_columns(features: Mapping[bytes, MapFeature], walked: WalkedRows, odd: Bools) -> WireColumns:
-    """The columns of features of many records, and of the odd ones, which were walked.
+    """Return the columns of features of many records, and of the odd ones, which were walked.
 
     Args:
         features: those that were read side by side.
@@ -173,7 +173,7 @@ def merged_columns(features: Mapping[bytes, MapFeature], walked: WalkedRows, odd
 def first_places(
     entries: Mapping[bytes, Entries], walked: Mapping[int, Mapping[bytes, object]], odd: Bools
 ) -> dict[bytes, tuple[int, int]]:
-    """The record in which each key is first seen, and its place there."""
+    """Return the record in which each key is first seen, and its place there."""
     firsts: dict[bytes, tuple[int, int]] = {}
     any_odd = bool(odd.any())
     for key, found in entries.items():
@@ -273,12 +273,12 @@ def _walked_sequence(
 
 
 def walked_lists(rows: Sequence[Mapping[bytes, Sequence[RawFeature]]]) -> SequenceColumns:
-    """The columns of the feature lists of messages that were all walked one by one."""
+    """Return the columns of the feature lists of messages that were all walked one by one."""
     return _merged_lists({}, dict(enumerate(rows)), np.ones(len(rows), np.bool_))
 
 
 def _fields_of(wire: WireBytes, records: Spans) -> tuple[Spans, Spans]:
-    """The contexts and the maps of feature lists of records that have either, or both in this order."""
+    """Return the contexts and the maps of feature lists of records that have either, or both in this order."""
     contexts, _ = first_fields(wire, records.part(wire.octets[records.starts] == _CONTEXT_KEY), _CONTEXT_KEY)
     behind = wire.starts.copy()
     behind[contexts.which] = contexts.stops
@@ -348,7 +348,7 @@ _StepsByKind: TypeAlias = dict[Kind | None, _Steps]
 
 
 def _steps_of(wire: WireBytes, lists: Spans) -> _StepsByKind:
-    """The steps of the feature lists of many records by kind; records whose steps are of several kinds become odd."""
+    """Return the steps of the feature lists of many records by kind; records whose steps are of several kinds become odd."""
     size = len(lists.odd)
     rounds = repeated_fields(wire, lists, _CONTEXT_KEY)
     which, starts, stops = (
@@ -396,7 +396,7 @@ def _kinds(steps: Sequence[RawFeature]) -> list[Kind | None]:
 
 
 def _merged_lists(lists: Mapping[bytes, tuple[Entries, _StepsByKind]], walked: WalkedSteps, odd: Bools) -> SequenceColumns:
-    """The columns of the feature lists of many records, and of the odd ones, which were walked."""
+    """Return the columns of the feature lists of many records, and of the odd ones, which were walked."""
     columns: SequenceColumns = {}
     by_key: dict[bytes, dict[Kind | None, dict[int, Sequence[RawFeature]]]] = {}
     for number, row in walked.items():

@@ -58,7 +58,7 @@ class WireBytes:
         self._is_large = len(self.octets) >= 1 << 31
 
     def words(self, at: Ints) -> Words:
-        """The 8 bytes at each place, the first of them lowest."""
+        """Return the 8 bytes at each place, the first of them lowest."""
         return gathered(self.octets, at, 8).view("<u8")
 
     def rows(self, at: Ints, width: int) -> npt.NDArray[np.uint64]:
@@ -67,7 +67,7 @@ class WireBytes:
         return gathered(self.octets, at, 8 * count).view("<u8").reshape(len(at), count)
 
     def strings(self, starts: Ints, stops: Ints) -> pa.Array:
-        """The pieces from place to place, which ascend, as binary values."""
+        """Return the pieces from place to place, which ascend, as binary values."""
         count, width = len(starts), equal_width(starts, stops)
         if width is not None and width <= _NARROW and count * width < 1 << 31:
             values = pa.py_buffer(gathered(self.octets, starts, width))
@@ -83,7 +83,7 @@ class WireBytes:
         return pieces.take(arrow_numbers(np.arange(0, 2 * count - 1, 2)))
 
     def flat(self, starts: Ints, stops: Ints) -> Octets:
-        """The bytes of the pieces from place to place, one after the other."""
+        """Return the bytes of the pieces from place to place, one after the other."""
         width = equal_width(starts, stops)
         if width is not None:
             return gathered(self.octets, starts, width).view(np.uint8)
@@ -92,7 +92,7 @@ class WireBytes:
 
 
 def gathered(octets: Octets, at: Ints, width: int) -> npt.NDArray[np.void]:
-    """The `width` bytes at each place; zeros for those behind the end."""
+    """Return the `width` bytes at each place; zeros for those behind the end."""
     if not width or not len(at):
         return np.zeros(0, np.dtype((np.void, max(width, 1))))
     limit = len(octets) - width
@@ -110,7 +110,7 @@ def gathered(octets: Octets, at: Ints, width: int) -> npt.NDArray[np.void]:
 
 
 def equal_width(starts: Ints, stops: Ints) -> int | None:
-    """The length of all pieces; None where they differ, or where there are none."""
+    """Return the length of all pieces; None if they differ, or if there are none."""
     if not len(starts):
         return None
     widths = stops - starts
@@ -133,7 +133,7 @@ def read_lengths(words: Words) -> tuple[Ints, Ints | int, Bools | None]:
 
 
 def joined(bits: Words) -> Ints:
-    """The numbers that the last seven bits of each byte of words make."""
+    """Return the numbers that the last seven bits of each byte of words make."""
     bits = bits & ~_MORE
     bits = (bits & np.uint64(0x007F007F007F007F)) | ((bits & np.uint64(0x7F007F007F007F00)) >> _ONE)
     bits = (bits & np.uint64(0x00003FFF00003FFF)) | ((bits & np.uint64(0x3FFF00003FFF0000)) >> np.uint64(2))
@@ -142,7 +142,7 @@ def joined(bits: Words) -> Ints:
 
 
 def read_single(wire: WireBytes, starts: Ints, stops: Ints) -> Ints | None:
-    """The varints that the pieces from place to place are; None where one of them is not a single one of up to 8 bytes."""
+    """The varints that the pieces from place to place are; None if one of them is not a single one of up to 8 bytes."""
     widths = stops - starts
     if len(widths) and (widths.max() > 8 or widths.min() < 1):
         return None
@@ -291,7 +291,7 @@ class _Unsorted:
 
 
 def scan_entries(wire: WireBytes, maps: Spans) -> dict[bytes, Entries]:
-    """The entries of maps by their keys; maps of an unusual form, and those that have a key twice, become odd.
+    """Return the entries of maps by their keys; maps of an unusual form, and those that have a key twice, become odd.
 
     All maps are read side by side, the first entry of each, then the second, ...: most have the same key there, which is
     compared at once. Those with another one are tried again with theirs; where keys are many they are grouped.
@@ -337,7 +337,7 @@ def _head(wire: WireBytes, entries: Spans) -> bytes:
 
 
 def _key(head: bytes) -> bytes:
-    """The key of the head of an entry."""
+    """Return the key of the head of an entry."""
     begin = 2
     while head[begin - 1] >= 0x80:
         begin += 1
@@ -345,7 +345,7 @@ def _key(head: bytes) -> bytes:
 
 
 def _begin_with(wire: WireBytes, entries: Spans, head: bytes) -> Bools:
-    """The entries that begin as one of them does, and have more."""
+    """Return the entries that begin as one of them does, and have more."""
     enough = (entries.stops - entries.starts > len(head)) & bool(head)
     if not every(enough):
         among = np.zeros(len(entries), np.bool_)
@@ -361,7 +361,7 @@ def _begin_with(wire: WireBytes, entries: Spans, head: bytes) -> Bools:
 
 
 def _behind(wire: WireBytes, entries: Spans, head: int) -> Spans:
-    """The values behind heads of a length, which end where the entries do."""
+    """Return the values behind heads of a length, which end where the entries do."""
     starts = entries.starts + head
     lengths, widths, longer = read_lengths(wire.words(starts))
     starts += widths
@@ -372,7 +372,7 @@ def _behind(wire: WireBytes, entries: Spans, head: int) -> Spans:
 
 
 def _split(wire: WireBytes, entries: Spans, step: int) -> _Unsorted:
-    """The keys and the values of entries."""
+    """Return the keys and the values of entries."""
     filled = entries.kept(entries.starts < entries.stops)
     keys, around = first_fields(wire, filled, _FIRST)
     more = keys.stops < around.stops
@@ -384,7 +384,7 @@ def _split(wire: WireBytes, entries: Spans, step: int) -> _Unsorted:
 
 
 def _grouped(wire: WireBytes, unsorted: list[_Unsorted]) -> Iterator[tuple[bytes, Entries]]:
-    """The entries that have the same key, group by group."""
+    """Yield the entries that have the same key, group by group."""
     if not unsorted:
         return
     keys = _concatenated([piece.keys for piece in unsorted])
@@ -416,7 +416,7 @@ def _grouped(wire: WireBytes, unsorted: list[_Unsorted]) -> Iterator[tuple[bytes
 
 
 def _words_of(wire: WireBytes, keys: Spans) -> Iterator[tuple[Ints, Words]]:
-    """The bytes of keys, a word of each at a time, with which keys have one there."""
+    """Yield the bytes of keys, a word of each at a time, with which keys have one there."""
     widths = keys.stops - keys.starts
     for begin in range(0, int(widths.max()), 8):
         chosen = np.flatnonzero(widths > begin)
@@ -431,7 +431,7 @@ def _concatenated(pieces: list[Spans]) -> Spans:
 
 
 def _joined(pieces: list[Entries]) -> Entries:
-    """The entries under one key in the order of their maps; a map that has two becomes odd, and stays with one."""
+    """Return the entries under one key in the order of their maps; a map that has two becomes odd, and stays with one."""
     values = pieces[0].values if len(pieces) == 1 else _concatenated([piece.values for piece in pieces])
     steps = pieces[0].steps if len(pieces) == 1 else np.concatenate([piece.steps for piece in pieces])
     which = values.which
@@ -469,7 +469,7 @@ class FeatureGroup:
 
 
 def feature_groups(wire: WireBytes, features: Spans) -> list[FeatureGroup]:
-    """The values of features by their kinds; features of an unusual form become odd."""
+    """Return the values of features by their kinds; features of an unusual form become odd."""
     groups: list[FeatureGroup] = []
     filled = features.filled()
     if len(filled) < len(features):
@@ -524,7 +524,7 @@ _Reader: TypeAlias = Callable[[WireBytes, Spans], tuple[Spans, Numbers, Ints]]
 def _numbers(
     wire: WireBytes, lists: Spans, single: int, read_packed: _Reader, read_single: _Reader, dtype: npt.DTypeLike
 ) -> tuple[Numbers, Ints]:
-    """The values of lists of numbers, and how many each has: packed into one piece, or single with a tag before each."""
+    """Return the values of lists of numbers, and how many each has: packed into one piece, or single with a tag before each."""
     filled = lists.filled()
     words = wire.words(filled.starts)
     tags = words & np.uint64(0xFF)
@@ -547,14 +547,14 @@ def _numbers(
 
 
 def _scattered(spans: Spans, counts: Ints, lists: Spans) -> Ints:
-    """The counts of some of the lists as counts of all."""
+    """Return the counts of some of the lists as counts of all."""
     by_number = np.zeros(len(lists.odd), np.int64)
     by_number[spans.which] = counts
     return by_number[lists.which]
 
 
 def _ordered(parts: list[tuple[Spans, Numbers, Ints]], lists: Spans, total: Ints, dtype: npt.DTypeLike) -> Numbers:
-    """The values of parts of the lists in the order of the lists."""
+    """Return the values of parts of the lists in the order of the lists."""
     values = np.empty(int(total.sum()), dtype)
     begins = np.zeros(len(lists.odd), np.int64)
     begins[lists.which] = offsets_of(total)[:-1]
@@ -625,7 +625,7 @@ def _single_ints(wire: WireBytes, single: Spans) -> tuple[Spans, Numbers, Ints]:
 
 
 def _whole_varints(wire: WireBytes, spans: Spans) -> tuple[Octets, Spans]:
-    """The bytes of the pieces that end with the last byte of a varint."""
+    """Return the bytes of the pieces that end with the last byte of a varint."""
     is_empty = spans.starts == spans.stops
     spans = spans.kept(is_empty | (wire.octets[np.maximum(spans.stops - 1, 0)] < 0x80))
     return wire.flat(spans.starts, spans.stops), spans

@@ -52,14 +52,14 @@ _NUMBERS = {"*float": 2, "*int64": 3, "bytes": 12, "*bytes": 12}  # of types, as
 
 @cache
 def _message(name: str, form: Literal["open", "closed", "full"] = "open") -> Any:
-    """The class of a message, with the entries of maps as messages of their own: a map of protobuf forgets their order.
+    """Return the class of a message, with the entries of maps as messages of their own: a map of protobuf forgets their order.
 
     Args:
         name: of the message.
         form: of entries: `"closed"` are those whose values are pieces of bytes, which are not looked into, and `"full"` those
             that cannot be written without a key and a value.
     """
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # 13 ms that columns do without
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # takes 13 ms; columns do not need it
 
     file = descriptor_pb2.FileDescriptorProto(name="example.proto", package="tf", syntax="proto2")
     for message_name, fields in _FIELDS.items():
@@ -84,7 +84,7 @@ def _message(name: str, form: Literal["open", "closed", "full"] = "open") -> Any
 
 @cache
 def _rest_of_protobuf() -> tuple[Any, Any]:
-    """The class of protobuf's errors, and that of the unknown fields of a message."""
+    """Return the class of protobuf's errors, and that of the unknown fields of a message."""
     from google.protobuf import message, unknown_fields
 
     return message.Error, unknown_fields.UnknownFieldSet
@@ -175,7 +175,7 @@ def plain_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
 
     Args:
         data: the bytes of the message.
-        keys: the features that are wanted.
+        keys: the features that are requested.
 
     >>> from datasets_core.records import encode_example
     >>> plain_example(encode_example({"a": [1, 300], "b": 0.5}), {b"a"})
@@ -228,7 +228,7 @@ def _expected(data: bytes, at: int, end: int, tag: int) -> int:
 
 
 def tensorflow_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatures:
-    """The features of an Example.
+    """Return the features of an Example.
 
     Raises:
         Malformed: TensorFlow refuses it.
@@ -271,7 +271,7 @@ def _behind_unknown(data: bytes, at: int, end: int) -> int:
 
 
 def _tensorflow_entry(data: bytes, at: int, end: int) -> tuple[tuple[bytes, int, int], int]:
-    """The key of an entry, where its feature begins and ends, and where the entry ends."""
+    """Return the key of an entry, where its feature begins and ends, and where the entry ends."""
     at, end = _limit(data, at, end)
     key, feature = b"", (at, at)
     for _ in range(2):
@@ -293,7 +293,7 @@ def _tensorflow_entry(data: bytes, at: int, end: int) -> tuple[tuple[bytes, int,
 def tensorflow_sequence_example(
     data: bytes, keys: Collection[bytes] | None, list_keys: Collection[bytes] | None
 ) -> tuple[RawFeatures, RawLists]:
-    """The context and the feature lists of a SequenceExample.
+    """Return the context and the feature lists of a SequenceExample.
 
     Raises:
         Malformed: TensorFlow refuses it.
@@ -322,12 +322,12 @@ def tensorflow_sequence_example(
 
 
 def _tensorflow_feature(data: bytes) -> RawFeature:
-    """The feature of a context."""
+    """Return the feature of a context."""
     return _read_values(data, 0, len(data), is_step=True)[0] if data else NOTHING
 
 
 def _tensorflow_steps(data: bytes) -> list[RawFeature]:
-    """The steps of a feature list, which are of one kind."""
+    """Return the steps of a feature list, which are of one kind."""
     steps: list[RawFeature] = []
     at, end = 0, len(data)
     while at < end:
@@ -345,7 +345,7 @@ def _tensorflow_steps(data: bytes) -> list[RawFeature]:
 
 
 def _read_values(data: bytes, at: int, end: int, *, is_step: bool = False) -> tuple[RawFeature, int]:
-    """The list with which a feature begins, and where reading it stopped.
+    """Return the list with which a feature begins, and where reading it stopped.
 
     Args:
         data: the message.
@@ -412,7 +412,7 @@ class Feature:
     """The values of one feature of a message, and their kind.
 
     Attributes:
-        kind: `"bytes"`, `"float"` or `"int64"`; None where the message names the feature and gives it no list.
+        kind: `"bytes"`, `"float"` or `"int64"`; None if the message names the feature and gives it no list.
         values: the values, in order; floats are rounded to float32.
 
     >>> Feature("int64", [3])
@@ -514,7 +514,7 @@ def raw_sequence_example(
 
 
 def checked_rules(rules: Rules) -> Rules:
-    """The rules, if there are such.
+    """Return the rules, if there are such.
 
     Raises:
         ConfigurationError: there are none of this name.

@@ -45,7 +45,7 @@ class RecordBlock:
 
     @classmethod
     def of(cls, records: Sequence[bytes], *, first: int = 0, name: str = "records") -> RecordBlock:
-        """The block of some records that are in memory.
+        """Return the block of some records that are in memory.
 
         Args:
             records: their payloads.
@@ -67,7 +67,7 @@ class RecordBlock:
         return (data[start:stop] for start, stop in zip(self.starts.tolist(), self.stops.tolist(), strict=True))
 
     def __getitem__(self, rows: slice) -> RecordBlock:
-        """Some of the records, which share the memory.
+        """Return some of the records, which share the memory.
 
         Raises:
             ConfigurationError: a step other than 1.
@@ -97,7 +97,7 @@ _SPREAD = ((28, 4), (14, 2), (7, 1))  # pairs of groups of so many bits are move
 
 
 def varint(number: int) -> bytes:
-    """A number from 0 on, as a varint.
+    """Return a number from 0 on, as a varint.
 
     >>> varint(300)
     b'\\xac\\x02'
@@ -113,7 +113,7 @@ def varint(number: int) -> bytes:
 
 
 def varints(values: Ints) -> tuple[npt.NDArray[np.uint8], Ints]:
-    """The varints of some int64, one after the other, and how many bytes each takes; negative numbers take ten.
+    """Return the varints of some int64, one after the other, and how many bytes each takes; negative numbers take ten.
 
     >>> data, widths = varints(np.array([1, 300, -1]))
     >>> data.tobytes().hex(), widths.tolist()
@@ -180,7 +180,7 @@ NOTHING: RawFeature = (None, [])
 
 
 def told_values(feature: RawFeature) -> tuple[Kind | None, Values]:
-    """The kind of a feature, and its values as Python has them.
+    """Return the kind of a feature, and its values as Python has them.
 
     >>> told_values(("float", bytes(4)))
     ('float', [0.0])
@@ -194,7 +194,7 @@ RawLists: TypeAlias = dict[bytes, list[RawFeature]]
 
 
 def as_floats(raw: bytes | bytearray) -> list[float]:
-    """The little-endian float32 values that some bytes are."""
+    """Return the little-endian float32 values that some bytes are."""
     values = array("f", bytes(raw))
     if byteorder == "big":
         values.byteswap()
@@ -202,7 +202,7 @@ def as_floats(raw: bytes | bytearray) -> list[float]:
 
 
 def read_varint(data: bytes, at: int, end: int, longest: int = 10) -> tuple[int, int]:
-    """The number at a place of a message, and where it ends.
+    """Return the number at a place of a message, and where it ends.
 
     Raises:
         Malformed: it is cut, or of too many bytes.
@@ -223,7 +223,7 @@ def read_varint(data: bytes, at: int, end: int, longest: int = 10) -> tuple[int,
 
 
 def signed(value: int) -> int:
-    """The int64 that the last 64 bits of a number are."""
+    """Return the int64 that the last 64 bits of a number are."""
     return ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
@@ -322,7 +322,7 @@ def arrow_strings(values: Sequence[bytes | memoryview]) -> pa.Array:
 
 
 def walked_values(kind: Kind | None, features: Sequence[RawFeature | None]) -> tuple[pa.Array, Ints]:
-    """The values of features of one kind, and how many each has: none where it is of another kind, or None."""
+    """Return the values of features of one kind, and how many each has: none where it is of another kind, or None."""
     if kind is None:
         return pa.nulls(0), np.zeros(len(features), np.int64)
     own = [feature[1] if feature is not None and feature[0] == kind else b"" for feature in features]
@@ -355,7 +355,7 @@ def spliced(values: pa.Array, counts: Ints, others: pa.Array, of_others: Ints) -
 
 
 def scattered(counts: Ints, which: Ints, size: int) -> Ints:
-    """The counts that some of several things have, and 0 for the others."""
+    """Return the counts that some of several things have, and 0 for the others."""
     if len(which) == size:
         return counts
     of_all = np.zeros(size, np.int64)

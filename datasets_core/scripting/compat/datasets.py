@@ -84,7 +84,7 @@ class NestedDataStructure:
         self.data = [] if data is None else data
 
     def flatten(self, data: Any = None) -> list[Any]:
-        """The values without their nesting, in order."""
+        """Return the values without their nesting, in order."""
         found: list[Any] = []
         waiting = [self.data if data is None else data]
         while waiting:
@@ -143,7 +143,7 @@ def filename_prefix_for_split(name: str, split: str) -> str:
 def filenames_for_dataset_split(
     path: str, dataset_name: str, split: str, filetype_suffix: str | None = None, shard_lengths: Collection[int] | None = None
 ) -> list[str]:
-    """The paths of the files of a split.
+    """Return the paths of the files of a split.
 
     >>> filenames_for_dataset_split("d", "reviews", "train", "arrow", [3, 4])
     ['d/reviews-train-00000-of-00002.arrow', 'd/reviews-train-00001-of-00002.arrow']
@@ -155,7 +155,7 @@ def filenames_for_dataset_split(
 
 
 def extract_path_from_uri(dataset_path: str) -> str:
-    """A URL of a store without its scheme.
+    """Return a URL of a store without its scheme.
 
     >>> extract_path_from_uri("s3://bucket/a"), extract_path_from_uri("a/b")
     ('bucket/a', 'a/b')
@@ -164,7 +164,7 @@ def extract_path_from_uri(dataset_path: str) -> str:
 
 
 def is_remote_filesystem(fs: Any) -> bool:
-    """True if a file system of fsspec is not this disk's."""
+    """Return True if a file system of fsspec is not this disk's."""
     protocol = getattr(fs, "protocol", "file")
     return "file" not in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
 
@@ -200,7 +200,7 @@ class Version(version.Version):
 
 
 def xopen(file: str | os.PathLike[str], mode: str = "r", *arguments: Any, **options: Any) -> IO[Any]:
-    """A file, local or at a URL, opened as `open` does.
+    """Return a file, local or at a URL, opened as `open` does.
 
     Args:
         file: its path or URL.
@@ -216,7 +216,7 @@ def xopen(file: str | os.PathLike[str], mode: str = "r", *arguments: Any, **opti
 
 
 def is_remote_url(url_or_filename: str | os.PathLike[str]) -> bool:
-    """True if a text names something behind a network.
+    """Return True if a text names something behind a network.
 
     >>> is_remote_url("https://example.com/a"), is_remote_url("a/b.txt")
     (True, False)
@@ -226,7 +226,7 @@ def is_remote_url(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def is_local_path(url_or_filename: str | os.PathLike[str]) -> bool:
-    """True if a text names a file of this machine.
+    """Return True if a text names a file of this machine.
 
     >>> is_local_path("a/b.txt"), is_local_path("s3://a/b")
     (True, False)
@@ -235,7 +235,7 @@ def is_local_path(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def is_relative_path(url_or_filename: str | os.PathLike[str]) -> bool:
-    """True if a text is a path that starts from some folder.
+    """Return True if a text is a path that starts from some folder.
 
     >>> is_relative_path("a/b.txt"), is_relative_path("/a"), is_relative_path("https://a/b")
     (True, False, False)
@@ -244,7 +244,7 @@ def is_relative_path(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def url_or_path_join(base_name: str, *pathnames: str) -> str:
-    """A path or URL with parts behind it.
+    """Return a path or URL with parts behind it.
 
     >>> url_or_path_join("https://example.com/a/", "b.txt")
     'https://example.com/a/b.txt'
@@ -253,7 +253,7 @@ def url_or_path_join(base_name: str, *pathnames: str) -> str:
 
 
 def url_or_path_parent(url_or_path: str) -> str:
-    """The folder of a path or URL.
+    """Return the folder of a path or URL.
 
     >>> url_or_path_parent("https://example.com/a/b.txt")
     'https://example.com/a'
@@ -282,7 +282,7 @@ def get_datasets_user_agent(user_agent: str | Mapping[str, str] | None = None) -
 
 
 def readline(f: Any) -> Any:
-    """The next line of an open file, with its end."""
+    """Return the next line of an open file, with its end."""
     return f.readline()
 
 
@@ -309,7 +309,7 @@ def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool
 
 
 def unique_values(values: Any) -> Iterator[Any]:
-    """Each value once, in the order in which they first come.
+    """Return each value once, in the order in which they first come.
 
     >>> list(unique_values("abca"))
     ['a', 'b', 'c']
@@ -318,7 +318,7 @@ def unique_values(values: Any) -> Iterator[Any]:
 
 
 def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The keys of dicts, each with its values in all of them.
+    """Yield the keys of dicts, each with its values in all of them.
 
     >>> list(zip_dict({"a": 1}, {"a": 2}))
     [('a', (1, 2))]
@@ -328,7 +328,7 @@ def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]
 
 
 def copyfunc(func: Any) -> FunctionType:
-    """Return a function, or the function of a method, anew: what is set on it leaves the other as it is."""
+    """Return a function, or the function of a method, again: what is set on it leaves the other as it is."""
     function = getattr(func, "__func__", func)
     made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__, made.__doc__ = function.__kwdefaults__, function.__doc__
@@ -336,7 +336,7 @@ def copyfunc(func: Any) -> FunctionType:
 
 
 def convert_file_size_to_int(size: int | str) -> int:
-    """A size in bytes.
+    """Return a size in bytes.
 
     >>> convert_file_size_to_int("1MB")
     1000000
@@ -345,7 +345,7 @@ def convert_file_size_to_int(size: int | str) -> int:
 
 
 def size_str(size_in_bytes: int | None) -> str:
-    """A size for people.
+    """Return a size for users.
 
     >>> size_str(1536)
     '1.50 KiB'
@@ -379,7 +379,7 @@ def temp_seed(seed: int, set_pytorch: bool = False, set_tensorflow: bool = False
 
 
 def table_cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table with the columns and types of a schema.
+    """Return a table with the columns and types of a schema.
 
     Raises:
         CastError: the columns are others, or a value does not fit.
@@ -391,7 +391,7 @@ def table_cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def require_storage_cast(feature: Any) -> bool:
-    """True if a table of plain types must be cast by `table_cast`, as media, labels and arrays must."""
+    """Return True if a table of plain types must be cast by `table_cast`, as media, labels and arrays must."""
     return hasattr(feature, "cast_storage")
 
 
@@ -399,7 +399,7 @@ def require_storage_cast(feature: Any) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """A setting by its old name."""
+    """Return a setting by its old name."""
     if name in config.old_names():
         return getattr(config, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -436,7 +436,7 @@ class TaskTemplate:
         return dict(zip(columns, [*self.input_schema, *self.label_schema], strict=False))
 
     def align_with_features(self, features: Mapping[str, Any]) -> Self:
-        """The template with the labels of these features, where the task has labels.
+        """Return the template with the labels of these features, where the task has labels.
 
         Raises:
             ConfigurationError: a column of labels is missing, or holds none.
@@ -444,7 +444,7 @@ class TaskTemplate:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """The stored form."""
+        """Return the stored form."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
@@ -494,7 +494,7 @@ class TextClassification(_Labelled):
 
 @dataclass(frozen=True)
 class ImageClassification(_Labelled):
-    """Pictures, each with a label."""
+    """Images, each with a label."""
 
     task: str = "image-classification"
     input_schema: ClassVar[Features] = Features({"image": Image()})
@@ -525,15 +525,15 @@ class AutomaticSpeechRecognition(TaskTemplate):
     transcription_column: str = "transcription"
 
     def align_with_features(self, features: Mapping[str, Any]) -> Self:
-        """The template with the rate of the column of sounds.
+        """Return the template with the rate of the column of audio clips.
 
         Raises:
-            ConfigurationError: that column is missing, or holds no sounds.
+            ConfigurationError: that column is missing, or holds no audio clips.
         """
         if not isinstance(features.get(self.audio_column), Audio):
             raise ConfigurationError(
                 f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature. "
-                "Name a column of sounds, or leave the task out."
+                "Name a column of audio clips, or leave the task out."
             )
         aligned = copy.copy(self)
         schema = Features({**self.input_schema, "audio": features[self.audio_column]})

@@ -53,7 +53,7 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
         return str(self)
 
     def format(self, *args: Any, **kwargs: Any) -> Path:
-        """The path with its braces filled in, as those of a text."""
+        """Return the path with its braces filled in, as those of a text."""
         return type(self)(str(self).format(*args, **kwargs))
 
     def copy(self, dst: PathLike, overwrite: bool = False) -> Path:
@@ -85,11 +85,11 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
         super().mkdir(0o777 if mode is None else mode, parents=parents, exist_ok=exist_ok)
 
     def open(self, mode: str = "r", encoding: str | None = None, errors: str | None = None, **kwargs: Any) -> Any:
-        """The file, opened; texts are UTF-8."""
+        """Return the file, opened; texts are UTF-8."""
         return super().open(mode, encoding=_encoding(mode, encoding), errors=errors, **kwargs)
 
     def read_text(self, encoding: str | None = None, errors: str | None = None) -> str:
-        """The text of the file, which is UTF-8."""
+        """Return the text of the file, which is UTF-8."""
         found: str = super().read_text(encoding or "utf-8", errors)
         return found
 
@@ -103,7 +103,7 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
         def walk(
             self, top_down: bool = True, on_error: Any = None, follow_symlinks: bool = False
         ) -> Iterator[tuple[Path, list[str], list[str]]]:
-            """Each folder below, with the names of the folders and of the files in it."""
+            """Yield each folder below, with the names of the folders and of the files in it."""
             for folder, folders, files in os.walk(str(self), top_down, on_error, follow_symlinks):
                 yield type(self)(folder), folders, files
 
@@ -113,7 +113,7 @@ def _encoding(mode: str, given: str | None) -> str | None:
 
 
 def as_path(path: PathLike) -> Path:
-    """A path, given as text or as another path.
+    """Return a path, given as text or as another path.
 
     >>> as_path("a/b").name
     'b'
@@ -128,7 +128,7 @@ def as_path(path: PathLike) -> Path:
 
 
 def resource_path(package: Any) -> Path:
-    """The folder of the files of a package; for one of an old library, that of the calling script.
+    """Return the folder of the files of a package; for one of an old library, that of the calling script.
 
     >>> resource_path("json").name
     'json'
@@ -148,7 +148,7 @@ class _Text(io.TextIOWrapper):
     """A text file whose lines end as in TensorFlow: only at a line feed."""
 
     def size(self) -> int:
-        """Its bytes."""
+        """Return its bytes."""
         return os.stat(self.name).st_size
 
     @property
@@ -161,7 +161,7 @@ class _Bytes(io.BufferedReader):
     """A file of bytes."""
 
     def size(self) -> int:
-        """Its bytes."""
+        """Return its bytes."""
         return os.stat(self.name).st_size
 
 
@@ -185,7 +185,7 @@ class GFile(metaclass=_OpensFiles):
     """
 
     def __new__(cls, name: Given, mode: str = "r") -> Any:
-        """The open file."""
+        """Return the open file."""
         path, plain = _local(name), mode.replace("b", "").replace("t", "")
         if "b" not in mode:
             return _Text(open(path, f"{plain}b"), encoding="utf-8", newline="\n")
@@ -196,7 +196,7 @@ Open = FastGFile = GFile
 
 
 def _local(given: Given) -> str:
-    """A path of this machine.
+    """Return a path of this machine.
 
     Raises:
         ConfigurationError: it is a URL.
@@ -212,22 +212,22 @@ def _local(given: Given) -> str:
 
 
 def exists(path: Given) -> bool:
-    """True if a file or a folder exists."""
+    """Return True if a file or a folder exists."""
     return os.path.exists(_local(path))
 
 
 def isdir(path: Given) -> bool:
-    """True if a folder exists."""
+    """Return True if a folder exists."""
     return os.path.isdir(_local(path))
 
 
 def listdir(path: Given) -> list[str]:
-    """The names in a folder."""
+    """Return the names in a folder."""
     return os.listdir(_local(path))
 
 
 def glob(pattern: Given | list[Given] | tuple[Given, ...]) -> list[str]:
-    """The paths that fit a pattern, or one of several; `*` and `?` mean also a dot at the beginning, and never a slash.
+    """Return the paths that fit a pattern, or one of several; `*` and `?` mean also a dot at the beginning, and never a slash.
 
     >>> glob("/no/such/folder/*")
     []
@@ -239,12 +239,12 @@ def glob(pattern: Given | list[Given] | tuple[Given, ...]) -> list[str]:
 def walk(
     top: Given, topdown: bool = True, onerror: Callable[[OSError], object] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Each folder below, with the names of the folders and of the files in it."""
+    """Return each folder below, with the names of the folders and of the files in it."""
     return os.walk(_local(top), topdown=topdown, onerror=onerror)
 
 
 def makedirs(path: Given) -> None:
-    """Make a folder, and those above it, where there is none."""
+    """Make a folder, and those above it, if there is none."""
     os.makedirs(_local(path), exist_ok=True)
 
 
@@ -309,7 +309,7 @@ def join(path: Given, *paths: Given) -> str:
 
 
 def get_registered_schemes() -> list[str]:
-    """The schemes of the file systems that these functions know."""
+    """Return the schemes of the file systems that these functions know."""
     return ["", "file"]
 
 
@@ -530,7 +530,7 @@ def map_structure(function: Callable[..., Any], *structures: Any, **_: Any) -> A
 
 
 def flatten(structure: Any) -> list[Any]:
-    """The leaves of a nest; those of dicts in the order of their keys.
+    """Return the leaves of a nest; those of dicts in the order of their keys.
 
     >>> flatten({"b": [1, 2], "a": 3})
     [3, 1, 2]

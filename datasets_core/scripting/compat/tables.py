@@ -532,7 +532,7 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The import system's question."""
+        """Return the import system's question."""
         if not fullname.startswith(f"{__name__}."):
             return None
         old = _old_name(fullname)

@@ -165,7 +165,7 @@ def as_dtype(given: Any) -> DType:
 
 
 def cast(value: Any, dtype: Any) -> Any:
-    """A value of numpy in another type.
+    """Return a value of numpy in another type.
 
     >>> cast([1.5, 2.5], "int32")
     array([1, 2], dtype=int32)
@@ -329,7 +329,7 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
 
 
 def path_to_str(path: Any) -> Any:
-    """A path as text; anything else as it is."""
+    """Return a path as text; anything else as it is."""
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
@@ -337,12 +337,12 @@ def path_to_str(path: Any) -> Any:
 
 
 def get_logger() -> _logging.Logger:
-    """The logger of TensorFlow."""
+    """Return the logger of TensorFlow."""
     return _logging.getLogger("tensorflow")
 
 
 def executing_eagerly() -> Any:
-    """True if values are computed at once: always."""
+    """Return True if values are computed at once: always."""
     return True
 
 
@@ -403,7 +403,7 @@ logging = Names("tf.logging", **_levels())
 
 
 def _this(*others: str) -> dict[str, Any]:
-    """The names of this module, for its other versions."""
+    """Return the names of this module, for its other versions."""
     names: Iterable[str] = ("DType", "as_dtype", "dtypes", "errors", "gfile", "io", "logging", "test", *others)
     return TYPES | {name: globals()[name] for name in names}
 

@@ -233,7 +233,7 @@ class Answers:
     def _unasked(self, name: str) -> DatasetBuildError:
         return DatasetBuildError(
             f"{self._granted.script} asks for {redact(name)!r} in another process, and did not when its splits were "
-            "named. Mend the script: it must ask for the same files each time."
+            "named. Fix the script: it must ask for the same files each time."
         )
 
     def _check(self, urls: list[str]) -> None:
@@ -252,7 +252,7 @@ class Answers:
         self.asked.update(dict.fromkeys(urls))
 
     def _is_own(self, name: str) -> bool:
-        """True if a file of the script's repository is meant."""
+        """Return True if a file of the script's repository is meant."""
         return bool(own_names(self._own, [name]))
 
     def _is_remote(self, name: str) -> bool:
@@ -333,7 +333,7 @@ class Answers:
         return full
 
     def _readable(self, place: str) -> str:
-        """A file where the script may read it; what the user's own manager put elsewhere is copied."""
+        """Return a file where the script may read it; what the user's own manager put elsewhere is copied."""
         try:
             self._granted.path(place)
         except DeniedAccessError:
@@ -369,7 +369,7 @@ class Answers:
     def _of_open(self, what: str, question: Mapping[str, Any]) -> dict[str, Any]:
         number = question.get("handle", 0)
         if number not in self._open:
-            raise DatasetBuildError(f"{self._granted.script} reads a file that is not open. Open it anew.")
+            raise DatasetBuildError(f"{self._granted.script} reads a file that is not open. Open it again.")
         data, is_public = self._open[number]
         if what == "close":
             del self._open[number]

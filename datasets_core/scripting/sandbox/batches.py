@@ -165,7 +165,7 @@ def shown_form(value: object) -> dict[str, Any]:
 
 
 def refused(value: Any) -> dict[str, Any]:
-    """The form of nothing: what the user says to a confined script is plain.
+    """Return the form of nothing: what the user says to a confined script is plain.
 
     Raises:
         ConfigurationError: always.
@@ -198,7 +198,7 @@ class Values:
         return {"held": {"number": len(self._values) - 1, "kind": kind, "identity": _identity(value)}}
 
     def held(self, form: Mapping[str, Any]) -> Any:
-        """The value of a form that came back."""
+        """Return the value of a form that came back."""
         return self._values[form["number"]]
 
 
@@ -221,7 +221,7 @@ def remote_value(form: Mapping[str, Any]) -> RemoteValue:
 
 
 def given_back(value: Any) -> dict[str, Any]:
-    """The form in which the parent gives a held value back."""
+    """Return the form in which the parent gives a held value back."""
     return {"held": {"number": value.number}} if isinstance(value, RemoteValue) else refused(value)
 
 
@@ -298,12 +298,12 @@ def _column(array: pa.Array) -> pa.Buffer:
 
 
 def schema_form(schema: pa.Schema) -> str:
-    """A schema as text."""
+    """Return a schema as text."""
     return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
 
 
 def whole(data: pa.RecordBatch | pa.Table) -> pa.Buffer:
-    """A stream of the schema and the rows."""
+    """Return a stream of the schema and the rows."""
     if isinstance(data, pa.Table) and sum(column.num_chunks for column in data.columns) > _MOST_CHUNKS:
         data = data.combine_chunks()  # each would be a message of its own
     sink = pa.BufferOutputStream()
@@ -319,7 +319,7 @@ class Sender:
         self._schema: pa.Schema | None = None
 
     def payload(self, batch: pa.RecordBatch) -> tuple[dict[str, Any], pa.Buffer]:
-        """The head and the payload of a batch."""
+        """Return the head and the payload of a batch."""
         is_new = self._schema is None or not batch.schema.equals(self._schema, check_metadata=True)
         if not is_new and not _has_dictionaries(batch.schema):
             return {"rows": batch.num_rows}, batch.serialize()
@@ -343,7 +343,7 @@ class Receiver:
 
     Args:
         what: whose rows, as the subject of a sentence.
-        expected: the schema that every batch has; None where rows decide.
+        expected: the schema that every batch has; None if rows decide.
     """
 
     def __init__(self, what: str, expected: pa.Schema | None = None) -> None:
@@ -398,7 +398,7 @@ class Receiver:
         return batch
 
     def table(self, payload: Any) -> pa.Table:
-        """One table.
+        """Return one table.
 
         Raises:
             DatasetGenerationError: what came is none.
@@ -418,7 +418,7 @@ class Receiver:
         return pa.ipc.read_record_batch(message, self._schema)
 
     def _read(self, payload: Any) -> pa.RecordBatch:
-        """The one batch of a stream."""
+        """Return the one batch of a stream."""
         (batch,), _ = self._stream(payload)
         return batch
 
@@ -466,7 +466,7 @@ def _key(form: Mapping[str, Any]) -> Any:
 
 
 def _is_foreign(kind: pa.DataType) -> bool:
-    """True if an extension type is in a type that is none of Arrow's own."""
+    """Return True if an extension type is in a type that is none of Arrow's own."""
     if isinstance(kind, pa.BaseExtensionType):
         return not kind.extension_name.startswith("arrow.") or kind.extension_name == "arrow.py_extension_type"
     return any(_is_foreign(kind.field(number).type) for number in range(kind.num_fields))
@@ -553,7 +553,7 @@ class _Table:
         return struct.unpack_from("<H", self._data, self._fields + place)[0] if place + 2 <= size else 0
 
     def table(self, field: int) -> _Table:
-        """The table that a field leads to."""
+        """Return the table that a field leads to."""
         at = self.offset(field)
         if not at:
             raise struct.error("a field that is missing")

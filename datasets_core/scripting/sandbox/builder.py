@@ -81,7 +81,7 @@ class SandboxedBuilder(DatasetBuilder):
 
     Args:
         confinement: the sandbox of the script.
-        deadline: for making its builder.
+        deadline: for creating its builder.
         said: arguments of any builder.
     """
 
@@ -329,7 +329,7 @@ class SandboxedBuilder(DatasetBuilder):
         return types[0]
 
     def _only(self, replies: Iterator[Message]) -> Message:
-        """The one reply to a request."""
+        """Return the one reply to a request."""
         message = next(replies)
         if next(replies, None) is not None:
             raise self._nonsense("two replies to one request")
@@ -363,7 +363,7 @@ class SandboxedBuilder(DatasetBuilder):
                 self._made_bytes += 0 if message.payload is None else len(memoryview(message.payload))
                 if limit is not None and self._made_bytes > limit:
                     raise DatasetGenerationError(
-                        f"{self.label} made more than {limit:,} bytes of rows, split {job.split!r} last. Mend the script if it "
+                        f"{self.label} made more than {limit:,} bytes of rows, split {job.split!r} last. Fix the script if it "
                         "has no end, else free the disk or raise the setting confined_output_bytes."
                     )
                 yield message
@@ -392,7 +392,7 @@ class SandboxedBuilder(DatasetBuilder):
         return denials
 
     def _limit(self, job: Part) -> int | None:
-        """Bytes of rows that may be made; None where they go to no disk."""
+        """Bytes of rows that may be made; None if they go to no disk."""
         folder, chosen = getattr(job, "folder", None), settings().confined_output_bytes
         if chosen is not None or folder is None:
             return chosen

@@ -42,7 +42,7 @@ class Home:
 
     @classmethod
     def of(cls, downloads: str, identity: str) -> Home:
-        """The place of a script.
+        """Return the place of a script.
 
         Args:
             downloads: the folder of downloads.
@@ -131,7 +131,7 @@ class Children:
         """Return the script's description of a new builder."""
         with self.one(deadline) as child:
             self.make, self.splits = make, None
-            return self._ask(child, make, deadline, doing="making its builder").head
+            return self._ask(child, make, deadline, doing="creating its builder").head
 
     def named(self, request: dict[str, Any], answer: Answer, replay: Answer, deadline: Deadline | None) -> dict[str, Any]:
         """Return the script's description of its splits; also sent to all later processes.
@@ -144,7 +144,7 @@ class Children:
         """
         self.splits = None
         with self.one(deadline) as child:
-            found = self._ask(child, request, deadline, answer=answer, doing="naming its splits").head
+            found = self._ask(child, request, deadline, answer=answer, doing="returning its splits").head
         kept, self._idle = self._idle[-1:], self._idle[:-1]
         self.close()  # processes in an earlier state
         self._idle, self.splits, self.token = kept, (request, replay), os.urandom(16).hex()
@@ -163,10 +163,10 @@ class Children:
         with self._using(child):
             self._ask(child, self._load, deadline, doing="importing it")
             if self.make is not None:
-                self._ask(child, self.make, deadline, doing="making its builder")
+                self._ask(child, self.make, deadline, doing="creating its builder")
             if self.splits is not None:
                 request, replay = self.splits
-                self._ask(child, request, deadline, answer=replay, doing="naming its splits")
+                self._ask(child, request, deadline, answer=replay, doing="returning its splits")
             yield child
 
     @contextlib.contextmanager

@@ -224,7 +224,7 @@ class Watch:
         return unnamed
 
     def _place_of(self, error: BaseException) -> tuple[str | None, int | None]:
-        """The innermost line of a traceback that is the script's."""
+        """Return the innermost line of a traceback that is the script's."""
         lines = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
         own = [line for line in lines if not self._is_trusted(line[0])]
         return next((line for line in reversed(own) if line[0].startswith("/")), own[-1] if own else (None, None))
@@ -284,7 +284,7 @@ class Watch:
         self._change("write", target)
 
     def _is_inside(self, path: str, *, writing: bool) -> bool:
-        """True if the sandbox allows reading, or writing, a path; decided by its folder, which is looked up once."""
+        """Return True if the sandbox allows reading, or writing, a path; decided by its folder, which is looked up once."""
         folder = os.path.dirname(path)
         known = self._folders.get((folder, writing))
         places = self._writable if writing else self._readable
@@ -309,7 +309,7 @@ def _host(host: object) -> object:
 
 
 def _constant(prefix: str, value: int) -> str:
-    """The name that a number has in `socket`."""
+    """Return the name that a number has in `socket`."""
     names = vars(sys.modules.get("socket", sys)).items()
     return next((name for name, found in names if name.startswith(prefix) and found == value), str(value))
 
@@ -363,7 +363,7 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def _is_memory(error: BaseException) -> bool:
-    """True if the error, or what it was raised from, is that memory ran out."""
+    """Return True if the error, or what it was raised from, is that memory ran out."""
     seen: BaseException | None = error
     for _ in range(20):
         if seen is None:
@@ -400,7 +400,7 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
         error = errors.rebuild(kind, (message,), {key: value for key, value in state.items() if _is_plain(value)})
     else:
         error = DatasetGenerationError(
-            f"The confined run of {script} failed with {name}: {message.rstrip('.')}. Mend the script."
+            f"The confined run of {script} failed with {name}: {message.rstrip('.')}. Fix the script."
         )
     lines = told.get("traceback")
     if isinstance(lines, list) and lines:
@@ -428,7 +428,7 @@ def _text(value: object) -> object:
 
 
 def shown(text: object, limit: int = _MAX_TEXT) -> str:
-    """A text of the confined process as it may be shown: no control characters, and not endless.
+    """Return a text of the confined process as it may be shown: no control characters, and not endless.
 
     >>> shown("a\\x1b[31mred\\tb")
     'a\\\\x1b[31mred\\tb'
@@ -529,7 +529,7 @@ class Notices:
         return True
 
     def _own(self, call: _Call) -> str | None:
-        """The file that a call names, if it lies in the scratch folder; what cannot be found out does not."""
+        """Return the file that a call names, if it lies in the scratch folder; what cannot be found out does not."""
         folder, *rest = call.arguments if "at" in call.name else (_HERE, *call.arguments)
         try:
             if call.name in ("fchmod", "fchown") or (call.name == "utimensat" and not rest[0]):

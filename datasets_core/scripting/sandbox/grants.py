@@ -86,7 +86,7 @@ class Granted:
         return self._has_private
 
     def path(self, path: str) -> str:
-        """A path that the script named, as the parent may open it.
+        """Return a path that the script named, as the parent may open it.
 
         Raises:
             DeniedAccessError: it lies, or leads, elsewhere.
@@ -191,14 +191,14 @@ def _port(url: str) -> int:
 
 
 def _plain(address: Address) -> Address:
-    """An IPv4 address that is written as one of IPv6, as itself."""
+    """Return an IPv4 address that is written as one of IPv6, as itself."""
     if isinstance(address, ipaddress.IPv6Address):
         return address.ipv4_mapped or address.sixtofour or address
     return address
 
 
 def is_remote(name: str) -> bool:
-    """True if a requested name is a URL, and not a local file."""
+    """Return True if a requested name is a URL, and not a local file."""
     return files.is_url(name) and not name.startswith("file://")
 
 
@@ -218,7 +218,7 @@ class OwnFiles:
         self._fresh: set[str] = set()
 
     def path_of(self, name: str) -> str | None:
-        """The path in the repository of what a script names; None where it means something else than a file of its own.
+        """Return the path in the repository of what a script names; None if it means something else than a file of its own.
 
         Args:
             name: a relative path, an `hf://` URL, or the URL at the Hub that a browser would show.
@@ -255,7 +255,7 @@ class OwnFiles:
         here = self._fresh if force else {path for path in paths.values() if self._is_here(path)}
         wanted = [path for path in dict.fromkeys(paths.values()) if path not in here]
         if wanted:
-            from datasets_core.fetch.hub.files import fetch_files  # 10 ms that what lies here does without
+            from datasets_core.fetch.hub.files import fetch_files  # takes 10 ms; what lies here does not need it
 
             for path, found in fetch_files(self._hub, self._commit, wanted, force=force).items():
                 _put(os.path.realpath(found), self._place(path))
@@ -288,7 +288,7 @@ class OwnFiles:
     @cached_property
     def _streams(self) -> StreamingDownloadManager:
         """Reads files of the Hub as the user: those of this commit alone."""
-        from datasets_core.fetch.streaming import StreamingDownloadManager  # 10 ms that a build does without
+        from datasets_core.fetch.streaming import StreamingDownloadManager  # takes 10 ms; a build does not need it
 
         config = DownloadConfig(token=self._hub.token() or False, local_files_only=self._hub.local_only)
         return StreamingDownloadManager(download_config=config)
@@ -322,7 +322,7 @@ class OwnFiles:
         return self._inside(found.path, name)
 
     def _of_resolve_url(self, name: str) -> str | None:
-        """The path that `<endpoint>/datasets/org/name/resolve/<revision>/<path>` names."""
+        """Return the path that `<endpoint>/datasets/org/name/resolve/<revision>/<path>` names."""
         try:
             is_hub, parts = origin_of(name) == origin_of(self._hub.endpoint), urlsplit(name)
         except (DownloadError, ValueError):
@@ -335,7 +335,7 @@ class OwnFiles:
         return self._inside(unquote(path), name) if path and self._is_own(repo_id, unquote(revision)) else None
 
     def _is_own(self, repo_id: str, revision: str) -> bool:
-        """True if a revision of a repository means this commit: by its hash, or as the user requested it."""
+        """Return True if a revision of a repository means this commit: by its hash, or as the user requested it."""
         asked = self._commit.revision or DEFAULT_REVISION
         return repo_id.lower() == self._commit.repo_id.lower() and revision in (self._commit.sha, asked)
 

@@ -25,7 +25,7 @@ from typing import Any
 
 @cache
 def libc() -> Any:
-    """The library, opened when it is first needed: not every system has one under no name."""
+    """Return the library, opened when it is first needed: not every system has one under no name."""
     return ctypes.CDLL(None, use_errno=True)
 
 
@@ -64,7 +64,7 @@ _COVERS = {
 
 
 def abi() -> int:
-    """The version of Landlock that this kernel offers; 0 where it offers none.
+    """Return the version of Landlock that this kernel offers; 0 where it offers none.
 
     >>> abi() >= 0
     True
@@ -108,7 +108,7 @@ def restrict(*, readable: Iterable[str], writable: Iterable[str], devices: Itera
 
 
 def _handled(version: int) -> int:
-    """All rights over files that the version knows."""
+    """Return all rights over files that the version knows."""
     rights = (_MAKE_SYM << 1) - 1
     for since, right in ((2, _REFER), (3, _LANDLOCK_TRUNCATE), (5, _IOCTL_DEV)):
         rights |= right if version >= since else 0
@@ -250,7 +250,7 @@ def refused(machine: str) -> dict[str, int]:
 
 
 def name_of(number: int, machine: str) -> str:
-    """The name of a system call.
+    """Return the name of a system call.
 
     >>> name_of(59, "x86_64"), name_of(9999, "x86_64")
     ('execve', 'number 9999')
@@ -288,7 +288,7 @@ Instruction = tuple[int, int, int, int]
 
 
 def errno_action(code: int) -> int:
-    """The action that lets a call fail."""
+    """Return the action that lets a call fail."""
     return 0x00050000 | code
 
 
@@ -296,7 +296,7 @@ REFUSE = errno_action(errno.EPERM)
 
 
 def machine() -> str | None:
-    """The machine whose system calls this process makes, if it is one that scripts are confined on.
+    """Return the machine whose system calls this process makes, if it is one that scripts are confined on.
 
     >>> machine() in {"x86_64", "aarch64", None}
     True
@@ -307,12 +307,12 @@ def machine() -> str | None:
 
 
 def is_available() -> bool:
-    """True if the kernel takes filters."""
+    """Return True if the kernel takes filters."""
     return _has_action(REFUSE & 0xFFFF0000)
 
 
 def has_notices() -> bool:
-    """True if the kernel can hand calls to another process."""
+    """Return True if the kernel can hand calls to another process."""
     return _has_action(NOTIFY)
 
 
@@ -322,7 +322,7 @@ def _has_action(action: int) -> bool:
 
 
 def program(name: str, *, process: int, notices: bool) -> list[Instruction]:
-    """The filter of a confined process.
+    """Return the filter of a confined process.
 
     Args:
         name: the machine.
@@ -358,7 +358,7 @@ def program(name: str, *, process: int, notices: bool) -> list[Instruction]:
 
 
 def closing(name: str) -> list[Instruction]:
-    """The filter that takes back what `program` let pass for the sake of notices."""
+    """Return the filter that takes back what `program` let pass for the sake of notices."""
     numbers = _numbers(name)
     return _assembled(name, {numbers[call]: _always(REFUSE) for call in ("sendmsg", "seccomp")}, ALLOW)
 

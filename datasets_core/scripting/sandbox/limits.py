@@ -28,19 +28,19 @@ from datasets_core.scripting.sandbox.kernel import checked, libc
 
 @cache
 def _library_folder() -> str:
-    """The folder of `datasets_core`, wherever in it this module lies."""
+    """Return the folder of `datasets_core`, wherever in it this module lies."""
     return os.path.dirname(os.path.abspath(str(sys.modules[__name__.partition(".")[0]].__file__)))
 
 
 @cache
 def root_folder() -> str:
-    """The folder that holds `datasets_core`."""
+    """Return the folder that holds `datasets_core`."""
     return os.path.dirname(_library_folder())
 
 
 @cache
 def site_folders() -> tuple[str, ...]:
-    """The folders of the standard library and of installed packages.
+    """Return the folders of the standard library and of installed packages.
 
     A path of `PYTHONPATH` or of a `.pth` file is one where packages were installed into it, as `pip install --target` does;
     the folder that a program was started in, and the source trees of editable packages, are none.
@@ -55,7 +55,7 @@ def site_folders() -> tuple[str, ...]:
 
 
 def _holds_installed(path: str) -> bool:
-    """True if an installer has put packages into a folder, which is none that holds much else."""
+    """Return True if an installer has put packages into a folder, which is none that holds much else."""
     place = os.path.realpath(path) if path else "/"
     home = os.path.realpath(os.path.expanduser("~"))
     is_wide = home == place or home.startswith(os.path.join(place, ""))
@@ -85,7 +85,7 @@ def readable() -> tuple[str, ...]:
     places = [library, *site_folders(), *_LIBRARIES, *_FACTS]
     door = os.path.join(library, "builders", "__init__.py")
     if os.path.isfile(door) and os.path.isdir(os.path.join(root_folder(), "builders")):
-        places.append(os.path.join(root_folder(), "builders"))  # in a checkout they are beside the library
+        places.append(os.path.join(root_folder(), "builders"))  # in a checkout they are next to the library
     for prefix in dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)):
         places += [os.path.join(prefix, name) for name in ("lib", "lib64", "share", "pyvenv.cfg")]
     places += [os.path.abspath(sys.executable), os.path.realpath(sys.executable)]
@@ -120,7 +120,7 @@ _WORLD = ("--unshare-all", "--die-with-parent", "--new-session")
 
 
 def command(found: str, words: Sequence[str], *, inputs: Sequence[str], scratch: str) -> list[str]:
-    """The command line that runs `words` in a world of its own.
+    """Return the command line that runs `words` in a world of its own.
 
     What is bound there cannot be written but for the scratch folder; the root of that world cannot either, since it is memory.
 
@@ -180,7 +180,7 @@ class Layers:
         return ""
 
     def words(self) -> list[str]:
-        """The layers that hold, for people."""
+        """Return the layers that hold, for users."""
         said = ["resource limits", "no capabilities"]
         if self.landlock:
             said.append(f"Landlock ABI {self.landlock}")
@@ -222,7 +222,7 @@ _BOUNDING_READ, _BOUNDING_DROP, _AMBIENT, _AMBIENT_CLEAR, _DEATH_SIGNAL = 23, 24
 
 
 def memory_bytes() -> int:
-    """The memory that a confined script may take, as the settings say, else half of what the machine has."""
+    """Return the memory that a confined script may take, as the settings say, else half of what the machine has."""
     chosen = settings().confined_memory_bytes
     if chosen is not None:
         return chosen
@@ -436,7 +436,7 @@ def _empty(folder: str) -> None:
 
 
 def _moved(path: str, folder: str, numbers: itertools.count[int]) -> str:
-    """A folder moved into `folder`, under a name that nothing has there."""
+    """Return a folder moved into `folder`, under a name that nothing has there."""
     while True:
         moved = os.path.join(folder, f"{next(numbers)}.moved")
         if not os.path.lexists(moved):

@@ -77,11 +77,11 @@ def error_of_end(
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGKILL:
         how = "was killed, by somebody else or for want of memory on the machine"
-        return WorkerDiedError(f"The confined process of {script} {how} (SIGKILL). Run it again, with less beside it.")
+        return WorkerDiedError(f"The confined process of {script} {how} (SIGKILL). Run it again, with less next to it.")
     return WorkerDiedError(f"The confined process of {script} crashed ({name}). Look for native code in the script.{said}")
 
 
-# What the parent holds for a confined process, and gives back whatever happens: the process, descriptors, its folder.
+# What the parent holds for a confined process, and returns whatever happens: the process, descriptors, its folder.
 
 
 logger = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ class ProcessResources:
 
 
 def readable(descriptor: int, seconds: float | None) -> bool:
-    """True if there is something to read, or a process has ended, within so many seconds; None waits for it."""
+    """Return True if there is something to read, or a process has ended, within so many seconds; None waits for it."""
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))
@@ -372,7 +372,7 @@ class SandboxedProcess:
                 kind, message = self._next(due(), doing)
 
     def _answered(self, answer: Answer, question: dict[str, Any], deadline: float | None, doing: str) -> Mapping[str, Any]:
-        """The answer, unless it takes too long."""
+        """Return the answer, unless it takes too long."""
         began = time.monotonic()
         try:
             return done_by(deadline, lambda: answer(question))

@@ -168,7 +168,7 @@ class ClassFacts:
 
     @classmethod
     def of(cls, form: Mapping[str, Any], *, script: str) -> ClassFacts:
-        """The facts of a form.
+        """Return the facts of a form.
 
         Raises:
             ScriptError: it is not what `class_form` makes.
@@ -221,7 +221,7 @@ class BuilderFacts:
 
     @classmethod
     def of(cls, form: Mapping[str, Any], *, script: str) -> BuilderFacts:
-        """The facts of a form.
+        """Return the facts of a form.
 
         Raises:
             ScriptError: it is not what `builder_form` makes, or names what no folder can be called.
@@ -285,7 +285,7 @@ def _identifier(value: Any) -> str:
 def _folder_name(value: Any) -> str:
     check_name(_text(value))
     if len(os.fsencode(value)) > _LONGEST_NAME or not value.isprintable() or ".incomplete-" in value:
-        raise ConfigurationError(f"{value[:100]!r} is not a valid folder name. Mend the names in the script.")
+        raise ConfigurationError(f"{value[:100]!r} is not a valid folder name. Fix the names in the script.")
     return str(value)
 
 

@@ -63,7 +63,7 @@ def scratch() -> str:
 
 
 class RemoteDownloads(DownloadManager):
-    """Files for a sandboxed script.  The parent fetches and unpacks; files it provided, or beside the script, are read here.
+    """Files for a sandboxed script.  The parent fetches and unpacks; files it provided, or next to the script, are read here.
 
     Args:
         question: sends a question to the parent.
@@ -116,14 +116,14 @@ class RemoteDownloads(DownloadManager):
         return self.extract(self.download(url_or_urls))
 
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> ArchiveIterable:
-        """The regular files of an archive: see `DownloadManager.iter_archive`."""
+        """Return the regular files of an archive: see `DownloadManager.iter_archive`."""
         if not isinstance(path_or_buf, (str, os.PathLike)):
             return iter_archive(path_or_buf)
         place = self._local(os.fspath(path_or_buf))
         return iter_archive(place, known_as=self._names.get(place))
 
     def iter_files(self, paths: Any) -> FilesIterable:
-        """The given files, and those below the given folders: see `DownloadManager.iter_files`."""
+        """Return the given files, and those below the given folders: see `DownloadManager.iter_files`."""
         return iter_files([self._local(path) for path in leaves(paths)])
 
     def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
@@ -160,7 +160,7 @@ class RemoteDownloads(DownloadManager):
         """Nothing: the parent removes what is not kept."""
 
     def _here(self) -> DownloadManager:
-        """A manager for what the script makes itself."""
+        """Return a manager for what the script makes itself."""
         return DownloadManager(self.dataset_name, download_config=DownloadConfig(cache_dir=os.path.join(scratch(), "made")))
 
     def _asked(self, what: str, nested: Any) -> dict[str, str]:
@@ -302,7 +302,7 @@ def serve(channel: Channel) -> None:
 
 
 def _settings(form: Mapping[str, Any]) -> Config:
-    """The parent's settings, with folders of our own: what a script loads itself is kept here."""
+    """Return the parent's settings, with folders of our own: what a script loads itself is kept here."""
     own = os.path.join(os.environ["HF_HOME"], "datasets")
     folders = {"cache_dir": own, "downloads_dir": f"{own}/downloads", "extracted_dir": f"{own}/downloads/extracted"}
     return Config(**{**form, **folders, "media_paths": tuple(form["media_paths"])})
@@ -355,7 +355,7 @@ class Served:
         """Make the builder, and send its description."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalVersionWarning)  # the parent's
-            self._builder = ran(self._script, lambda: self._made(request), doing="making its builder")
+            self._builder = ran(self._script, lambda: self._made(request), doing="creating its builder")
         self._builder.script_digest = self._script.digest
         form = ran(self._script, lambda: builder_form(self._builder), doing="looking at its builder")
         self._told = form["info"]

@@ -1,7 +1,7 @@
 """`Template`: one freshly executed, trusted, single-threaded interpreter per process, which forks the sandboxed ones.
 
 Starting an interpreter and importing pyarrow takes half a second; forking one that has done so takes milliseconds.  The
-template is executed anew (`-I`, an environment without anything of the parent's, no descriptors), so that nothing of the
+template is executed again (`-I`, an environment without anything of the parent's, no descriptors), so that nothing of the
 parent's memory can be read in a confined process; and it is forked before anything of a script runs.
 """
 
@@ -62,12 +62,12 @@ getattr(importlib.import_module(module), name)(**json.loads(arguments))
 
 
 def environment() -> dict[str, str]:
-    """The environment of a fresh interpreter."""
+    """Return the environment of a fresh interpreter."""
     return {name: os.environ[name] for name in _PASSED if os.environ.get(name)} | ENVIRONMENT
 
 
 def words(module: str, name: str, **arguments: Any) -> list[str]:
-    """The command line of an interpreter that runs one function.
+    """Return the command line of an interpreter that runs one function.
 
     Its modules come from the standard library, from where packages are installed, and from the folder of this library alone.
 
@@ -221,7 +221,7 @@ def _filter(machine: str, *, notices: bool) -> list[str]:
 
 
 def _watch(setup: Mapping[str, Any]) -> Watch:
-    """The audit hook, put on for good."""
+    """Return the audit hook, put on for good."""
     watch = Watch(
         readable=[*limits.readable(), *limits.DEVICES, *setup["readable"]],
         writable=[setup["scratch"], *limits.DEVICES],
@@ -486,7 +486,7 @@ class Template:
         except (OSError, ValueError) as error:
             reason = self._last_words() or str(error)
             self.stop()
-            advice = "Try again; it is started anew"
+            advice = "Try again; it is started again"
             if "ModuleNotFoundError" in reason:
                 advice = "Install that package with this interpreter: confined processes see installed packages alone"
             raise ConfinementUnavailableError(
@@ -528,7 +528,7 @@ _threaded: set[str] = set()  # modules that start threads when they are imported
 
 
 def template() -> Template:
-    """The template of this process, started if need be; a process that was forked from this one starts its own.
+    """Return the template of this process, started if needed; a process that was forked from this one starts its own.
 
     Raises:
         ConfinementUnavailableError: no interpreter could be started.
@@ -545,7 +545,7 @@ def template() -> Template:
 def fork(
     descriptors: Sequence[int], *, scratch: str, serve: str, preload: Sequence[str] = (), execute: Sequence[str] = ()
 ) -> Forked:
-    """A process forked by the template of this one; the arguments are those of `Template.fork`.
+    """Return a process forked by the template of this one; the arguments are those of `Template.fork`.
 
     Raises:
         ConfinementUnavailableError: none could be started.

@@ -111,7 +111,7 @@ def test_a_class_of_somebody_else_is_read_by_what_it_holds_and_never_imported() 
         (sequence(sequence({"translation": {}})), "dicts that hold nothing"),
         (sequence(INT, 1 << 40), "too large"),
         ({"classLabel": {"numClasses": "999999999999"}}, "999,999,999,999 classes"),
-        ({"image": {"dtype": "int64", "shape": {"dimensions": ["1", "1", "1"]}}}, "which there is none of"),
+        ({"image": {"dtype": "int64", "shape": {"dimensions": ["1", "1", "1"]}}}, "which is not supported"),
         ({"text": {}, "tensor": {}}, "dtype 'None'"),
         ({"sequence": {}}, "is NoneType where an object is expected"),
         ({}, "of no class"),

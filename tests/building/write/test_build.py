@@ -298,7 +298,7 @@ def test_errors_of_the_library_pass_as_they_are(tmp_path):
         ("yield 1", "yields a int as row 0"),
         ("yield 1, 2", "yields a key and a int as row 0"),
         ("yield 1, {}, 3", "yields a tuple of 3 as row 0"),
-        ("return None", "returns None"),
+        ("return None", "returned None"),
         ("yield None, {'a': 1}", "key of row 0 of split 'train' is None"),
         ("yield [1], {'a': 1}", r"key of row 0 of split 'train' is \[1\]"),
     ],
@@ -747,9 +747,9 @@ def test_finished_jobs_of_another_plan_do_not_count(tmp_path):
     [
         ({"train": []}, "'train' .str.. Return a list of SplitGenerators"),
         ([None], "None"),
-        (None, r"^_split_generators of .* returns None \(NoneType\)\. Return a list of SplitGenerators\.$"),
-        (SplitGenerator("train"), r"returns SplitGenerator\(.*\(SplitGenerator\)\. Return a list"),
-        ([SplitGenerator("train", ["a.txt"])], "Give a dict"),
+        (None, r"^_split_generators of .*returned None \(NoneType\)\. Return a list of SplitGenerators\.$"),
+        (SplitGenerator("train"), r"returned SplitGenerator\(.*\(SplitGenerator\)\. Return a list"),
+        ([SplitGenerator("train", ["a.txt"])], "Pass a dict"),
     ],
 )
 def test_what_is_no_list_of_splits_is_refused(tmp_path, splits, words):

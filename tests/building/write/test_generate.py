@@ -218,7 +218,7 @@ def test_an_author_of_tables_that_fails_is_told_of_the_row():
         yield 0, pa.table({"a": [1, 2]})
         raise OSError("gone")
 
-    with pytest.raises(DatasetGenerationError, match=r"at row 2, behind key 0 of split 'train'.*OSError: gone"):
+    with pytest.raises(DatasetGenerationError, match=r"at row 2, after key 0 of split 'train'.*OSError: gone"):
         list(made_tables(AuthorRowChunks(tables()), Part()))
 
 
@@ -251,7 +251,7 @@ def test_live_rows_before_a_failure_come_before_it():
         raise KeyError("gone")
 
     live, found = encoded_rows(AuthorRowChunks(pairs()), Part(is_live=True)), []
-    with pytest.raises(DatasetGenerationError, match="at row 5, behind key 4 of split 'train'"):
+    with pytest.raises(DatasetGenerationError, match="at row 5, after key 4 of split 'train'"):
         found.extend(key for encoded in live for key in encoded.keys)
     assert found == [0, 1, 2, 3, 4]
 
@@ -261,7 +261,7 @@ def test_a_failure_among_rows_left_out_names_its_row():
         yield "k", {"a": 1}
         raise KeyError("gone")
 
-    with pytest.raises(DatasetGenerationError, match="at row 1, behind key 'k' of split 'train'"):
+    with pytest.raises(DatasetGenerationError, match="at row 1, after key 'k' of split 'train'"):
         list(encoded_rows(AuthorRowChunks(pairs()), Part(skip=3)))
 
 

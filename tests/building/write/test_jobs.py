@@ -417,7 +417,7 @@ def test_a_value_that_widening_would_lose_stops(tmp_path):
 
 def test_other_columns_are_named_with_both_files(tmp_path):
     with pytest.raises(
-        DatasetGenerationCastError, match=r"1\.csv does not fit split 'train' of reviews beside 0\.csv.*\['b'\].*\['a'\]"
+        DatasetGenerationCastError, match=r"1\.csv does not fit split 'train' of reviews next to 0\.csv.*\['b'\].*\['a'\]"
     ):
         written(tmp_path, [{"a": [1]}, {"b": [1]}])
 

@@ -60,7 +60,7 @@ def test_the_branch_as_it_stands_is_never_that_of_a_cache(hub: Any) -> None:
     Hub.of().commit(REPO)
     hub.stop()
 
-    with config.using(hub_timeout_seconds=0.5), pytest.raises(PushError, match="asking what is there"):
+    with config.using(hub_timeout_seconds=0.5), pytest.raises(PushError, match="reading its state"):
         branch.current()
 
 
@@ -79,7 +79,7 @@ def test_a_listing_that_is_not_answered_is_not_told_by_a_snapshot(hub: Any) -> N
     cache.set_ref(REPO, "main", repo.sha)
     hub.fail(hub.faults.status(503), "tree", times=None)
 
-    with pytest.raises(PushError, match="asking for its files"):
+    with pytest.raises(PushError, match="listing its files"):
         branch_of(hub).current()
 
 
@@ -87,7 +87,7 @@ def test_a_listing_that_nobody_answers_is_told(hub: Any) -> None:
     hub.repo(REPO, {f"{number}.txt": "a" for number in range(1000)})
     hub.fail(hub.faults.status(503), "tree", times=None)
 
-    with pytest.raises(PushError, match="asking for its files"):
+    with pytest.raises(PushError, match="listing its files"):
         branch_of(hub).current()
 
 
@@ -135,14 +135,14 @@ def test_a_branch_of_a_repository_that_is_not_there_takes_two_more(hub: Any) -> 
 def test_a_user_who_is_not_to_be_told_has_no_namespace(hub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", hub.token)
 
-    with pytest.raises(InvalidTokenError, match="Nobody is logged in"):
+    with pytest.raises(InvalidTokenError, match="No user is logged in"):
         branch_of(hub, repo_id="mine", token=False).open()
 
 
 def test_calls_that_go_on_failing_are_told(hub: Any) -> None:
     hub.fail(hub.faults.status(503), "create", times=None)
 
-    with pytest.raises(PushError, match="making the repository failed"):
+    with pytest.raises(PushError, match="creating the repository failed"):
         branch_of(hub).open()
 
 
@@ -170,7 +170,7 @@ def test_a_silent_hub_is_not_waited_for_for_ever(hub: Any, monkeypatch: pytest.M
     monkeypatch.setattr(hub_branch, "_CALL_SECONDS", 0.1)
     hub.fail(hub.faults.hanging(), "create", times=None)
 
-    with pytest.raises(PushError, match="the Hub is silent"):
+    with pytest.raises(PushError, match="the Hub does not respond"):
         branch_of(hub).open()
 
 
@@ -226,12 +226,12 @@ def error_of(status: int, *, token_sent: bool = True, message: str | None = None
 @pytest.mark.parametrize(
     ("status", "token_sent", "kind", "words"),
     [
-        (401, False, InvalidTokenError, "Nobody is logged in"),
-        (401, True, InvalidTokenError, "does not take the token"),
-        (403, True, PushError, "may not be written to by you"),
+        (401, False, InvalidTokenError, "No user is logged in"),
+        (401, True, InvalidTokenError, "does not accept the token"),
+        (403, True, PushError, "cannot be written to by this user"),
         (404, True, PushError, "Check the name"),
         (413, True, PushError, "smaller shards"),
-        (400, True, PushError, "the Hub answers 400"),
+        (400, True, PushError, "the Hub returned 400"),
     ],
 )
 def test_each_refusal_says_what_to_do(status: int, token_sent: bool, kind: type[Exception], words: str) -> None:
@@ -255,7 +255,7 @@ def test_an_upload_that_fails_names_no_signed_address() -> None:
     error = failures.upload_refused(failed, repo_id="org/name", doing="uploading x")
 
     assert "0123456789abcdef" not in str(error)
-    assert "the storage host answers 403" in str(error)
+    assert "the storage host returned 403" in str(error)
     assert failures.may_be_expired(failed)
     assert not failures.may_be_expired(ValueError("LFS batch API returned errors:\nx"))
 

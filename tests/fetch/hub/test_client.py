@@ -176,7 +176,7 @@ def test_a_hub_that_gates_its_listings_is_told(hub: Any, asking: Callable[..., H
 
 def test_a_token_that_the_hub_does_not_know_is_told_and_not_shown(hub: Any, asking: Callable[..., Hub]) -> None:
     hub.repo("org/name", FILES)
-    with pytest.raises(InvalidTokenError, match="does not take the token") as caught:
+    with pytest.raises(InvalidTokenError, match="does not accept the token") as caught:
         asking("hf_notATokenOfThisHub").commit("org/name")
     assert "hf_notATokenOfThisHub" not in repr(caught.value)
 
@@ -198,7 +198,7 @@ def test_a_revision_that_is_missing_is_told_and_no_other_is_taken(hub: Any, aski
     "name", ["", "a/b/c", "../x", "a--b/c", "org/", "org/..", "https://hub/a", "org/na me", "-a/b", "a/b.git"]
 )
 def test_what_is_no_name_of_a_repository_is_refused_before_anything_is_asked(hub: Any, name: str) -> None:
-    with pytest.raises(ConfigurationError, match="is not a valid dataset name"):
+    with pytest.raises(ConfigurationError, match="is not a valid name of a dataset"):
         Hub.of().commit(name)
     assert hub.requests == []
 
@@ -206,13 +206,13 @@ def test_what_is_no_name_of_a_repository_is_refused_before_anything_is_asked(hub
 @pytest.mark.parametrize(
     ("body", "found"),
     [
-        (b"<html>log in</html>", "where JSON is due"),
+        (b"<html>log in</html>", "instead of JSON"),
         (b"[]", r"\[\] as the commit"),
         (b"{}", "None as the commit"),
         (b'"%s"' % (b"a" * 40), "'aaaa.* as the commit"),
-        (b"NaN", "nan as the commit|where JSON is due"),
-        (b"[" * 900 + b"]" * 900, r"\[\[\[.* as the commit|where JSON is due"),
-        (b"[" * 90_000 + b"]" * 90_000, "where JSON is due"),
+        (b"NaN", "nan as the commit|instead of JSON"),
+        (b"[" * 900 + b"]" * 900, r"\[\[\[.* as the commit|instead of JSON"),
+        (b"[" * 90_000 + b"]" * 90_000, "instead of JSON"),
         (b'{"sha": null}', "None as the commit"),
         (b'{"sha": "main"}', "'main' as the commit"),
         (b'{"sha": "../../../../tmp/x"}', "as the commit"),
@@ -232,7 +232,7 @@ def test_a_listing_that_leads_out_of_the_folder_is_an_error_and_never_kept(hub: 
     hub.repo("org/name", FILES)
     items = [{"type": "file", "path": path, "size": 1, "oid": "b" * 40}]
     hub.fail(hub.faults.wrong(json.dumps(items).encode()), "tree")
-    with pytest.raises(HubError, match="none inside a repository"):
+    with pytest.raises(HubError, match="invalid path"):
         Hub.of().commit("org/name")
     assert not (hub.cache_dir / "datasets--org--name").exists()
     assert sorted(Hub.of().commit("org/name").files) == NAMES
@@ -256,14 +256,14 @@ def test_a_hub_that_stays_busy_is_done_without_where_the_cache_knows_the_revisio
     repo = hub.repo("org/name", FILES)
     repo.branch("other")
     hub.fail(hub.faults.status(503), times=None)
-    with pytest.raises(HubUnreachableError, match="it answers 503, again and again"):
+    with pytest.raises(HubUnreachableError, match="it answers 503, repeatedly"):
         asking().commit("org/name")
     hub.rules.clear()
     before = asking().commit("org/name")
     hub.fail(hub.faults.status(503), times=None)
     assert asking().commit("org/name") == before
     assert "it answers 503" in caplog.text
-    with pytest.raises(HubUnreachableError, match="does not know 'other'"):
+    with pytest.raises(HubUnreachableError, match="does not have 'other'"):
         asking().commit("org/name", "other")
 
 
@@ -275,7 +275,7 @@ def test_a_hub_that_is_not_there_is_done_without(
     url = request.getfixturevalue("dead_hub")
     asking = Hub(url, HubCache(str(hub.cache_dir)), policy=policy)
     assert asking.commit("org/name") == before
-    assert "did not answer" in caplog.text
+    assert "did not respond" in caplog.text
     with pytest.raises(HubUnreachableError, match=r"knows 'main'.*Check the connection") as caught:
         asking.commit("org/name", "v1")
     assert isinstance(caught.value, ConnectionError)
@@ -288,7 +288,7 @@ def test_where_the_hub_told_the_commit_no_older_one_is_taken(hub: Any, asking: C
     before = asking().commit("org/name")
     repo.commit({"new.csv": "a\n"})
     hub.fail(hub.faults.status(500), "tree", times=None)
-    with pytest.raises(HubUnreachableError, match=f"the commit {repo.sha}, which 'main' is by now") as caught:
+    with pytest.raises(HubUnreachableError, match=f"the commit {repo.sha}, the current one of 'main'") as caught:
         asking().commit("org/name")
     assert caught.value.commit == repo.sha
     assert HubCache(str(hub.cache_dir)).ref("org/name", "main") == before.sha
@@ -371,10 +371,10 @@ def test_a_disk_that_takes_two_files_for_one_is_told(hub: Any, asking: Callable[
     (hub.cache_dir.parent / hub.cache_dir.name.swapcase()).symlink_to(hub.cache_dir)
     for revision in (None, "main", hub.repos["org/name"].sha):
         for source, options in ((asked, {}), (asked, {"local_only": True}), (Hub.of(), {})):
-            with pytest.raises(HubError, match=r"'A\.csv' and 'a\.csv', which are one on this disk"):
+            with pytest.raises(HubError, match=r"'A\.csv' and 'a\.csv', which are the same file on this disk"):
                 source.commit("org/name", revision, **options)
     hub.stop()
-    with config.using(hub_timeout_seconds=0.2), pytest.raises(HubError, match="one on this disk"):
+    with config.using(hub_timeout_seconds=0.2), pytest.raises(HubError, match="the same file on this disk"):
         asked.commit("org/name")
 
 
@@ -398,7 +398,7 @@ def test_offline_a_revision_is_what_it_was_and_nobody_is_asked(hub: Any, how: st
         assert asking.commit("org/name", local_only=how == "call") == before
         assert asking.commit("org/name", before.sha, local_only=how == "call").files == before.files
         for revision in ("other", "f" * 40, before.sha[:7]):
-            with pytest.raises(OfflineError, match=f"does not know '{revision}'"):
+            with pytest.raises(OfflineError, match=f"does not have '{revision}'"):
                 asking.commit("org/name", revision, local_only=how == "call")
     assert hub.requests == []
 
@@ -425,7 +425,7 @@ def test_offline_another_snapshot_of_the_repository_is_none_of_the_revision(hub:
     )
     with config.using(offline=True):
         assert Hub.of().commit("org/name", repo.sha).is_whole
-        with pytest.raises(OfflineError, match="does not know 'main'"):
+        with pytest.raises(OfflineError, match="does not have 'main'"):
             Hub.of().commit("org/name")
 
 
@@ -667,7 +667,7 @@ def test_a_silent_hub_is_given_up_in_time(hub: Any, asking_hub_requests: HubRequ
     hub.repo("org/name")
     hub.fail(hub.faults.hanging(at), "info", times=None)
     begin = time.monotonic()
-    with config.using(hub_timeout_seconds=0.3), pytest.raises(UnansweredError, match="the server is silent"):
+    with config.using(hub_timeout_seconds=0.3), pytest.raises(UnansweredError, match="the server does not respond"):
         asking_hub_requests.answer(f"{hub.url}/api/datasets/org/name")
     assert time.monotonic() - begin < 2
 
@@ -724,7 +724,7 @@ def test_a_hub_is_waited_for_with_the_patience_that_is_given(
 def test_a_hub_that_accepts_and_never_answers_is_silent(policy: RetryPolicy) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with pytest.raises(UnansweredError, match="silent"):
+        with pytest.raises(UnansweredError, match="does not respond"):
             requests_to(url, policy).answer(f"{url}/api")
 
 
@@ -791,11 +791,11 @@ def test_the_pages_of_a_mirror_stay_at_the_mirror() -> None:
     ("items", "links", "found"),
     [
         ([{"error": "x"}], {}, "{'error': 'x'} as its listing"),
-        ([[1], [2]], {1: "http://hub/api/datasets/a/b/tree/x"}, "in a circle"),
-        ([[1]], {0: "http://evil.example/other?cursor=1"}, "another host"),
-        ([[1]], {0: "file:///etc/passwd"}, "goes on at 'file:///etc/passwd'"),
-        ([[1]], {0: "http://hub:99999/x"}, "goes on at"),
-        ([[1]], {0: "http://[bad/"}, "goes on at 'http://[bad/'"),
+        ([[1], [2]], {1: "http://hub/api/datasets/a/b/tree/x"}, "a cycle of pages"),
+        ([[1]], {0: "http://evil.example/other?cursor=1"}, "different host"),
+        ([[1]], {0: "file:///etc/passwd"}, "continues at 'file:///etc/passwd'"),
+        ([[1]], {0: "http://hub:99999/x"}, "continues at"),
+        ([[1]], {0: "http://[bad/"}, "continues at 'http://[bad/'"),
     ],
 )
 def test_pages_that_make_no_listing_are_refused(items: list[Any], links: dict[int, str], found: str) -> None:
@@ -807,7 +807,7 @@ def test_pages_that_make_no_listing_are_refused(items: list[Any], links: dict[in
 
 def test_pages_that_do_not_end_are_refused() -> None:
     ask, asked, url = pages(*([0] for _ in range(900)))
-    with pytest.raises(HubError, match="pages do not end"):
+    with pytest.raises(HubError, match="endless listing"):
         list(paged(ask, url, "org/name"))
     assert len(asked) < 230
 

@@ -421,7 +421,7 @@ def test_small_files_are_read_through_the_cache(hub, repo_hub_files):
     commit = source.commit("org/name")
     assert read_small(source, commit, "README.md", 100) == b"# hi"
     assert read_small(source, commit, "NOTHING.md", 100) is None
-    with pytest.raises(DownloadError, match="4 bytes, of which 3"):
+    with pytest.raises(DownloadError, match="4 bytes, more than the limit of 3"):
         read_small(source, commit, "README.md", 3)
 
 
@@ -444,5 +444,5 @@ def test_no_path_of_a_listing_leaves_the_snapshot(hub, repo_hub_files, snapshot)
     commit = source.commit("org/name")
     file = commit.files["data/a.csv"]
     bad = HubCommit("org/name", commit.sha, "main", {"../../../x.csv": type(file)("../../../x.csv", file.size, file.oid)})
-    with pytest.raises(Exception, match="not a path inside"):
+    with pytest.raises(Exception, match="not a valid path in"):
         HubFiles(source, bad).fetch(["../../../x.csv"], Watch())

@@ -237,7 +237,7 @@ def test_a_proxy_that_answers_for_the_hub_makes_no_fault_of_the_card(hub: Any) -
     writer.upload([file])
     hub.fail(hub.faults.status(503, b"<html>"), "validate-yaml")
 
-    with pytest.raises(MissedCommitError, match="makes no sense"):
+    with pytest.raises(MissedCommitError, match="is invalid"):
         writer.commit(before, Change([file]), message="Mine", description=None)
 
 
@@ -279,7 +279,7 @@ def test_a_hub_that_takes_neither_is_told_of_soon(answer: str, hub: Any) -> None
     outcome = hub.run(BY_XET, token=hub.token, HF_HUB_DISABLE_XET=None)
 
     assert outcome.error_kinds[0] == "PushError"
-    assert "takes no files by Xet" in str(outcome.error)
+    assert "accepts no files by Xet" in str(outcome.error)
     assert "Xet only" in str(outcome.error)
     assert outcome.seconds < 20
 
@@ -345,11 +345,11 @@ def test_a_hub_that_says_so_in_the_body_takes_them(hub: Any) -> None:
 
 @pytest.mark.parametrize("body", [b"{}", b"[]", b"<html>", b"[" * 50000, b'{"casUrl": 5, "accessToken": "x", "exp": "soon"}'])
 def test_a_hub_that_names_no_store_takes_none(body: bytes, hub: Any) -> None:
-    assert told(hub, hub.faults.Answer(200, {}, body)) == "its answer names no store"
+    assert told(hub, hub.faults.Answer(200, {}, body)) == "its response has no store"
 
 
 def test_a_token_that_holds_no_longer_names_no_store(hub: Any) -> None:
-    assert told(hub, hub.faults.Answer(200, headers(hub.url, seconds=-1), b"{}")) == "its answer names no store"
+    assert told(hub, hub.faults.Answer(200, headers(hub.url, seconds=-1), b"{}")) == "its response has no store"
 
 
 def test_a_store_that_is_not_there_takes_none(hub: Any) -> None:

@@ -148,7 +148,7 @@ def test_a_change_of_the_size_needs_no_tag(file, range_server):
     read = file()
     read.read([(0, 10)])
     range_server.change("/a.bin", BODY[:-1])
-    with pytest.raises(FileChangedError, match="300,000 bytes, and has 299,999 now"):
+    with pytest.raises(FileChangedError, match="300,000 bytes, and now has 299,999"):
         read.read([(50, 60)])
 
 
@@ -185,13 +185,13 @@ def test_bytes_that_it_has_not_are_told(file, place, is_known):
     read = file()
     if is_known:
         read.version()
-    with pytest.raises(DownloadError, match="it has 300,000 bytes, and bytes"):
+    with pytest.raises(DownloadError, match="it has 300,000 bytes, but bytes"):
         read.read([place])
 
 
 def test_a_server_that_never_recovers_is_told_without_secrets(file, range_server):
     range_server.fail("a.bin", "status", times=None)
-    with pytest.raises(DownloadError, match="answers 503, 5 tries in a row") as caught:
+    with pytest.raises(DownloadError, match="answers 503, in 5 consecutive tries") as caught:
         file(query="?X-Amz-Signature=0123456789").read([(0, 10)])
     assert "0123456789" not in str(caught.value)
 
@@ -223,9 +223,9 @@ def test_a_pause_that_a_server_asks_for_is_kept_by_all(file, range_server, passi
 
 def test_a_pause_longer_than_anybody_waits_is_told_as_the_server_asks_for_it(file, range_server, caplog, passing):
     range_server.fail("a.bin", "status", status=503, headers={"Retry-After": "100000"}, times=None)
-    with pytest.raises(DownloadError, match="answers 503, and asks for a pause of 100,000 seconds, 5 tries in a row"):
+    with pytest.raises(DownloadError, match="answers 503, and requires a pause of 100,000 seconds, in 5 consecutive tries"):
         file().read([(0, 10)])
-    assert "asks for a pause of 100,000 seconds; it is asked again in 6" in caplog.text
+    assert "requires a pause of 100,000 seconds; retrying in 6" in caplog.text
     assert max(passing.pauses) <= 66
 
 
@@ -288,7 +288,7 @@ def test_nothing_is_written_by_http(file):
     read = file()
     with pytest.raises(DownloadError, match="cannot be written"):
         read._transport.put(b"x")
-    with pytest.raises(DownloadError, match="gives no parts"):
+    with pytest.raises(DownloadError, match="does not support"):
         read._go_whole(_no_ranges())
 
 
@@ -370,5 +370,5 @@ def test_the_pauses_of_the_reader_are_no_silence_of_the_server(answer, range_ser
 def test_a_server_that_never_ends_well_is_told(answer, range_server):
     range_server.fail("a.bin", "drop", after=300_000, times=None)
     found = answer()
-    with pytest.raises(DownloadError, match="5 tries in a row"):
+    with pytest.raises(DownloadError, match="5 consecutive tries"):
         _all(found)

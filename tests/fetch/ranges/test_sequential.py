@@ -87,7 +87,7 @@ def test_a_server_that_never_answers_is_told(site, wanted, faults):
     made = wanted()
     site.pages["/a"].faults += [faults.answering(503)] * 5
 
-    with open_remote(made) as data, pytest.raises(DownloadError, match="answers 503, 5 tries in a row"):
+    with open_remote(made) as data, pytest.raises(DownloadError, match="answers 503, in 5 consecutive tries"):
         data.read()
 
 

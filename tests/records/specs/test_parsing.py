@@ -199,7 +199,7 @@ def test_errors_name_the_key_and_what_was_found():
     with pytest.raises(ExampleError, match=r"'a' has 2 values, and shape \[3\] takes 3") as raised:
         parse_single_example(data, {"a": FixedLenFeature([3], "int64")})
     assert raised.value.key == "a"
-    with pytest.raises(ExampleError, match="'a' has int64 values, and float32 is asked for"):
+    with pytest.raises(ExampleError, match="'a' has int64 values, but float32 is requested"):
         parse_single_example(data, {"a": VarLenFeature("float32")})
     with pytest.raises(ExampleError, match="'b' is missing"):
         parse_single_example(data, {"b": FixedLenFeature([3], "int64")})
@@ -267,7 +267,7 @@ def test_errors_name_record_key_and_step():
     assert raised.value.record == 8
     with pytest.raises(ExampleError, match=r"SequenceExample: feature 'a' has 2 values.* in step 1"):
         parser.parse(wrong)
-    with pytest.raises(ExampleError, match="'a' has int64 values, and string is asked for in step 0"):
+    with pytest.raises(ExampleError, match="'a' has int64 values, but string is requested in step 0"):
         parse_single_sequence_example(good, None, {"a": VarLenFeature("string")})
 
 

@@ -152,7 +152,7 @@ WIDE = RaggedFeature("int64", "v", row_splits_dtype="int64")
     ids=repr,
 )
 def test_a_key_is_read_in_one_way_as_tensorflow_has_it(specs):
-    with pytest.raises(ConfigurationError, match=r"reads key '[av]' as .* and it is read as .* too\. Read each key in one way"):
+    with pytest.raises(ConfigurationError, match=r"reads key '[av]' as .*but it is also read as.*\. Read each key in one way"):
         as_specs(specs)
 
 
@@ -204,7 +204,7 @@ def test_a_default_may_be_a_constant_of_a_graph(tensor, default):
 
 @pytest.mark.parametrize("tensor", [GraphTensor("Fill", np.int64), GraphTensor("Const", np.float16, [1])])
 def test_a_default_that_is_known_to_the_graph_alone_is_refused(tensor):
-    with pytest.raises(ConfigurationError, match="Write the value itself, as default_value=0"):
+    with pytest.raises(ConfigurationError, match="Pass the value itself, such as default_value=0"):
         as_specs({"k": FixedLenFeature([], "int64", tensor)})
 
 

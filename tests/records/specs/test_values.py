@@ -190,7 +190,7 @@ def test_a_list_that_only_has_steps_without_a_kind_is_of_every_kind():
 def test_a_step_of_another_kind_is_an_error_of_its_record():
     rows = [[Feature("int64", [1])], [Feature("int64", [1]), Feature("float", [1.0])]]
     block = RecordBlock.of([encode_sequence_example({}, {"a": row}) for row in rows], first=5)
-    with pytest.raises(ExampleError, match="record 6: feature 'a' has float values, and int64 is asked for in step 1"):
+    with pytest.raises(ExampleError, match="record 6: feature 'a' has float values, but int64 is requested in step 1"):
         step_column(decode_sequence_examples(block)[1], "int64", "a", Where.of(block))
 
 

@@ -246,8 +246,8 @@ def test_errors_are_told_in_the_same_words(name: str, written: Written, tmp_path
 HANGS = "while True:\n            try: time.sleep(1000)\n            except BaseException: pass"
 HANGING: dict[str, tuple[dict[str, str], str]] = {
     "import": ({"top": "time.sleep(1000)\n"}, "importing it was not finished"),
-    "info": ({"info": HANGS}, "making its builder was not finished"),
-    "splits": ({"before": HANGS}, "naming its splits was not finished"),
+    "info": ({"info": HANGS}, "creating its builder was not finished"),
+    "splits": ({"before": HANGS}, "returning its splits was not finished"),
     "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "making the rows of split 'train' was not finished"),
 }
 
@@ -415,7 +415,7 @@ def test_a_server_that_drips_takes_no_longer_than_the_time(written: Written, tmp
     try:
         script = written(before=before)
         builder = load_dataset_builder(script, cache_dir=str(tmp_path / "c"), trust_remote_code="sandbox")
-        with pytest.raises(ScriptTimeoutError, match="naming its splits"):
+        with pytest.raises(ScriptTimeoutError, match="returning its splits"):
             if how == "build":
                 builder.download_and_prepare(timeout=1)
             else:
