@@ -77,7 +77,7 @@ class Config:
         max_retries: tries of one request, the first included.
         connect_timeout_seconds, read_timeout_seconds: limits on connecting, and on silence while reading.
         max_retry_wait_seconds: longest pause between two tries, `Retry-After` included.
-        max_download_bytes: limit for a file of which neither a record nor its server says the size; None means what leaves 5%
+        max_download_bytes: limit for a file whose size is neither recorded nor sent by the server; None leaves 5%
             of the disk free.
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
@@ -158,7 +158,7 @@ class Config:
         for name in ("hub_endpoint", "hub_cache_dir"):
             text = getattr(self, name)
             if not isinstance(text, str) or not text or "\0" in text:
-                raise ConfigurationError(f"The setting {name} is not a text that names a place. Give one.")
+                raise ConfigurationError(f"The setting {name} must be a non-empty string. Give a path or URL.")
         object.__setattr__(self, "hub_endpoint", self.hub_endpoint.strip().rstrip("/"))
         for name in ("offline", "caching", "refuse_found_scripts", "hub_symlinks"):
             if not isinstance(getattr(self, name), bool):
@@ -184,7 +184,7 @@ class Config:
 def _paths(given: object) -> tuple[str, ...]:
     listed = (given,) if isinstance(given, (str, os.PathLike)) else given
     if not isinstance(listed, Iterable) or not all(isinstance(path, (str, os.PathLike)) and os.fspath(path) for path in listed):
-        raise ConfigurationError(f"The setting media_paths is {given!r}. Give folders or beginnings of URLs.")
+        raise ConfigurationError(f"The setting media_paths is {given!r}. Give folders or URL prefixes.")
     return tuple(str(os.fspath(path)) for path in listed)
 
 
@@ -462,7 +462,7 @@ def _assign(name: str, value: Any) -> None:
         if name in old_names() and value == __getattr__(name):
             return
         raise ConfigurationError(
-            f"config.{name} cannot be changed: datasets_core has no setting of this name to change. "
+            f"config.{name} cannot be changed: datasets_core has no such setting. "
             f"Names that can be assigned: {', '.join(_SETTABLE)}. All settings: datasets_core.config.Config."
         )
     try:

@@ -24,7 +24,7 @@ def split_dataset_by_node(
 ) -> T:
     """Return the rows for one of `world_size` nodes: each row goes to one node.
 
-    A dataset is cut into runs of rows.  A stream is cut into `lanes` equal logical shards, whatever the number of nodes: node r
+    A dataset is cut into runs of rows.  A stream is cut into `lanes` equal logical shards, for any number of nodes: node r
     reads lanes r, r + world_size, r + 2 · world_size…, a row of each in turn; in a `DataLoader` each worker has whole lanes
     in the same way.  So all nodes together have one order, and a global batch has the same rows on any number of
     nodes that divides `lanes`; else a step of as many rows as there are lanes does.  `merge_states` merges the states of
@@ -76,7 +76,7 @@ def split_dataset_by_node(
     if strategy in ("auto", "lanes"):
         return dataset._in_shards(_rank_lanes(rank, world_size, at_least_one("lanes", lanes), ends))
     if ends != "keep":
-        raise ConfigurationError(f"ends={ends!r} is for lanes alone. Leave strategy={strategy!r} out.")
+        raise ConfigurationError(f"ends={ends!r} is only supported with lanes. Remove strategy={strategy!r}.")
     return dataset.shard(world_size, rank) if strategy == "shards" else dataset._every(world_size, rank)
 
 
@@ -87,8 +87,8 @@ def _rank_lanes(rank: int, world_size: int, lanes: int, ends: str) -> RankLanes:
     lanes *= -(-world_size // lanes)
     if ends != "keep" and lanes % world_size:
         raise ConfigurationError(
-            f"{world_size} nodes do not divide {lanes} lanes, so that some have a lane more than others. "
-            f"Give lanes={lcm(lanes, world_size)}, or leave ends={ends!r} out."
+            f"{world_size} nodes do not divide {lanes} lanes, so some nodes have one lane more than others. "
+            f"Give lanes={lcm(lanes, world_size)}, or remove ends={ends!r}."
         )
     return RankLanes(lanes, rank, world_size, ends)
 

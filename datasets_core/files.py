@@ -468,13 +468,13 @@ def check_writable(path: str) -> None:
     """
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise FileNotFoundDatasetsError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
+        raise FileNotFoundDatasetsError(f"{path} cannot be written: there is no folder {folder}. Create it first.")
     trial = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path):
         try:
             os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except FileNotFoundError as error:  # as below /proc
-            raise DatasetDiskError(path, "no file can be made there") from error
+            raise DatasetDiskError(path, "no file can be created there") from error
         os.unlink(trial)
 
 
@@ -546,7 +546,7 @@ def sync_folder(path: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
-    """Hold the lock file `path` against other processes and threads; wait as long as it takes, and say so in the log.
+    """Hold the lock file `path` against other processes and threads; wait as long as necessary, and log the wait.
 
     The system's `flock` is freed when its holder dies.  Where the file system has none, a lease takes its place: a file that
     its holder renews, and that another one takes when it was not renewed for a while.
@@ -562,14 +562,14 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
         except FileExistsError as error:
             raise DatasetDiskError(path, f"{error.filename} is not a folder") from error
         except FileNotFoundError as error:  # as below /proc, where folders cannot be created
-            raise DatasetDiskError(path, f"no folder {error.filename} can be made there") from error
+            raise DatasetDiskError(path, f"the folder {error.filename} cannot be created") from error
         lock: filelock.BaseFileLock = filelock.FileLock(path, fallback_to_soft=False)
         try:
             _acquire(lock, path, log_after_seconds)
         except (NotImplementedError, OSError) as error:
             if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
                 raise
-            logger.info("%s has no locks of the system (%s); a lease takes their place.", path, error)
+            logger.info("%s: the file system does not support locks (%s); a lease file is used instead.", path, error)
             lock = filelock.SoftFileLease(lease_path(path), lease_duration=LEASE_SECONDS)
             _acquire(lock, path, log_after_seconds)
     try:
@@ -618,7 +618,7 @@ def is_alive(pid: int) -> bool:
 
 
 def ownership() -> dict[str, Any]:
-    """What tells this process from any other, for the note beside something that it makes (see `owner_is_alive`)."""
+    """Identity of this process, for the note next to an unfinished file or folder (see `owner_is_alive`)."""
     import socket
 
     return {"pid": os.getpid(), "host": socket.gethostname(), "started": _started(os.getpid())}
@@ -689,6 +689,6 @@ def _acquire(lock: Any, path: str, log_after_seconds: float) -> None:
             _make_folder(os.path.dirname(path) or ".")  # who held the lock swept its folder, which held nothing else
         except filelock.Timeout:
             if not os.path.exists(lock.lock_file):
-                raise DatasetDiskError(path, "no file can be made there") from None
+                raise DatasetDiskError(path, "no file can be created there") from None
             check()
             logger.warning("Waiting for another process that holds %s (%.0f s so far).", path, time.monotonic() - begun)

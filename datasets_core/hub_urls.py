@@ -88,10 +88,10 @@ def parse_hub_url(url: str) -> HubPath | None:
         parts = rest.rstrip("/").split("/", 2)
         repo_id, revision, path = "/".join(parts[:2]), None, parts[2] if len(parts) > 2 else ""
     if not is_repo_id(repo_id):
-        raise ConfigurationError(f"{url!r} names no dataset repository. Write {PREFIX}org/name@revision/path.")
+        raise ConfigurationError(f"{url!r} does not name a dataset repository. Write {PREFIX}org/name@revision/path.")
     segments = [segment for segment in path.split("/") if segment not in ("", ".")]
     if ".." in segments:
-        raise ConfigurationError(f"{url!r} leads out of its repository. Write the path without '..'.")
+        raise ConfigurationError(f"{url!r} leads outside its repository. Write the path without '..'.")
     return HubPath(repo_id, revision, "/".join(segments))
 
 

@@ -111,7 +111,7 @@ def get_dataset_infos(
         except UnknownVersionError as error:
             if not infos and name == names[-1]:
                 raise
-            logger.warning("Config %r is left out: %s", name, error)
+            logger.warning("Config %r is skipped: %s", name, error)
     return infos
 
 

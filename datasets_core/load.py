@@ -90,7 +90,7 @@ def load_dataset(
         shuffle_files: True to read the files in random order, another one in each iteration; the result is a stream.
         read_config: order of reading files, see `ReadConfig`; the result is a stream.  Without these two arguments files
             are read in order, one after the other.
-        register_checksums: True to write size and sha256 of downloads into the `checksums.tsv` beside the script.
+        register_checksums: True to write size and sha256 of downloads into the `checksums.tsv` next to the script.
         force_checksums_validation: True to require that every downloaded URL is registered there.
         lock: a file written by `lock_dataset`: any difference from it is an error, before rows are returned.  True means
             `dataset.lock` in the folder of the dataset, or else in the current folder.  A dataset on the Hub is loaded at the
@@ -267,9 +267,7 @@ def _check_streamed(**asked: Any) -> None:
     for name, value in asked.items():
         if value is not None and value is not False:
             advice = "The workers of a torch DataLoader share the rows of a stream. " if name == "num_proc" else ""
-            raise ConfigurationError(
-                f"{name}={value!r} is for datasets that are built. {advice}Leave it or streaming=True out."
-            )
+            raise ConfigurationError(f"{name}={value!r} is not supported with streaming=True. {advice}Remove one of the two.")
 
 
 def _held(
@@ -323,7 +321,7 @@ def request_of(
     """
     trusted = checked_trust(config_kwargs.pop("trust_remote_code", None))
     if "use_auth_token" in config_kwargs:
-        warnings.warn("use_auth_token= is called token= since 2023. Give that.", FutureWarning, stacklevel=3)
+        warnings.warn("use_auth_token= is deprecated since 2023. Use token= instead.", FutureWarning, stacklevel=3)
         token = config_kwargs.pop("use_auth_token")
     _download_mode(download_mode)
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
@@ -367,7 +365,7 @@ def _versioned(path: str, version: str | Version | None) -> tuple[str, str | Ver
     if suffix is None or os.path.exists(local_path(path)):  # a colon may be part of a name
         return path, version
     if version is not None:
-        raise ArgumentTypeError(f"{path!r} names a version, and version={str(version)!r} another. Say it once.")
+        raise ArgumentTypeError(f"{path!r} and version={str(version)!r} give different versions. Give one of them.")
     return place, suffix
 
 

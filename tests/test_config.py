@@ -122,7 +122,10 @@ def test_a_value_without_meaning_is_refused_by_name(name: str, value: object) ->
 @pytest.mark.parametrize("name", ["hub_endpoint", "hub_cache_dir"])
 @pytest.mark.parametrize("value", [5, None, "a\0b"])
 def test_the_hub_and_its_cache_are_named_by_texts(name: str, value: object) -> None:
-    with pytest.raises(ConfigurationError, match=f"The setting {name} is not a text"), config.using(**{name: value}):
+    with (
+        pytest.raises(ConfigurationError, match=f"The setting {name} must be a non-empty string"),
+        config.using(**{name: value}),
+    ):
         pass
 
 

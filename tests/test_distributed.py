@@ -93,7 +93,7 @@ def test_more_nodes_than_lanes_get_more_lanes() -> None:
         ({"ends": "even"}, "ends='even' is unknown"),
         ({"ends": "pad", "lanes": 4}, "Give lanes=12"),
         ({"lanes": 0}, "lanes=0"),
-        ({"ends": "drop", "strategy": "shards"}, "is for lanes alone"),
+        ({"ends": "drop", "strategy": "shards"}, "is only supported with lanes"),
     ],
 )
 def test_lanes_that_cannot_be_are_refused(options: dict[str, Any], words: str) -> None:
@@ -127,7 +127,7 @@ def test_a_process_that_does_not_exist_is_refused(rank: int) -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, None])
 def test_a_number_of_processes_that_means_nothing_is_refused(size: Any) -> None:
-    with pytest.raises(ConfigurationError, match="among world_size="):
+    with pytest.raises(ConfigurationError, match="Invalid world_size="):
         split_for_process("train", 0, size)
 
 

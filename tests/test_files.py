@@ -252,7 +252,7 @@ def test_a_lock_where_no_folder_can_be_made_is_a_disk_error(tmp_path: Path, monk
 
     monkeypatch.setattr(os, "makedirs", refused)
     with (
-        pytest.raises(DatasetDiskError, match="no folder"),
+        pytest.raises(DatasetDiskError, match="cannot be created"),
         files.locked(str(tmp_path / "below" / "lock")),
     ):
         pass
@@ -364,7 +364,7 @@ def test_whether_a_file_can_be_written_is_known_beforehand(tmp_path: Path) -> No
     for place in (tmp_path / "missing" / "b", tmp_path / "a" / "b"):
         with pytest.raises(FileNotFoundDatasetsError, match=f"there is no folder {place.parent}"):
             files.check_writable(str(place))
-    with pytest.raises(DatasetDiskError, match="no file can be made there"):
+    with pytest.raises(DatasetDiskError, match="no file can be created there"):
         files.check_writable("/proc/b")
 
 

@@ -11,7 +11,6 @@ ROOT = Path(__file__).parent.parent
 # Packages that are not rewritten yet.
 PENDING = [
     "fetch", "building", "scripting", "records", "slim", "io", "as_datasets",
-    "errors", "store", "dataset", "features", "meta", "engines", "stream", "",
 ]  # fmt: skip
 
 # Phrases of a private English, with what to write instead.
@@ -58,7 +57,7 @@ def messages(tree: ast.AST) -> list[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and is_message(node):
             for part in [*node.args, *(keyword.value for keyword in node.keywords)]:
-                found += texts(part)
+                found += [(line, text) for line, text in texts(part) if " " in text]
     return found
 
 
@@ -133,7 +132,7 @@ def test_plain_phrases_are_allowed(text: str) -> None:
 
 def test_messages_and_docstrings_are_found() -> None:
     tree = ast.parse(
-        '"""Is no module."""\ndef f(x):\n    """Is told."""\n    raise ValueError(f"{x} is no " "thing" if x else "gone")'
+        '"""Is no module."""\ndef f(x):\n    """Is told."""\n    raise ValueError(f"{x} is no " "thing" if x else "It is lost")'
     )
-    assert [text for _, text in messages(tree)] == ["{} is no thing", "gone"]
+    assert [text for _, text in messages(tree)] == ["{} is no thing", "It is lost"]
     assert [text for _, text in docstrings(tree)] == ["Is no module.", "Is told."]

@@ -56,7 +56,7 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
     if not isinstance(name, str):
         raise ArgumentTypeError(f"{name!r} is not a valid column name. Give a string.")
     if name in names:
-        raise ConfigurationError(f"There is a column {name!r} already. Choose another name, or remove that column first.")
+        raise ConfigurationError(f"Column {name!r} already exists. Choose another name, or remove that column first.")
     features = None if feature is None else Features({name: feature}).copy()
     if isinstance(values, Column):
         values, found = values.to_arrow(), values.features
@@ -68,7 +68,9 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
 
         table = columns_table({name: values}, features, None)
     if table.num_rows != num_rows:
-        raise CastError(f"Column {name!r} has {table.num_rows} values, and the dataset {num_rows} rows. Give one for each row.")
+        raise CastError(
+            f"Column {name!r} has {table.num_rows} values, but the dataset has {num_rows} rows. Give one value for each row."
+        )
     return table, features or Features.from_arrow_schema(table.schema)
 
 
@@ -88,7 +90,7 @@ def item_features(item: Any, features: Features) -> Features:
         ArgumentTypeError: the row is not a dict.
     """
     if not isinstance(item, Mapping):
-        raise ArgumentTypeError(f"add_item() takes a row as a dict, found {type(item).__name__}. Give one.")
+        raise ArgumentTypeError(f"add_item() takes a row as a dict, found {type(item).__name__}. Give a dict.")
     from datasets_core.store.rows.create import columns_table
 
     wide = Features(features)
@@ -131,7 +133,7 @@ def _check_fields(feature: FeatureType, value: Any, path: str, row: int) -> None
     if isinstance(feature, dict) and isinstance(value, Mapping):
         for name, inner in value.items():
             if name not in feature:
-                raise CellCastError(path, f"it has the field {name!r}, which the features lack", row=row)
+                raise CellCastError(path, f"it has the field {name!r}, which is not in the features", row=row)
             _check_fields(feature[name], inner, f"{path}.{name}", row)
     elif isinstance(feature, (List, LargeList)) and isinstance(value, (list, tuple)):
         for inner in value:
@@ -227,7 +229,9 @@ class ColumnChanges(Rows):
             ConfigurationError: an empty name, or a name that two columns would have.
         """
         if not isinstance(column_mapping, Mapping):
-            raise ArgumentTypeError(f"rename_columns() takes a dict from old to new names, found {column_mapping!r}. Give one.")
+            raise ArgumentTypeError(
+                f"rename_columns() takes a dict from old to new names, found {column_mapping!r}. Give a dict."
+            )
         self._check_columns(column_mapping)
         renamed = {name: column_mapping.get(name, name) for name in self.column_names}
         taken: set[str] = set()
@@ -235,7 +239,7 @@ class ColumnChanges(Rows):
             if not isinstance(name, str) or not name:
                 raise ConfigurationError(f"{name!r} is not a valid column name. Give a string that is not empty.")
             if name in taken:
-                raise ConfigurationError(f"Two columns would be called {name!r}. Choose a name that no column has.")
+                raise ConfigurationError(f"Two columns would have the name {name!r}. Choose another name.")
             taken.add(name)
         return self._with_columns(renamed, new_fingerprint)
 
@@ -363,7 +367,7 @@ class ColumnChanges(Rows):
         names = [name for name, _, _ in flat]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ConfigurationError(f"Two columns would be called {twice!r}. Rename one of them first.")
+            raise ConfigurationError(f"Two columns would have the name {twice!r}. Rename one of them first.")
         other = self._derived("flatten", max_depth, new_fingerprint=new_fingerprint)
         features = Features({name: feature for name, _, feature in flat})
         fields = [field_at(self._table.schema, path, name, features[name]) for name, path, _ in flat]

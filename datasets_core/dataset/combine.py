@@ -107,7 +107,7 @@ def _in_turn(sizes: Ints, first: Ints, stopping: Stopping) -> Ints:
         return order
     rounds = np.arange(sizes.min() if stopping is Stopping.FIRST_EXHAUSTED else sizes.max())[:, None]
     if len(rounds) and not sizes.all():
-        raise ConfigurationError(f"Dataset {int(np.argmin(sizes))} has no rows to begin again with. Leave it out.")
+        raise ConfigurationError(f"Dataset {int(np.argmin(sizes))} has no rows and cannot be repeated. Remove it.")
     turns: Ints = first + rounds % np.maximum(sizes, 1)
     return turns.ravel()
 
@@ -120,18 +120,18 @@ def _checked_shares(probabilities: Sequence[float], sizes: Ints, stopping: Stopp
     if shares.shape != sizes.shape:
         raise ConfigurationError(f"There are {shares.size} probabilities for {sizes.size} datasets. Give one for each dataset.")
     if not (shares >= 0).all():
-        raise ConfigurationError(f"probabilities={probabilities!r} hold one below 0. Give numbers from 0 to 1.")
+        raise ConfigurationError(f"probabilities={probabilities!r} contains a number outside 0 to 1. Give numbers from 0 to 1.")
     if not math.isclose(math.fsum(shares), 1, abs_tol=1e-8):
         raise ConfigurationError(f"probabilities={probabilities!r} sum up to {math.fsum(shares)}. They must sum up to 1.")
     is_drawn = shares > 0
     if stopping.replaces and not sizes[is_drawn].all():
         empty = int(np.flatnonzero(is_drawn & (sizes == 0))[0])
-        raise ConfigurationError(f"Dataset {empty} has no rows to draw. Leave it out, or give it the probability 0.")
+        raise ConfigurationError(f"Dataset {empty} has no rows to sample. Remove it, or give it probability 0.")
     never_end = sizes[~is_drawn].any() if not stopping.replaces else not is_drawn.all()
     if stopping is not Stopping.FIRST_EXHAUSTED and never_end:
         never = int(np.flatnonzero(~is_drawn)[0])
         raise ConfigurationError(
-            f"Dataset {never} has the probability 0, so that its rows never come. Leave it out, or use 'first_exhausted'."
+            f"Dataset {never} has probability 0, so it is never exhausted. Remove it, or use 'first_exhausted'."
         )
     return shares
 
@@ -196,7 +196,7 @@ def concatenate_datasets(
     """
     given = _checked(dsets, "concatenate")
     if axis not in (0, 1):
-        raise ConfigurationError(f"axis={axis!r} is not a direction. Give 0 for rows or 1 for columns.")
+        raise ConfigurationError(f"Invalid axis {axis!r}. Give 0 for rows or 1 for columns.")
     if not isinstance(given[0], Dataset):
         return cast("T", concatenated(given, info, split, axis))
     datasets: list[Dataset] = [dataset for dataset in given if dataset.num_rows] or given[:1]
@@ -247,7 +247,7 @@ def interleave_datasets(
     if not isinstance(given[0], Dataset):
         return cast("T", taking_turns(given, probabilities, seed, info, split, stopping_strategy))
     if isinstance(probabilities, Mapping):
-        raise ArgumentTypeError("probabilities= by row are for streams. Give one number for each dataset.")
+        raise ArgumentTypeError("probabilities= by row are only supported for streams. Give one number for each dataset.")
     rows = interleaved([dataset.num_rows for dataset in given], probabilities, seed, stopping_strategy)
     return cast("T", _below([*given], info, split)._selected(rows))
 
@@ -259,7 +259,7 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
         raise ArgumentTypeError(f"Cannot {verb} a dictionary of datasets. Give the list of its values: list(splits.values()).")
     listed: list[Any] = list(datasets)
     if not listed:
-        raise ConfigurationError(f"There is no dataset to {verb}. Give one at least.")
+        raise ConfigurationError(f"There is no dataset to {verb}. Give at least one.")
     for place, dataset in enumerate(listed):
         if isinstance(dataset, Mapping):
             raise ArgumentTypeError(
@@ -267,12 +267,13 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
                 "Pick one of them."
             )
         if not isinstance(dataset, Dataset) and not _is_stream(dataset):
-            raise ArgumentTypeError(f"Element {place} is of type {type(dataset).__name__}, no Dataset. Give datasets only.")
+            raise ArgumentTypeError(f"Element {place} is of type {type(dataset).__name__}, not a Dataset. Give datasets only.")
         if isinstance(dataset, Dataset) != isinstance(listed[0], Dataset):
             kinds = "a Dataset", "a stream"
             one, other = kinds if isinstance(dataset, Dataset) else kinds[::-1]
             raise ArgumentTypeError(
-                f"Element {place} is {one}, and element 0 is {other}. Make streams of all, by to_iterable_dataset()."
+                f"Element {place} is {one}, and element 0 is {other}. "
+                "Convert all of them to streams with to_iterable_dataset()."
             )
     return listed
 
@@ -318,7 +319,7 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
         for name in dataset.column_names:
             if name in homes:
                 raise ConfigurationError(
-                    f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {place}. Rename one of them."
+                    f"Duplicate column {name!r}: it is in dataset {homes[name]} and in dataset {place}. Rename one of them."
                 )
             homes[name] = place
     index = _shared_index(datasets)
@@ -355,7 +356,9 @@ def _made(
     if info is None:
         info = DatasetInfo.from_merge([dataset.info for dataset in datasets])
     elif info.features is not None and info.features != features:
-        raise CastError("info.features are not those of the datasets together. Leave them out, or cast the datasets first.")
+        raise CastError(
+            "info.features differ from the features of the combined datasets. Remove them, or cast the datasets first."
+        )
     info = info.copy()
     info.features = features
     from datasets_core.dataset.dataset import Dataset  # which imports this module; a subclass may take other arguments
@@ -403,6 +406,8 @@ def _made_stream(
     if info is None:
         info = DatasetInfo.from_merge([stream.info for stream in streams])
     elif info.features is not None and plan.features is not None and info.features != plan.features:
-        raise CastError("info.features are not those of the streams together. Leave them out, or cast the streams first.")
+        raise CastError(
+            "info.features differ from the features of the combined streams. Remove them, or cast the streams first."
+        )
     shown = {stream._format.type for stream in streams}
     return type(streams[0])(plan, info, split, RowFormat(shown.pop()) if len(shown) == 1 else None)

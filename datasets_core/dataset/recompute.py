@@ -158,11 +158,11 @@ def cast_features(given: Any, features: Features) -> Features:
         CastError: columns are missing, or unknown.
     """
     if not isinstance(given, Mapping):
-        raise CastError(f"{given!r} are not features to cast to. Give a Features, or a dict of them by column.")
+        raise CastError(f"{given!r} is not a schema. Give Features, or a dict of column to feature.")
     wanted = Features(given).copy()
     odd = [name for name in (*wanted, *features) if (name in wanted) != (name in features)]
     if odd:
-        what = f"Unknown column {odd[0]!r}" if odd[0] in wanted else f"Column {odd[0]!r} has no feature to cast to"
+        what = f"Unknown column {odd[0]!r}" if odd[0] in wanted else f"Column {odd[0]!r} has no feature"
         raise CastError(f"{what}. Give features for exactly the columns {', '.join(map(repr, features))}.")
     return wanted
 
@@ -251,7 +251,7 @@ def check_encodable(name: str, feature: FeatureType) -> None:
     """Complain about a column of other than plain values."""
     if not isinstance(feature, Value):
         raise ConfigurationError(
-            f"Column {name!r} is {feature}, and only columns of plain values become classes. Cast it first."
+            f"Column {name!r} is {feature}, but only columns of plain values can be encoded as classes. Cast it first."
         )
 
 
@@ -289,13 +289,11 @@ def aligned_classes(name: str, feature: FeatureType, label2id: Mapping[str, int]
     if not isinstance(feature, ClassLabel):
         raise ConfigurationError(f"Column {name!r} is {feature}, not a ClassLabel. Use class_encode_column({name!r}) first.")
     if not isinstance(label2id, Mapping):
-        raise ArgumentTypeError(f"label2id={label2id!r} is not a dict from class names to integers. Give one.")
+        raise ArgumentTypeError(f"label2id={label2id!r} is not a dict from class names to integers. Give such a dict.")
     try:
         ordered = sorted((int(code), str(label)) for label, code in label2id.items())
     except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"label2id={label2id!r} maps a class to a value that is not an integer. Give integers."
-        ) from None
+        raise ArgumentTypeError(f"label2id={label2id!r} maps a class to a non-integer value. Give integers.") from None
     if [code for code, _ in ordered] != list(range(len(ordered))):
         raise ConfigurationError(f"label2id={dict(label2id)!r} must number the classes 0 to {len(ordered) - 1}, each once.")
     codes = {label.lower(): code for code, label in ordered}
@@ -342,7 +340,7 @@ def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
         try:
             values = pc.unique(columns)
         except pa.ArrowNotImplementedError as error:
-            reason = f"Values of {kind}, as in column {table.schema.names[0]!r}, are not compared"
+            reason = f"Values of {kind}, as in column {table.schema.names[0]!r}, cannot be compared"
             raise ConfigurationError(f"{reason}. Use a column of plain values.") from error
         found = pc.unique(pa.chunked_array([found, values])) if len(found) else values
     return found

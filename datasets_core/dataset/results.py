@@ -1,4 +1,4 @@
-"""Cache of the results of transforms: beside the rows they are made from, found by their fingerprint.
+"""Cache of the results of transforms: stored next to the input rows and found by fingerprint.
 
 The result of a dataset in the folder F is the finished folder `F/cache-<fingerprint>`, and so is the result of that result.
 Rows in memory have results in memory, up to a size; larger ones go to `<cache>/transforms/<fingerprint of the first rows>/`.
@@ -326,7 +326,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
     """
     if keep_in_memory:
         if cache_file_name is not None:
-            raise ConfigurationError("keep_in_memory=True and cache_file_name= exclude each other. Give one of them.")
+            raise ConfigurationError("keep_in_memory=True and cache_file_name= are mutually exclusive. Give one of them.")
         return Place("", None, None, _ENDLESS, False)
     key, lasts = lineage.fingerprint, lineage.lasts
     if not re.fullmatch(r"\w[\w.-]*", key):
@@ -334,7 +334,9 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
     if cache_file_name is not None:
         path = os.path.abspath(os.fspath(cache_file_name))
         if not os.path.splitext(path)[1]:
-            raise ConfigurationError(f"cache_file_name={cache_file_name!r} has no extension. Name a file, as in 'train.arrow'.")
+            raise ConfigurationError(
+                f"cache_file_name={cache_file_name!r} has no extension. Name a file such as 'train.arrow'."
+            )
         check_replaceable(path, sources=[os.path.abspath(file) for file in dataset._table.files])
         return Place(key, None, path, 0, lasts)
     most_bytes = 0 if dataset._table.files else MEMORY_BYTES
@@ -344,7 +346,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
 
 
 def home_of(dataset: Rows) -> str | None:
-    """The folder whose `cache-…` are results of this dataset and of its kin; None for rows in memory."""
+    """The folder whose `cache-…` files are results for this dataset or datasets with the same rows; None for rows in memory."""
     local = [path for path in dataset._table.files if not files.is_url(path)]
     if not local:
         return None
@@ -472,7 +474,7 @@ def found(place: Place) -> Result | None:
         logger.info("Loading cached processed dataset at %s", place.folder)
         return _opened(place.folder, manifest)
     except (DamagedShardError, ManifestError) as error:
-        logger.warning("Making the rows again: %s", error)
+        logger.warning("Computing the rows again: %s", error)
         return None
 
 
@@ -561,7 +563,7 @@ class CachedResult:
         if self._staging is None:
             target = self._place.folder or self._place.file
             if target is None:
-                raise ConfigurationError("Rows that are kept in memory have no folder. Leave keep_in_memory=True out.")
+                raise ConfigurationError("Rows kept in memory have no folder. Remove keep_in_memory=True.")
             if os.path.isdir(target) and self._place.file is not None:
                 raise ConfigurationError(f"cache_file_name={target!r} is a folder. Name a file.")
             self._stack.enter_context(locked_once(lock_path(target)))
@@ -645,7 +647,7 @@ def _manifest(records: list[ShardRecord], features: Features, key: str, schema: 
 
 
 def remove_results(dataset: Rows) -> int:
-    """Remove the cached results beside a dataset, and those in the cache made from the same rows; return their number.
+    """Remove the cached results next to a dataset and those of the same rows in the cache; return their number.
 
     Results that contain rows of the dataset itself stay.
 

@@ -39,7 +39,7 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
     """
     random = np.random
     if seed is not None and generator is not None:
-        raise ConfigurationError(f"{verb}() got a seed and a generator. Give one of them.")
+        raise ConfigurationError(f"{verb}() got both seed= and generator=. Give one of them.")
     if generator is not None:
         if not isinstance(generator, random.Generator):
             raise ArgumentTypeError(
@@ -53,7 +53,7 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
     except TypeError:
         raise ArgumentTypeError(f"seed={seed!r} is not a number. Give an int, or a list of ints.") from None
     except ValueError:
-        raise ConfigurationError(f"seed={seed!r} makes no random order. Give ints that are not negative.") from None
+        raise ConfigurationError(f"Invalid seed {seed!r}. Give non-negative ints.") from None
 
 
 def _global_number() -> int:
@@ -192,7 +192,7 @@ class Selection(Rows):
         Args:
             column_names: the column, or several, the one that decides first in front.
             reverse: whether the largest value comes first; for all columns, or one for each.
-            null_placement: where nulls go, "at_start" or "at_end", whatever `reverse` says.
+            null_placement: where nulls go, "at_start" or "at_end", regardless of `reverse`.
             indices_cache_file_name: a file for the index, which is mapped then.
             new_fingerprint: the identity of the result.
 
@@ -207,20 +207,19 @@ class Selection(Rows):
 
         _check_files("sort", keep_in_memory, indices_cache_file_name)
         if not isinstance(column_names, Iterable):
-            raise ArgumentTypeError(f"sort() takes the name of a column or several, found {column_names!r}. Give its name.")
+            raise ArgumentTypeError(f"sort() takes a column name or a list of them, found {column_names!r}. Give column names.")
         names = [column_names] if isinstance(column_names, str) else list(column_names)
         self._check_columns(names)
         if not names:
-            raise ConfigurationError("sort() got no column to sort by. Name one at least.")
+            raise ConfigurationError("sort() got no column. Name at least one.")
         descending = [reverse] * len(names) if isinstance(reverse, (bool, np.bool_)) else list(reverse)
         if len(descending) != len(names):
             raise ConfigurationError(
-                f"sort() got {len(names)} columns and {len(descending)} values for reverse. Give one for each, or one for all."
+                f"sort() got {len(names)} columns and {len(descending)} values for reverse. "
+                "Give one value for each column, or one for all."
             )
         if null_placement not in _NULLS_FIRST:
-            raise ConfigurationError(
-                f"null_placement={null_placement!r} is not a place for nulls. Give 'at_start' or 'at_end'."
-            )
+            raise ConfigurationError(f"null_placement={null_placement!r} is invalid. Give 'at_start' or 'at_end'.")
         keys = SortKeys(tuple(names), tuple(map(bool, descending)), _NULLS_FIRST[null_placement])
         rows = sorted_rows(self._table, self._index, keys)
         ordered = self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
@@ -268,13 +267,13 @@ class Selection(Rows):
         if stratify_by_column is not None:
             self._check_columns([stratify_by_column])
             if not shuffle:
-                raise ConfigurationError("Rows are stratified at random only. Leave shuffle=False or stratify_by_column out.")
+                raise ConfigurationError("Stratified splits require shuffling. Remove shuffle=False or stratify_by_column.")
             from datasets_core.features.types import ClassLabel  # 2 ms that reading does without
 
             if not isinstance(self._features[stratify_by_column], ClassLabel):
                 raise ConfigurationError(
-                    f"Column {stratify_by_column!r} is not a ClassLabel feature, so that it cannot be stratified by. "
-                    "Make it one by class_encode_column()."
+                    f"Column {stratify_by_column!r} is not a ClassLabel feature, so it cannot be used for stratification. "
+                    "Convert it with class_encode_column()."
                 )
         _check_files("train_test_split", keep_in_memory, train_indices_cache_file_name, test_indices_cache_file_name)
         chance = random_generator(seed, generator, verb="train_test_split") if shuffle else None
@@ -376,7 +375,7 @@ class Selection(Rows):
         [1, 2, 1, 2]
         """
         if num_times is None:
-            raise ArgumentTypeError("A dataset cannot be repeated without end. Give a number, or use to_iterable_dataset().")
+            raise ArgumentTypeError("A dataset cannot be repeated indefinitely. Give a number, or use to_iterable_dataset().")
         times = max(0, as_int("num_times", num_times))
         if not times or not self.num_rows:
             return self._selected(range(0), None, "repeat", 0)
@@ -399,14 +398,14 @@ def _refuse_nulls(table: RowTable, index: Any) -> None:
     for batch in table.batches() if index is None else table.batches_at(index):
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if column.null_count:
-                reason = "a value is null, which disable_nullable=True refuses"
-                raise CellCastError(name, reason, what="The dataset", advice="Fill or leave out such rows")
+                reason = "a value is null, which disable_nullable=True forbids"
+                raise CellCastError(name, reason, what="The dataset", advice="Fill such values, or remove the rows")
 
 
 def _check_files(verb: str, keep_in_memory: bool, *paths: str | None) -> None:
     """Refuse a file for an index that is to be kept in memory."""
     if keep_in_memory and any(path is not None for path in paths):
-        raise ConfigurationError(f"{verb}() got keep_in_memory=True and a file for the index. Give one of them.")
+        raise ConfigurationError(f"{verb}() got both keep_in_memory=True and a file for the index. Give one of them.")
 
 
 # The rows of a training part and of a test part: how many, and which, at random or with the shares of each class kept.
@@ -429,7 +428,9 @@ def part_sizes(size: int, test_size: float | int | None, train_size: float | int
     if test is None and train is None:
         test = _DEFAULT_TEST_SHARE
     if isinstance(test, float) and isinstance(train, float) and test + train > 1:
-        raise ConfigurationError(f"test_size={test} and train_size={train} are more than all rows. Give shares of 1 at most.")
+        raise ConfigurationError(
+            f"test_size={test} and train_size={train} add up to more than all rows. Give shares that add up to at most 1."
+        )
     num_test = math.ceil(test * size) if isinstance(test, float) else test
     num_train = math.floor(train * size) if isinstance(train, float) else train
     if num_train is None:
@@ -439,12 +440,12 @@ def part_sizes(size: int, test_size: float | int | None, train_size: float | int
         num_test = size - num_train
     if num_train + num_test > size:
         raise ConfigurationError(
-            f"{num_train} rows to train and {num_test} to test are more than the {size} that there are. "
+            f"{num_train} rows to train and {num_test} to test are more than the {size} rows of the dataset. "
             "Give a smaller test_size or train_size."
         )
     if num_train == 0:
         raise ConfigurationError(
-            f"With test_size={test_size} and train_size={train_size}, {size} rows leave none to train. Give other sizes."
+            f"With test_size={test_size} and train_size={train_size}, no row of {size} is left to train. Give other sizes."
         )
     return num_train, num_test
 
@@ -486,7 +487,7 @@ def stratified(labels: Ints, num_train: int, num_test: int, generator: Generator
     _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if counts.min() < 2:
         raise ConfigurationError(
-            f"A class of column {column!r} has a single row, which cannot be in both parts. Add rows, or leave the class out."
+            f"A class of column {column!r} has only one row, which cannot be in both parts. Add rows, or remove the class."
         )
     for part, rows in (("train", num_train), ("test", num_test)):
         if rows < len(counts):

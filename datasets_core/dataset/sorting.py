@@ -93,7 +93,7 @@ def _check_kinds(schema: pa.Schema, keys: SortKeys) -> None:
             SortKeys((name,), (False,), False).order(pa.table([pa.nulls(1, kind)], names=[name]))
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, TypeError):
             raise ArgumentTypeError(
-                f"Column {name!r} is {kind}, whose values have no order. Sort by a column of numbers, texts, bytes or times."
+                f"Column {name!r} is {kind}, which cannot be sorted. Sort by a column of numbers, texts, bytes or times."
             ) from None
 
 

@@ -71,7 +71,7 @@ def generated(
     from datasets_core.store.rows.create import made_of_batches  # here and below: 7 ms that reading does without
 
     if num_proc is not None and (not isinstance(num_proc, int) or num_proc < 1):
-        raise ConfigurationError(f"num_proc={num_proc!r} makes no process. Give 1 or more, or None.")
+        raise ConfigurationError(f"Invalid num_proc={num_proc!r}. Give 1 or more, or None.")
     if key is not None and not re.fullmatch(r"\w[\w.-]*", key):
         raise ConfigurationError(f"fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
     if keep_in_memory:
@@ -249,7 +249,7 @@ def _built_of(
     if split is None:
         if len(files) != 1:
             raise ConfigurationError(
-                f"The paths are of the splits {', '.join(map(repr, files))}. Give split=, or use DatasetDict.from_{kind}."
+                f"The paths belong to the splits {', '.join(map(repr, files))}. Give split=, or use DatasetDict.from_{kind}."
             )
         name = next(iter(files))
     return _built(cls, kind=kind, split=name, data_files=files, **options)
@@ -477,7 +477,7 @@ class FromFrames(Rows):
             table = pa.Table.from_pandas(df.drop(columns=list(texts)), preserve_index=preserve_index)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             said = " ".join(str(part) for part in error.args)
-            raise CastError(f"{said}. Give the column one type, or make the dataset with from_dict.") from error
+            raise CastError(f"{said}. Give the column one type, or use from_dict.") from error
         metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"pandas"}
         for name, column in texts.items():
             table = table.add_column(min(df.columns.get_loc(name), table.num_columns), name, column)
@@ -543,7 +543,7 @@ class FromFrames(Rows):
         frame: Any = df
         table = as_table(frame.collect() if hasattr(frame, "collect") else frame)
         if table is None:
-            raise ArgumentTypeError(f"from_narwhals() takes a frame of narwhals, found {type(df).__name__}. Give a DataFrame.")
+            raise ArgumentTypeError(f"from_narwhals() takes a narwhals frame, found {type(df).__name__}. Give a DataFrame.")
         return rows_of_table(cls, table, features, info, split)
 
     @classmethod

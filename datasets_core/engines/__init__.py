@@ -97,7 +97,7 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     """
     if num_proc is not None:
         if isinstance(num_proc, bool) or not hasattr(num_proc, "__index__") or num_proc < 1:
-            raise ConfigurationError(f"num_proc is {num_proc!r}. Give a whole number of at least 1, or leave it out.")
+            raise ConfigurationError(f"num_proc is {num_proc!r}. Give a whole number of at least 1, or omit it.")
         num_proc = operator.index(num_proc)  # of numpy's integers too
     if engine is None:
         engine = "serial" if num_proc is None or num_proc == 1 else "processes"
@@ -107,7 +107,7 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
         return engine
     found: Any = _factory(engine)(num_proc)
     if not isinstance(found, Engine):
-        raise ConfigurationError(f"The engine {engine!r} has no method run(function, jobs). Mend the package that offers it.")
+        raise ConfigurationError(f"The engine {engine!r} has no method run(function, jobs). Fix the package that provides it.")
     return found
 
 
@@ -126,7 +126,7 @@ def register_engine(name: str, factory: Factory) -> None:
     {'a': 2}
     """
     if name in _BUILT_IN:
-        raise ConfigurationError(f"{name!r} is an engine of the library. Give the new one another name.")
+        raise ConfigurationError(f"{name!r} is a built-in engine. Use another name for the new engine.")
     _ENGINES[name] = factory
 
 

@@ -42,7 +42,7 @@ class Deadline(NamedTuple):
 
     @classmethod
     def of(cls, timeout: float | Deadline | None) -> Deadline | None:
-        """So many seconds from now; a deadline as it is; None, which is no limit, as None.
+        """A deadline that many seconds from now; a deadline is returned unchanged, and None (no limit) as None.
 
         Raises:
             ConfigurationError: a number of seconds that is not above zero.
@@ -123,8 +123,8 @@ class _Timer:
         """Set the timer, unless that of an outer call rings first."""
         if not can_stop():
             raise ConfigurationError(
-                f"timeout= cannot stop a script that hangs while {doing} in a thread other than the main one. "
-                "Call this in the main thread, leave timeout= out, or have the script confined (trust_remote_code='sandbox')."
+                f"timeout= cannot stop a script that hangs while {doing} outside the main thread. "
+                "Call this in the main thread, remove timeout=, or run the script confined (trust_remote_code='sandbox')."
             )
         if not self.deadline.remaining:
             raise TimeUp(())
@@ -132,8 +132,9 @@ class _Timer:
         self._outer = owner if isinstance(owner := getattr(handler, "__self__", None), _Timer) else None
         if self._outer is None and signal.getitimer(signal.ITIMER_REAL)[0]:
             raise ConfigurationError(
-                "timeout= uses the timer of SIGALRM, and other code of this process (a test runner with a time limit, say) "
-                "has set it. Leave one of the two out, or have the script confined (trust_remote_code='sandbox')."
+                "timeout= uses the SIGALRM timer, which other code in this process (for example a test runner with a "
+                "time limit) "
+                "already uses. Disable one of the two, or run the script confined (trust_remote_code='sandbox')."
             )
         if self._outer is not None and self._outer.deadline.at <= self.deadline.at:
             return

@@ -1,6 +1,6 @@
 """Threads that make calls, each with a worker process where functions are sent to one; engines and pools of them.
 
-An engine has its workers for one run; a `WorkerPool` for as long as somebody reads the stream that uses it.
+An engine has its workers for one run; a `WorkerPool` for as long as the stream that uses it is read.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _next_done(
             raise TimeUp(())
         if label and now >= told + _SILENT_SECONDS:
             told = now
-            logger.warning("The next rows wait for %s, which a worker has called for %d seconds.", label, now - begun)
+            logger.warning("The next rows wait for %s, which has been running in a worker for %d seconds.", label, now - begun)
         wait(awaited, min(left, _SILENT_SECONDS if stop is None else _LOOK_SECONDS), FIRST_COMPLETED)
     return None
 
@@ -290,7 +290,7 @@ class ProcessEngine(ThreadEngine):
 
 
 class WorkerPool:
-    """Workers that are there while somebody uses them: the first use starts them, and they end with the last.
+    """Workers that are started by their first user and stopped by their last.
 
     Threads and processes belong to the process that started them: after a fork the child starts its own.
 

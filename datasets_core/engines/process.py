@@ -42,7 +42,7 @@ def send_by_value(module: ModuleType) -> None:
 
 
 def sent_by_value() -> list[ModuleType]:
-    """The modules of which `send_by_value` was told."""
+    """The modules registered with `send_by_value`."""
     return [sys.modules[name] for name in sorted(cloudpickle.list_registry_pickle_by_value()) if name in sys.modules]
 
 
@@ -167,7 +167,7 @@ _PROGRAM = (
     "from datasets_core.engines.process import serve; serve(questions, answers, parent)"
 )
 _CANNOT_BE_SENT = (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError)
-_ELSEWHERE = "Make that object where it is used and not in gen_kwargs, in the builder or beside it; or leave num_proc out."
+_ELSEWHERE = "Create that object where it is used, not in gen_kwargs, the builder or its module; or remove num_proc."
 _KEYS = itertools.count()
 _LENGTH = 8
 
@@ -200,7 +200,7 @@ class SentFunction:
             ConfigurationError: it holds on to this process.
         """
         if "packed" not in self._kept:
-            own = "Make that object inside of the function, or give engine='threads'."
+            own = "Create that object inside the function, or use engine='threads'."
             what, advice = (self.label, own) if self.is_of_rows else ("A function", _ELSEWHERE)
             self._kept["packed"] = _sendable((config.settings(), self.call, self.label, self.is_of_rows), what, advice)
         found: bytes = self._kept["packed"]
@@ -216,7 +216,7 @@ class SentFunction:
             return _sendable(value, "A job", _ELSEWHERE)
         with contextlib.suppress(*_CANNOT_BE_SENT):
             return pickle.dumps(value, protocol=5)
-        return _sendable(value, f"A row of {self.label}", "Leave such values out of rows, or give engine='threads'.")
+        return _sendable(value, f"A row of {self.label}", "Remove such values from the rows, or use engine='threads'.")
 
 
 def _sendable(value: Any, what: str, advice: str) -> bytes:
@@ -262,7 +262,7 @@ class WorkerProcess:
                 if self.is_killed or not retries:
                     raise died from error
                 retries -= 1
-                logger.warning("The worker process of %s %s; its job is done again.", function.label, died.how)
+                logger.warning("The worker process of %s %s; its job is run again.", function.label, died.how)
         self._known.add(function.key)
         found = unpacked(answer)
         if isinstance(found, Failure):
@@ -289,7 +289,10 @@ class WorkerProcess:
         import subprocess  # which a worker does without
 
         if not sys.executable:
-            raise ConfigurationError("This Python has no program to start workers with. Give engine='threads'.")
+            raise ConfigurationError(
+                "The Python executable is unknown (sys.executable is empty), so workers cannot be started. "
+                "Use engine='threads'."
+            )
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
         ours, theirs = os.pipe()
         try:
@@ -311,19 +314,19 @@ class WorkerProcess:
             with contextlib.suppress(Exception):  # still there: it closed its pipes
                 code = self._process.wait(timeout=5)
         self.end()
-        how = "was ended" if code is None else f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
+        how = "was stopped" if code is None else f"was killed by {_signal(-code)}" if code < 0 else f"exited with code {code}"
         if job is None:
-            said = f"{function.label} {how}, without an answer"
-            advice = "Look whether it needs more memory than there is, or give fewer workers"
+            said = f"{function.label} {how} without an answer"
+            advice = "Check whether it needs more memory than is available, or use fewer workers"
         else:
-            said = f"job {job} ({function.label}) ended without a result: it {how}, perhaps for want of memory"
+            said = f"job {job} ({function.label}) ended without a result: it {how}, perhaps for lack of memory"
             advice = "Run again with a smaller num_proc; finished jobs are kept"
         died = WorkerDiedError(f"The worker process of {said}. {advice}.", job=job)
         died.how = how
         return died
 
     def kill(self) -> None:
-        """End the process for good, whatever it does; by any thread."""
+        """Kill the process; any thread may call this."""
         with self._lock:
             self.is_killed = True
             if self._process is not None:

@@ -1,4 +1,4 @@
-"""`Daemons`: threads that wait for servers, and `StallTimeout`, which sees that nobody waits for ever.
+"""`Daemons`: threads that wait for servers, and `StallTimeout`, which limits how long a caller waits.
 
 The threads are made when there is work, belong to one process (a fork makes its own), go when they are idle, and keep no
 process from its end.
@@ -28,10 +28,10 @@ from datasets_core.progress import progress
 
 
 class Forkable(Protocol):
-    """What is told when the process is a forked one."""
+    """An object that is notified in the child process after a fork."""
 
     def forked(self) -> None:
-        """Have locks of this process; called in the child, before anything else runs there."""
+        """Create new locks; called in the child process before anything else runs there."""
         ...
 
 
@@ -39,10 +39,10 @@ _all: weakref.WeakSet[Forkable] = weakref.WeakSet()
 
 
 def renewed_after_fork(thing: Forkable) -> None:
-    """Have something told in each process that is forked from this one, for as long as it lives.
+    """Call `thing.forked()` in each process that is forked from this one, as long as `thing` exists.
 
     Args:
-        thing: what has the locks.
+        thing: object with locks.
     """
     _all.add(thing)
 
@@ -67,7 +67,7 @@ _PROGRESS = 1 << 16  # bytes that count as such
 
 
 class StoppedError(Exception):
-    """A piece of work that nobody waits for any more."""
+    """A job whose result is no longer needed."""
 
 
 class Job(Generic[T]):
@@ -88,7 +88,7 @@ class Job(Generic[T]):
         self.done = threading.Event()
 
     def begin(self) -> bool:
-        """Whether it is the caller who does it; else somebody has begun it."""
+        """True if the caller runs the job; False if another thread has started it."""
         with self._lock:
             is_first = not self.is_begun
             if is_first:
@@ -107,7 +107,7 @@ class Job(Generic[T]):
             self.done.set()
 
     def result(self) -> T:
-        """What came of it, once it is done; whatever it raised is raised."""
+        """Wait for the job; return its result, or raise its exception."""
         if self._error is not None:
             try:
                 raise self._error
@@ -294,7 +294,7 @@ atexit.register(_ended)
 
 
 class StallTimeout:
-    """How long somebody waits for bytes: as long as they come, and a while longer.
+    """Time limit on waiting for bytes: it starts again when bytes arrive.
 
     Args:
         name: what is waited for.
@@ -321,7 +321,7 @@ class StallTimeout:
         """So many more bytes came, or none.
 
         Raises:
-            StoppedError: nobody waits for them any more.
+            StoppedError: the bytes are no longer needed.
         """
         if self.stop.is_set():
             raise StoppedError
@@ -389,14 +389,14 @@ class StallTimeout:
     def _look(self) -> None:
         now = time.monotonic()
         if now >= self._since + self._seconds:
-            reason = f"{self._came:,} of {self._wanted:,} bytes came in {now - self._begun:.0f} seconds{self._why}"
+            reason = f"{self._came:,} of {self._wanted:,} bytes arrived in {now - self._begun:.0f} seconds{self._why}"
             advice = "Run again, or raise stream_timeout_seconds with datasets_core.config.using"
             raise DownloadError(self._name, reason, advice=advice)
         if now >= self._spoken + _LOG_SECONDS:
             self._spoken = now
             if now >= self._since + _LOG_SECONDS:
                 logger.warning(
-                    "Waiting for %s: %s of %s bytes came in %.0f seconds%s.",
+                    "Waiting for %s: %s of %s bytes arrived in %.0f seconds%s.",
                     self._name,
                     f"{self._came:,}",
                     f"{self._wanted:,}",
@@ -418,7 +418,7 @@ class CalledOffError(DownloadError):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who is told of progress, and who may call it off."""
+    """Receives progress, and can cancel the downloads."""
 
     on_bytes: Callable[[int], object] = field(default=lambda count: None)
     stop: threading.Event = field(default_factory=threading.Event)
@@ -430,7 +430,7 @@ class Watch:
             CalledOffError: another piece of work failed.
         """
         if self.stop.is_set():
-            raise CalledOffError("download", "called off, because another one failed", advice="See the other error")
+            raise CalledOffError("download", "cancelled because another one failed", advice="See the other error")
         files.check()
         self.on_bytes(count)
 

@@ -25,7 +25,7 @@ _URL_IN_TEXT = r"[a-z][a-z0-9+.-]*://[^\s'\"<>\[\]]*(\[[0-9a-f:.]*\][^\s'\"<>\]]
 
 
 def redact(url: str) -> str:
-    """`url` with its user-info, its fragment and the secret values of its query hidden; other paths as they are.
+    """`url` with user info, fragment and secret query values hidden; paths without them are returned unchanged.
 
     >>> redact("https://me:pw@host/a.zip?download=1&X-Amz-Signature=abc")
     'https://***@host/a.zip?download=1&X-Amz-Signature=***'
@@ -81,7 +81,7 @@ def _names(names: Iterable[object]) -> str:
 
 
 def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str, Any]) -> DatasetsCoreError:
-    """An error made again of what it holds, whatever the arguments of its constructor: it crosses process borders whole."""
+    """Rebuild an error from its attributes, without calling its constructor; used to send errors between processes."""
     make: Any = OSError.__new__ if issubclass(cls, OSError) else Exception.__new__  # none of another builtin can make the class
     error: DatasetsCoreError = make(cls, *args)
     error.args = args
@@ -90,7 +90,7 @@ def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str
 
 
 class DatasetsCoreError(Exception):
-    """The root of every error that the library raises on purpose.
+    """Base class of all errors that the library raises on purpose.
 
     >>> try:
     ...     Dataset.from_dict({"text": ["x"]})["txt"]
@@ -99,14 +99,14 @@ class DatasetsCoreError(Exception):
     UnknownColumnError True
 
     Attributes:
-        file: the path or URL that it is about.
-        line: the line of that file, from 1.
-        row: the number of a row, from 0.
-        split: the name of the split.
-        value: what was asked for or found, and is not right.
-        advice: one thing to do, as a sentence without its stop.
+        file: path or URL concerned.
+        line: line number in that file, from 1.
+        row: row number, from 0.
+        split: name of the split.
+        value: the invalid value that was passed or found.
+        advice: one thing to do, as a sentence without its full stop.
 
-    Each is None where the error has none, or does not know it; classes have more of their own.
+    An attribute that does not apply or is unknown is None. Subclasses add their own.
     """
 
     file: str | None = None
@@ -128,7 +128,7 @@ class DatasetsCoreError(Exception):
         row: int | None = None,
         split: str | None = None,
     ) -> Self:
-        """The same error with fields that are known by now; `place` names file and line as messages do.
+        """Return the same error with more fields set; `place` gives file and line as in messages.
 
         >>> error = DatasetsCoreError("It failed.").placed("in a.py, line 3, called in b.py, line 9", split="train")
         >>> error.file, error.line, error.row, error.split
@@ -150,7 +150,7 @@ DatasetsError = DatasetsCoreError
 
 
 class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
-    """Something that was named does not exist."""
+    """A named object does not exist."""
 
 
 class ConfigurationError(DatasetsCoreError, ValueError):
@@ -158,11 +158,11 @@ class ConfigurationError(DatasetsCoreError, ValueError):
 
 
 class DecodingDisabledError(ConfigurationError, RuntimeError):
-    """A request to decode by a feature that shows what is stored: `decode=False`."""
+    """A request to decode with a feature that has `decode=False`."""
 
 
 class UnhashableError(ConfigurationError, TypeError, pickle.PicklingError):
-    """A value without an identity that lasts from one process to the next."""
+    """A value that cannot be hashed in the same way in every process."""
 
 
 class ArgumentTypeError(ConfigurationError, TypeError):

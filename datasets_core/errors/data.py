@@ -26,34 +26,34 @@ class OutOfRangeError(DatasetsCoreError, EOFError):
 
     def __init__(self, name: str, *, num_samples: int) -> None:
         self.name, self.num_samples = name, num_samples
-        super().__init__(f"{name} has given all its {num_samples:,} samples. Give num_epochs=None for passes without end.")
+        super().__init__(f"{name} is exhausted after {num_samples:,} samples. Pass num_epochs=None to repeat without end.")
 
 
 class NoDataFilesError(DataFilesNotFoundError, ValueError):
-    """Data sources that name no file.
+    """Data sources that match no file.
 
     Args:
-        sources: what they say.
+        sources: the paths or patterns.
 
     >>> print(NoDataFilesError("birds-*.tfrecord"))
-    No data files found in birds-*.tfrecord. Check the path, or the pattern.
+    No data files found in birds-*.tfrecord. Check the path or pattern.
     """
 
     def __init__(self, sources: object) -> None:
         self.sources = self.value = sources
         shown = redact(sources) if isinstance(sources, str) else repr(sources)
-        super().__init__(f"No data files found in {shown}. Check the path, or the pattern.")
+        super().__init__(f"No data files found in {shown}. Check the path or pattern.")
 
 
 class NestedQueueRunnerError(ConfigurationError):
-    """A block of `slim.QueueRunners` within another one.
+    """A `slim.QueueRunners` block inside another one.
 
     >>> print(NestedQueueRunnerError())
-    QueueRunners cannot be nested. Leave the inner block out.
+    QueueRunners cannot be nested. Remove the inner block.
     """
 
     def __init__(self) -> None:
-        super().__init__("QueueRunners cannot be nested. Leave the inner block out.")
+        super().__init__("QueueRunners cannot be nested. Remove the inner block.")
 
 
 class RowIndexError(DatasetsCoreError, IndexError):
@@ -66,44 +66,45 @@ class RowIndexError(DatasetsCoreError, IndexError):
 
 
 class RowIdError(DatasetsCoreError, ValueError, KeyError):
-    """A row id that is none, or that no row of the dataset has.
+    """An invalid row id, or one that no row of the dataset has.
 
     Args:
         id: the id.
         reason: what is wrong with it.
-        dataset: whose rows were looked through.
+        dataset: name of the dataset that was searched.
     """
 
     def __init__(self, id: object, reason: str, *, dataset: str | None = None) -> None:
         self.id, self.reason, self.dataset = id, reason, dataset
         self.value = id
-        of = f" of {dataset!r}" if dataset else ""
+        of = f" in {dataset!r}" if dataset else ""
         example = "Ids look like 'reviews-train-00000-of-00012.arrow__32'."
-        super().__init__(f"{id!r} is the id of no row{of}: {reason}. {example}")
+        super().__init__(f"Unknown row id {id!r}{of}: {reason}. {example}")
 
 
 class MissingRowIdsError(ConfigurationError):
-    """Ids of rows that have none.
+    """Row ids were requested for rows without ids.
 
     Args:
-        row: the number of such a row.
+        row: the number of the first such row.
     """
 
     def __init__(self, row: int) -> None:
         self.row = row
         super().__init__(
-            f"Row {row} of the dataset has no id, since it stands in no shard file of a build: it was given by values, or made "
-            "by map() or another operation that writes rows. Ask the dataset that load_dataset() or as_dataset() gave for ids."
+            f"Row {row} of the dataset has no id because it is not stored in a shard of a built dataset: it was passed as "
+            "values, or written by map() or a similar operation. "
+            "Get ids from the dataset that load_dataset() or as_dataset() returned."
         )
 
 
 class MaskLengthError(DatasetsCoreError, IndexError):
-    """A mask of booleans that is not as long as the dataset."""
+    """A boolean mask whose length differs from that of the dataset."""
 
     def __init__(self, length: int, *, size: int) -> None:
         self.length, self.size = length, size
-        self.value, self.advice = length, "Give one boolean for each row"
-        super().__init__(f"A mask of {length} booleans does not fit a dataset of {size} rows. Give one boolean for each row.")
+        self.value, self.advice = length, "Pass one boolean for each row"
+        super().__init__(f"A mask of {length} booleans does not fit a dataset of {size} rows. Pass one boolean for each row.")
 
 
 class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
@@ -125,7 +126,7 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
 
 
 class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
-    """A key that an item needs and that has no feature spec."""
+    """A key that an item needs, but that has no feature spec."""
 
     def __init__(self, key: object, *, item: str, known: Iterable[str]) -> None:
         self.key, self.item, self.known = key, item, tuple(known)
@@ -136,15 +137,15 @@ class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
 
 
 class QueryError(DatasetsCoreError, ValueError):
-    """An SQL query that is not understood, or that failed.
+    """An SQL query that is invalid or failed.
 
     Args:
         query: the SQL.
         reason: what is wrong.
-        advice: one thing to do, as a sentence without its stop.
+        advice: one thing to do, as a sentence without its full stop.
     """
 
-    def __init__(self, query: str, reason: str, *, advice: str = "Mend the query; the dataset is called ds in it") -> None:
+    def __init__(self, query: str, reason: str, *, advice: str = "Fix the query; refer to the dataset as ds") -> None:
         self.query, self.reason, self.value, self.advice = query, reason, query, advice
         super().__init__(f"The query {query!r} failed: {reason.rstrip('.')}. {advice}.")
 
@@ -158,11 +159,11 @@ class IndexFileError(DatasetsCoreError, OSError):
 
 
 class DatasetGenerationError(DatasetBuildError):
-    """The code that yields the rows failed.
+    """The code that generates the rows failed.
 
     Args:
         message: what happened, and what to do.
-        row: how many rows that code had yielded, where known.
+        row: number of rows yielded before the failure, if known.
     """
 
     def __init__(self, message: str = "", *, row: int | None = None) -> None:
@@ -171,16 +172,16 @@ class DatasetGenerationError(DatasetBuildError):
 
 
 class FileFormatError(DatasetGenerationError, ValueError):
-    """A data file that is not what its format promises.
+    """A data file that is invalid in its format.
 
     Args:
         path: the file or URL as the user knows it.
-        reason: what is wrong, without a final stop.
-        line: line number from 1, where there is one.
-        row: row number from 0, where there is one.
-        advice: one thing to do, as a sentence without its stop.
+        reason: what is wrong, without a full stop.
+        line: line number from 1, if any.
+        row: row number from 0, if any.
+        advice: one thing to do, as a sentence without its full stop.
 
-    `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
+    `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
     """
 
     def __init__(
@@ -195,7 +196,7 @@ class FileFormatError(DatasetGenerationError, ValueError):
         if reason is None:
             super().__init__(path)
             return
-        self.advice = advice or "Mend the file, or leave it out of data_files"
+        self.advice = advice or "Fix the file, or leave it out of data_files"
         self.file = self.path = path
         self.reason, self.line, self.row = reason, line, row
         where = f", line {line}" if line is not None else f", row {row}" if row is not None else ""
@@ -203,14 +204,14 @@ class FileFormatError(DatasetGenerationError, ValueError):
 
 
 class DamagedRecordError(FileFormatError):
-    """A record file is damaged: the records before are good, and were given.
+    """A damaged record file; the records before the damage are valid and were returned.
 
     Args:
         path: the file or URL as the user knows it.
         damage: `"length CRC"`, `"data CRC"`, `"cut in header"`, `"cut in data"`, `"cut gzip"`, `"damaged gzip"` (or zlib).
-        record: number of the record, from 0; None where it was looked for by its place, and the number is not known.
-        offset: the byte of the file, once it is decompressed, at which the record's frame begins.
-        reason: what was found, without a final stop.
+        record: number of the record, from 0; None if it was found by its offset.
+        offset: offset of the record's frame in the decompressed file, in bytes.
+        reason: what was found, without a full stop.
         advice: one thing to do.
     """
 
@@ -218,21 +219,21 @@ class DamagedRecordError(FileFormatError):
         self, path: str, damage: str, *, record: int | None, offset: int, reason: str, advice: str | None = None
     ) -> None:
         self.damage, self.record, self.offset = damage, record, offset
-        advice = advice or "Fetch or write the file again; what stands before this record is good"
+        advice = advice or "Download or write the file again; the records before this one are valid"
         number = "the record" if record is None else f"record {record:,}"
         super().__init__(path, f"{number} at byte {offset:,} is damaged ({damage}): {reason}", advice=advice)
         self.reason, self.row = reason, record
 
 
 class ExampleError(FileFormatError):
-    """A record that is not such a message, or does not have the expected features.
+    """A record that is not a valid protobuf message, or does not have the expected features.
 
     Args:
         path: the file or URL as the user knows it.
-        reason: what was found, without a final stop.
+        reason: what was found, without a full stop.
         record: number of the record, from 0; None for a single message.
-        key: the feature.
-        offset: the byte of the decompressed file at which the record's frame begins; None if unknown.
+        key: name of the feature.
+        offset: offset of the record's frame in the decompressed file, in bytes; None if unknown.
         advice: one thing to do.
     """
 
@@ -249,20 +250,20 @@ class ExampleError(FileFormatError):
         self.record, self.key, self.offset = record, key, offset
         place = "" if offset is None else f" at byte {offset:,}"
         where = ("" if record is None else f"record {record:,}{place}: ") + ("" if key is None else f"feature {key!r} ")
-        super().__init__(path, f"{where}{reason}", advice=advice or "Mend the record, or the features that are asked for")
+        super().__init__(path, f"{where}{reason}", advice=advice or "Fix the record, or the requested features")
         self.reason, self.row = reason, record
 
 
 class ItemError(DatasetsCoreError, ValueError):
-    """The values of a sample do not make the requested item.
+    """The requested item cannot be built from the values of a sample.
 
     Args:
-        reason: what was found, without a final stop.
-        advice: one thing to do, as a sentence without its stop.
+        reason: what was found, without a full stop.
+        advice: one thing to do, as a sentence without its full stop.
     """
 
     def __init__(self, reason: str, *, advice: str | None = None) -> None:
-        self.reason, self.advice = reason, advice or "Mend the record, or the handler of the item"
+        self.reason, self.advice = reason, advice or "Fix the record, or the handler of the item"
         super().__init__(f"{reason[:1].upper()}{reason[1:]}. {self.advice}.")
 
 
@@ -280,12 +281,12 @@ class CellCastError(CastError, TypeError):
     Args:
         column: the column, or the path of a field in it.
         reason: what is wrong, naming the value and the type.
-        row: the number of the row, from 0 in what was handed over.
-        what: the file or table, where there is one.
-        advice: one thing to do, as a sentence without its stop.
+        row: row number, counted from 0 in the data passed.
+        what: the file or table, if any.
+        advice: one thing to do, as a sentence without its full stop.
     """
 
-    ADVICE = "Mend the value, or the feature of the column"
+    ADVICE = "Fix the value, or the feature of the column"
 
     def __init__(
         self, column: str, reason: str, *, row: int | None = None, what: str | None = None, advice: str | None = None
@@ -298,18 +299,18 @@ class CellCastError(CastError, TypeError):
 
 
 class MediaTypeError(CastError, TypeError):
-    """An array or object of a type that a medium cannot be made of."""
+    """An array or object whose type cannot be encoded as an image, sound or other media."""
 
 
 class MediaError(DatasetsCoreError, ValueError):
-    """An image, sound, film or document that cannot be decoded.
+    """An image, sound, video or document that cannot be decoded.
 
     Args:
-        what: the medium or its path, as the subject of a sentence.
-        reason: what is wrong, without a final stop.
-        advice: one thing to do, as a sentence without its stop.
-        column: its column.
-        row: number of its row, from 0, if known.
+        what: the media value or its path, as the subject of a sentence.
+        reason: what is wrong, without a full stop.
+        advice: one thing to do, as a sentence without its full stop.
+        column: the column.
+        row: row number, from 0, if known.
     """
 
     def __init__(self, what: str, reason: str, advice: str, *, column: str | None = None, row: int | None = None) -> None:
@@ -326,7 +327,7 @@ class MediaError(DatasetsCoreError, ValueError):
         )
 
     def at(self, *, column: str | None = None, row: int | None = None) -> Self:
-        """The same error at a place that is known by now: what is given replaces what it named."""
+        """Return the same error with its place; the values passed replace those of the error."""
         self.column = self.column if column is None else column
         self.row = self.row if row is None else row
         self.args = (self._message(),)
@@ -334,28 +335,28 @@ class MediaError(DatasetsCoreError, ValueError):
 
 
 class MediaDecodeError(MediaError, OSError):
-    """A medium whose file is damaged, or of another kind; an `OSError` as those of Pillow, too."""
+    """A media file that is damaged or of another kind; also an `OSError`, like the errors of Pillow."""
 
     def __init__(self, what: str, reason: str) -> None:
-        advice = "Mend the file, leave the row out, or show what is stored with decode=False"
+        advice = "Fix the file, leave the row out, or read the stored bytes with decode=False"
         super().__init__(what, f"cannot be decoded: {reason}", advice)
 
 
 class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
-    """A file that a path among the values of a dataset names, and that is not there."""
+    """A path in the values of a dataset that does not lead to a file."""
 
-    def __init__(self, path: str, reason: str = "leads to no file") -> None:
+    def __init__(self, path: str, reason: str = "does not exist") -> None:
         self.file = self.path = path
-        super().__init__(f"the path {redact(path)!r}", reason, "Mend the path, or put the file there")
+        super().__init__(f"the path {redact(path)!r}", reason, "Fix the path, or put the file there")
 
 
 class UntrustedPathError(MediaError, PermissionError):
-    """A path that came with a dataset, among its values or as a link in its folder, and that leads out of the dataset.
+    """A path in the values of a dataset, or a link in its folder, that leads outside the dataset.
 
     Args:
-        path: what came with the data.
-        allowed: the folders and beginnings of URLs that may be opened.
-        target: where a link leads.
+        path: the path in the data.
+        allowed: the folders and URL prefixes that may be opened.
+        target: target of the link, if the path is a link.
     """
 
     def __init__(self, path: str, *, allowed: Iterable[str], target: str | None = None) -> None:
@@ -365,20 +366,20 @@ class UntrustedPathError(MediaError, PermissionError):
         leads = "leads" if target is None else f"is a link to {target!r}, which is"
         super().__init__(
             f"the path {redact(path)!r}",
-            f"came with the data and {leads} out of the dataset (which may open {places}), so it is not opened",
+            f"comes from the data and {leads} outside the dataset (allowed: {places}), so it is not opened",
             "If you trust the data, allow its folder or URL: datasets_core.config.using(media_paths=[…])",
         )
 
 
 class DuplicateKeysError(DatasetGenerationError, ValueError):
-    """Two rows of one split share a key.
+    """Two rows of one split have the same key.
 
     Args:
         key: the key.
         split: the split.
         places: where the two rows are.
-        is_sorted: the order of the rows depends on their keys.
-        place: file and line of what yielded the second one, where known.
+        is_sorted: True if the rows are ordered by key.
+        place: file and line that yielded the second row, if known.
     """
 
     def __init__(
@@ -386,12 +387,12 @@ class DuplicateKeysError(DatasetGenerationError, ValueError):
     ) -> None:
         self.key, self.places, self.place, self.value = key, tuple(places), place, key
         otherwise = (
-            "; rows are ordered by it, and an integer and its text, or texts that differ in \\ and /, are the same"
+            "; rows are ordered by key, and an integer equals its text, and \\ equals / in texts"
             if is_sorted
             else ", or pass verification_mode='no_checks'"
         )
         super().__init__(
-            f"Two rows of split {split!r} share the key {key!r}: {' and '.join(self.places)}"
+            f"Two rows of split {split!r} have the same key {key!r}: {' and '.join(self.places)}"
             f"{f', yielded in {place}' if place else ''}. "
             f"Yield a key that is unique in the split{otherwise}."
         )
@@ -403,10 +404,10 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
 
     Args:
         key: the key.
-        row: whose key it is.
-        split: the split of that row, where known.
-        is_sorted: the order of the rows depends on their keys.
-        place: file and line of what yielded it, where known.
+        row: number of the row.
+        split: the split of that row, if known.
+        is_sorted: True if the rows are ordered by key.
+        place: file and line that yielded it, if known.
     """
 
     def __init__(
@@ -424,7 +425,7 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
         self.placed(place, split=split)
 
     def of(self, split: str, place: str | None) -> InvalidKeyError:
-        """The same error, of that split and that line."""
+        """Return the same error with split and line."""
         return InvalidKeyError(self.key, row=self.row or 0, split=split, is_sorted=self.is_sorted, place=place)
 
 
@@ -434,15 +435,15 @@ class TooManyErrorsError(DatasetsCoreError, ValueError):
     Args:
         count: number of failed rows.
         most: the limit.
-        kinds: number of failures by error and step; the most frequent ones.
-        quarantine: the file with the rows.
+        kinds: number of failures for the most frequent pairs of error and step.
+        quarantine: the file to which the failed rows were written.
     """
 
     def __init__(self, count: int, most: int, kinds: dict[str, int], quarantine: str | None = None) -> None:
         self.count, self.most, self.kinds, self.quarantine = count, most, kinds, quarantine
         listed = ", ".join(f"{number} by {kind}" for kind, number in kinds.items())
-        where = "" if quarantine is None else f"; they stand in {quarantine}"
+        where = "" if quarantine is None else f"; they were written to {quarantine}"
         super().__init__(
-            f"{count} rows of the stream failed, and on_error(max_errors={most}) allows no more ({listed}{where}). "
-            "Mend the rows or the function, or give a greater max_errors."
+            f"{count} rows of the stream failed, more than on_error(max_errors={most}) allows ({listed}{where}). "
+            "Fix the rows or the function, or raise max_errors."
         )

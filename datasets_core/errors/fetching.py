@@ -10,24 +10,24 @@ from datasets_core.errors.loading import DataFilesNotFoundError, DatasetNotFound
 
 
 class VerificationError(DatasetsCoreError):
-    """Something differs from its record."""
+    """Data that differ from their record."""
 
 
 class ChecksumVerificationError(VerificationError):
-    """A downloaded file differs from its record."""
+    """A downloaded file that differs from its record."""
 
 
 class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
-    """The bytes of a file are not the bytes on record.
+    """A file whose size or checksum differs from the recorded one.
 
     Args:
         url: the URL or file.
-        expected, found: what is on record, and what came.
+        expected, found: the recorded value, and the actual one.
         what: "sha256" or "size".
-        advice: one thing to do, as a sentence without its stop.
-        is_optional: whether a load may go without the comparison.
+        advice: one thing to do, as a sentence without its full stop.
+        is_optional: True if the comparison can be skipped.
 
-    `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
+    `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
     """
 
     def __init__(
@@ -44,13 +44,13 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
             super().__init__(url)
             return
         self.url, self.expected, self.found, self.what = url, expected, found, what
-        self.file, self.value, self.advice = url, found, advice or "Delete it from the cache or mend the record"
+        self.file, self.value, self.advice = url, found, advice or "Delete the file from the cache, or fix the record"
         otherwise = "; verification_mode='no_checks' skips the comparison" if is_optional else ""
         super().__init__(f"{url} has {what} {found}, expected {expected}. {self.advice}{otherwise}.")
 
 
 class MissingChecksumError(ChecksumVerificationError, ValueError):
-    """URLs without a registered checksum, where each must have one.
+    """URLs without a registered checksum where all must have one.
 
     Args:
         urls: the URLs.
@@ -62,40 +62,40 @@ class MissingChecksumError(ChecksumVerificationError, ValueError):
         self.file = self.path = path
         super().__init__(
             f"No checksum is registered for {_names(self.urls)}{f' in {path}' if path else ''}, "
-            "and force_checksums_validation=True demands one. Register what comes now with register_checksums=True."
+            "and force_checksums_validation=True requires one. Pass register_checksums=True to register the current content."
         )
 
 
 class ExpectedMoreDownloadedFilesError(ChecksumVerificationError):
-    """Files on record were not downloaded."""
+    """Recorded files that were not downloaded."""
 
 
 class UnexpectedDownloadedFileError(ChecksumVerificationError):
-    """Files were downloaded that are not on record."""
+    """Downloaded files that are not recorded."""
 
 
 class SplitsVerificationError(VerificationError):
-    """The splits differ from their record."""
+    """Splits that differ from their record."""
 
 
 class ExpectedMoreSplitsError(SplitsVerificationError):
-    """Splits on record were not made."""
+    """Recorded splits that were not generated."""
 
 
 class UnexpectedSplitsError(SplitsVerificationError):
-    """Splits were made that are not on record."""
+    """Generated splits that are not recorded."""
 
 
 class NonMatchingSplitsSizesError(SplitsVerificationError, ValueError):
-    """A split has another number of rows or bytes than on record."""
+    """A split whose number of rows or bytes differs from the recorded one."""
 
 
 class LockDriftError(VerificationError, ValueError):
-    """A dataset that is not what its lock says.
+    """A dataset that differs from its lock file.
 
     Args:
-        path: the lock.
-        moved: what is not what it was, a line each.
+        path: the lock file.
+        moved: the differences, one line each.
     """
 
     def __init__(self, path: str, moved: Iterable[str]) -> None:
@@ -103,8 +103,8 @@ class LockDriftError(VerificationError, ValueError):
         self.moved = tuple(moved)
         listed = "; ".join(self.moved[:20]) + (f"; … ({len(self.moved)} in all)" if len(self.moved) > 20 else "")
         super().__init__(
-            f"The dataset is not what {path} says: {listed}. "
-            "Put back what moved, or accept it with lock_dataset(..., update=True)."
+            f"The dataset differs from its lock file {path}: {listed}. "
+            "Undo the changes, or accept them with lock_dataset(..., update=True)."
         )
 
 
@@ -112,7 +112,7 @@ _REBUILD = "Build the dataset again with download_mode='force_redownload'"
 
 
 class DamagedShardError(VerificationError, OSError):
-    """A shard on disk is cut, altered or not ours."""
+    """A shard on disk that is truncated, altered or not a shard."""
 
     def __init__(self, path: str, reason: str, *, advice: str | None = None) -> None:
         self.file = self.path = path
@@ -123,7 +123,7 @@ class DamagedShardError(VerificationError, OSError):
 class ManifestError(VerificationError, ValueError):
     """A dataset_info.json or another recorded description that cannot be read."""
 
-    def __init__(self, path: str, reason: str, *, advice: str = "Mend or delete that file") -> None:
+    def __init__(self, path: str, reason: str, *, advice: str = "Fix or delete that file") -> None:
         self.file = self.path = path
         self.reason, self.advice = reason, advice
         super().__init__(f"{path}: {reason.rstrip('.')}. {advice}.")
@@ -140,19 +140,19 @@ class DownloadError(DatasetsCoreError, OSError):
 
 
 class UrlNotFoundError(DownloadError, FileNotFoundDatasetsError):
-    """A URL at which its server has nothing."""
+    """A URL that does not exist on its server."""
 
 
 class FileChangedError(DownloadError):
-    """A file that changed while it was read: bytes of two versions are never mixed.
+    """A file that changed while it was read; bytes of two versions are never mixed.
 
     Args:
         url: the file, a URL without secrets or a path.
-        reason: how the change was detected, without a final stop.
+        reason: how the change was detected, without a full stop.
     """
 
     def __init__(self, url: str, reason: str = "it changed while it was read") -> None:
-        super().__init__(url, reason, advice="Load the dataset again; saved states of the old file hold no longer")
+        super().__init__(url, reason, advice="Load the dataset again; states saved with the old file are invalid")
 
 
 class OfflineError(DownloadError, ConnectionError):
@@ -164,8 +164,8 @@ class HubError(DatasetsCoreError):
 
     Args:
         repo_id: the repository.
-        reason: what was found there, without a final stop.
-        advice: one thing to do, as a sentence without its stop.
+        reason: what was found there, without a full stop.
+        advice: one thing to do, as a sentence without its full stop.
         revision: the requested revision, if known.
         status: the HTTP status, if any.
     """
@@ -178,14 +178,14 @@ class HubError(DatasetsCoreError):
 
 
 class RepositoryNotFoundError(DatasetNotFoundError, HubError):
-    """A repository that does not exist, or that this user may not see.
+    """A repository that does not exist, or that this user cannot access.
 
     Args:
         repo_id: the repository.
         token_sent: True if a token was sent.
         endpoint: the address of the Hub.
         status: the HTTP status.
-        local: the local path that could have been meant, and does not exist.
+        local: a local path that could have been meant, but does not exist.
     """
 
     def __init__(
@@ -200,17 +200,17 @@ class RepositoryNotFoundError(DatasetNotFoundError, HubError):
         self.token_sent, self.endpoint, self.local = token_sent, endpoint, local
         where = f" at {redact(endpoint)}" if endpoint else ""
         if token_sent:
-            reason = f"does not exist{where}, or is private and your token may not see it"
+            reason = f"does not exist{where}, or is private and your token has no access to it"
             advice = "Check its name, or ask its owner for access"
         else:
             reason = f"does not exist{where}, or is private and no token was sent"
             advice = "Check its name, or log in (hf auth login, HF_TOKEN or token='hf_…')"
-        beside = f"; nor is there a folder, script or data file {local} on this disk" if local else ""
+        beside = f"; there is no folder, script or data file {local} on this disk either" if local else ""
         HubError.__init__(self, repo_id, reason + beside, advice, status=status)
 
 
 class ForbiddenRepositoryError(DatasetNotFoundError, HubError, PermissionError):
-    """A repository that the Hub does not let this user at."""
+    """A repository to which the Hub denies access."""
 
 
 class DisabledRepositoryError(ForbiddenRepositoryError):
@@ -230,20 +230,20 @@ class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):
     def __init__(self, repo_id: str, *, token_sent: bool, page: str, status: int | None = None) -> None:
         self.token_sent, self.page = token_sent, page
         if token_sent:
-            reason, advice = "is gated, and your token has no access to its files", f"Ask for access at {redact(page)}"
+            reason, advice = "is gated, and your token has no access to its files", f"Request access at {redact(page)}"
         else:
-            reason = "is gated, and its files are for users with access; no token was sent"
-            advice = f"Ask for access at {redact(page)} and log in (hf auth login, HF_TOKEN or token='hf_…')"
+            reason = "is gated, and no token was sent"
+            advice = f"Request access at {redact(page)} and log in (hf auth login, HF_TOKEN or token='hf_…')"
         HubError.__init__(self, repo_id, reason, advice, status=status)
 
 
 class InvalidTokenError(HubError, PermissionError):
-    """A token unknown to the Hub, or a missing one."""
+    """A token that is missing, or that the Hub rejects."""
 
     def __init__(self, reason: str, *, advice: str | None = None, repo_id: str = "", status: int | None = None) -> None:
         self.repo_id, self.reason, self.revision, self.status = repo_id, reason, None, status
-        self.advice = advice or "Log in again (hf auth login), mend HF_TOKEN or token=, or pass token=False for public datasets"
-        of = f" (asked for {repo_id!r})" if repo_id else ""
+        self.advice = advice or "Log in again (hf auth login), fix HF_TOKEN or token=, or pass token=False for public datasets"
+        of = f" (while requesting {repo_id!r})" if repo_id else ""
         DatasetsCoreError.__init__(self, f"{reason}{of}. {self.advice}.")
 
 
@@ -259,7 +259,7 @@ class RevisionNotFoundError(DatasetNotFoundError, HubError):
 
     def __init__(self, repo_id: str, revision: str, *, known: Iterable[str] = (), status: int | None = None) -> None:
         self.known, self.value = tuple(known), revision
-        listed = f" (known here: {_names(self.known)})" if self.known else ""
+        listed = f" (available: {_names(self.known)})" if self.known else ""
         reason = f"has no revision {revision!r}{listed}"
         HubError.__init__(
             self, repo_id, reason, "Give a branch, a tag or a full commit hash as revision=", revision=revision, status=status
@@ -293,12 +293,12 @@ class HubUnreachableError(OfflineError, HubError):
 
 
 class EmptyRepositoryError(DataFilesNotFoundError, HubError):
-    """A repository without a file of data.
+    """A repository without data files.
 
     Args:
         repo_id: the repository.
-        revision: which revision of it.
-        reason: what it holds instead.
+        revision: revision of the repository.
+        reason: what it contains instead.
     """
 
     def __init__(self, repo_id: str, *, revision: str | None = None, reason: str = "holds no data files") -> None:
@@ -307,17 +307,17 @@ class EmptyRepositoryError(DataFilesNotFoundError, HubError):
             self,
             repo_id,
             f"{reason}{at}",
-            "Put data there (CSV, JSON, Parquet, text, images, …), or name files with data_files=",
+            "Add data files (CSV, JSON, Parquet, text, images, …), or name files with data_files=",
             revision=revision,
         )
 
 
 class PushError(HubError):
-    """A push to the Hub that did not come to its commit."""
+    """A push to the Hub that failed before its commit."""
 
 
 class PushConflictError(PushError):
-    """A push that others' commits came before, again and again."""
+    """A push that repeatedly conflicted with commits of others."""
 
 
 class ArchiveError(FileFormatError):
@@ -325,4 +325,4 @@ class ArchiveError(FileFormatError):
 
 
 class UnsafeArchiveError(ArchiveError, PermissionError):
-    """An archive with a member that would leave its folder, or is a device or an outward link."""
+    """An archive with a member that would be extracted outside the folder, is a device, or links outside."""

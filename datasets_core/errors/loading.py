@@ -17,11 +17,11 @@ from datasets_core.errors.base import (
 
 
 class DataFilesNotFoundError(FileNotFoundDatasetsError):
-    """A pattern, a file or a folder of data matches nothing."""
+    """A pattern that matches no data file, or a data file or folder that does not exist."""
 
 
 class DatasetNotFoundError(FileNotFoundDatasetsError, ValueError):
-    """A reference names no dataset."""
+    """A reference to a dataset that does not exist."""
 
 
 class DefunctDatasetError(DatasetsCoreError):
@@ -33,25 +33,25 @@ class BlockedVersionError(DefunctDatasetError, ValueError):
 
     Args:
         dataset: the dataset, with config and version.
-        reason: what the author says; None where nothing.
+        reason: the author's reason; None if not given.
     """
 
     def __init__(self, dataset: str, reason: str | None = None) -> None:
         self.dataset, self.reason, self.advice = dataset, reason, "Choose another version or config"
-        why = reason.strip().rstrip(".") if reason else "its author gives no reason"
+        why = reason.strip().rstrip(".") if reason else "the author gives no reason"
         super().__init__(f"{dataset} is blocked: {why}. {self.advice}.")
 
 
 class FileInPlaceError(ConfigurationError, FileExistsError):
-    """The path of a folder to be written is a file."""
+    """An output folder whose path is a file."""
 
     def __init__(self, path: str) -> None:
         self.file = self.path = path
-        super().__init__(f"{path} is a file, but must be a folder. Give a folder, or remove that file.")
+        super().__init__(f"{path} is a file, but must be a folder. Pass another path, or remove that file.")
 
 
 class InvalidConfigNameError(ConfigurationError):
-    """A name of a config that no folder may have."""
+    """A config name that cannot be used as a folder name."""
 
 
 class UnknownConfigError(ConfigurationError):
@@ -60,20 +60,20 @@ class UnknownConfigError(ConfigurationError):
     def __init__(self, name: str | None, *, dataset: str, known: Iterable[str]) -> None:
         self.name, self.dataset, self.known, self.value = name, dataset, tuple(known), name
         if name is None:
-            what = f"{dataset!r} has several configs and none is the default."
+            what = f"{dataset!r} has several configs and no default config."
         else:
             what = f"Unknown config {name!r} in {dataset!r}."
         super().__init__(f"{what} Available configs: {_names(self.known)}.")
 
 
 class UnknownOptionError(ConfigurationError, TypeError):
-    """A keyword argument unknown to the builder.
+    """A keyword argument that the builder does not support.
 
     Args:
         option: the argument.
         builder: the builder.
         known: the known options.
-        near: other arguments of the call, one of which may have been meant.
+        near: other arguments of the call, as candidates for a misspelled name.
     """
 
     def __init__(self, option: str, *, builder: str, known: Iterable[str], near: Iterable[str] = ()) -> None:
@@ -89,7 +89,7 @@ class UnknownOptionError(ConfigurationError, TypeError):
 
 
 class StreamStateError(ConfigurationError):
-    """A saved state that is none of this stream: it was saved by another, or it is damaged."""
+    """A saved state that does not belong to this stream, or is damaged."""
 
 
 class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
@@ -102,24 +102,24 @@ class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
 
 
 class NotPreparedError(UnknownSplitError):
-    """A split of a dataset that is not built yet, so that none of its splits is known."""
+    """A split of a dataset that is not built, so that its splits are unknown."""
 
     def __init__(self, name: str, *, dataset: str | None = None) -> None:
         super().__init__(name, known=(), dataset=dataset)
         of = f" of {dataset!r}" if dataset else ""
-        self.args = (f"No split{of} is known yet, so {name!r} is not. Build the dataset first, by download_and_prepare().",)
+        self.args = (f"Unknown split {name!r}: the splits{of} are unknown before a build. Call download_and_prepare() first.",)
 
 
 class RankError(ConfigurationError, IndexError):
-    """The number of a process that does not exist."""
+    """A rank that is out of range."""
 
     def __init__(self, rank: object, *, world_size: int) -> None:
         self.rank, self.world_size, self.value = rank, world_size, rank
-        super().__init__(f"rank={rank!r} is out of range for {world_size} processes. Give 0 to {world_size - 1}.")
+        super().__init__(f"rank={rank!r} is out of range for {world_size} processes. Pass a number from 0 to {world_size - 1}.")
 
 
 class SplitSyntaxError(DatasetsCoreError, ValueError):
-    """A split expression that does not parse, or bounds that mean nothing."""
+    """A split expression that cannot be parsed, or has invalid bounds."""
 
     def __init__(self, spec: str, reason: str) -> None:
         self.spec, self.reason, self.value = spec, reason, spec
@@ -128,15 +128,15 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
 
 
 class EmptySplitError(DatasetsCoreError, ValueError):
-    """A split expression without rows, where rows are needed."""
+    """A split expression that selects no rows where rows are needed."""
 
     def __init__(self, spec: str, *, dataset: str) -> None:
         self.spec, self.dataset, self.split = spec, dataset, spec
-        super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Ask for some.")
+        super().__init__(f"Split {spec!r} of {dataset} corresponds to no rows. Use an expression that selects rows.")
 
 
 class ReferenceSyntaxError(ConfigurationError):
-    """A dataset reference, or a version in one, that does not parse."""
+    """A dataset reference, or a version in it, that cannot be parsed."""
 
 
 class UnknownVersionError(ConfigurationError, LookupError):
@@ -151,24 +151,24 @@ class UnknownVersionError(ConfigurationError, LookupError):
     def __init__(self, version: object, *, dataset: str, known: Iterable[object]) -> None:
         self.version, self.dataset, self.known = str(version), dataset, tuple(map(str, known))
         self.value = self.version
-        super().__init__(f"{dataset!r} has no version {str(version)!r}. Versions: {_names(self.known)}.")
+        super().__init__(f"{dataset!r} has no version {str(version)!r}. Available versions: {_names(self.known)}.")
 
 
 class MissingVersionError(ConfigurationError):
-    """A builder whose kind needs a version and that names none."""
+    """A builder that needs a version, but has none."""
 
     def __init__(self, dataset: str) -> None:
         self.dataset = dataset
-        super().__init__(f"The builder of {dataset!r} has no version. Write VERSION = Version('1.0.0') into its class.")
+        super().__init__(f"The builder of {dataset!r} has no version. Set VERSION = Version('1.0.0') in its class.")
 
 
 class UnknownExperimentError(ConfigurationError, KeyError):
-    """An experiment that is not a member of an enum."""
+    """An experiment that is not a member of an `Experiment` enum."""
 
     def __init__(self, experiment: object) -> None:
         self.experiment = self.value = experiment
         super().__init__(
-            f"Unknown experiment {experiment!r}. Give a member of a subclass of Experiment, such as Packing.BY_LENGTH."
+            f"Unknown experiment {experiment!r}. Pass a member of a subclass of Experiment, such as Packing.BY_LENGTH."
         )
 
 
@@ -177,16 +177,16 @@ class ExperimentalVersionWarning(UserWarning):
 
 
 class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
-    """A dataset script that must not run: the user has not trusted it, and it cannot be confined; or no script is to run.
+    """A dataset script that must not run: it is not trusted and cannot be confined, or scripts are disabled.
 
     Args:
         path: the script.
         repository: where it comes from; None for a folder of this machine.
         commit: the commit of that repository.
-        reason: why it cannot be confined, without a final stop.
-        is_refused: the user said that no script runs.
-        by: where that was said.
-        export: a revision of the repository that holds the rows without a script; None where there is none.
+        reason: why it cannot be confined, without a full stop.
+        is_refused: True if the user disabled scripts.
+        by: the argument or setting that disabled them.
+        export: a revision of the repository that contains the rows without a script, if any.
     """
 
     def __init__(
@@ -205,11 +205,11 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         self.export, self._said = export, {"reason": reason, "is_refused": is_refused, "by": by}
         of = "" if repository is None else f" of {repository} at commit {commit or 'unknown'}"
         what = f"{path}{of} is a dataset script"
-        bound = "" if repository is None else f" with revision={commit!r}: your trust is bound to that commit"
+        bound = "" if repository is None else f" with revision={commit!r}: trust applies to that commit only"
         instead = "" if export is None else f"Pass revision={export!r} to load its rows without a script, or "
         if is_refused:
             ways = "pass trust_remote_code='sandbox' to run it confined, or read it and pass trust_remote_code=True"
-            super().__init__(f"{what}, and {by} runs none. {_begun(instead + ways)}{bound}.")
+            super().__init__(f"{what}, and {by} disables scripts. {_begun(instead + ways)}{bound}.")
             return
         cannot = "" if reason is None else f", and this machine cannot confine it: {reason}"
         named = " or name the .py file itself" if repository is None else bound
@@ -219,7 +219,7 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
         )
 
     def with_export(self, revision: str) -> UntrustedScriptError:
-        """The same error, which says that a revision of the repository holds the rows without a script."""
+        """Return the same error with a revision that contains the rows without a script."""
         said: dict[str, Any] = self._said
         return UntrustedScriptError(self.path, repository=self.repository, commit=self.commit, export=revision, **said)
 
@@ -233,20 +233,20 @@ class UnknownFormatError(ConfigurationError):
 
 
 class PluginError(ConfigurationError, ImportError):
-    """A package that registers something which cannot be imported, or is not what it should be."""
+    """A package whose entry point cannot be imported or is invalid."""
 
 
 class ScriptError(ConfigurationError, ImportError):
     """A dataset script that cannot be loaded.
 
     Args:
-        path: the script, or the module beside it.
-        reason: what is wrong, without a final stop.
+        path: the script, or a module next to it.
+        reason: what is wrong, without a full stop.
         line: line number from 1, if any.
-        advice: one thing to do, as a sentence without its stop.
+        advice: one thing to do, as a sentence without its full stop.
     """
 
-    def __init__(self, path: str, reason: str, *, line: int | None = None, advice: str = "Mend the script") -> None:
+    def __init__(self, path: str, reason: str, *, line: int | None = None, advice: str = "Fix the script") -> None:
         self.file = self.path = path
         self.reason, self.line, self.advice = reason, line, advice
         where = f", line {line}" if line is not None else ""
@@ -254,14 +254,14 @@ class ScriptError(ConfigurationError, ImportError):
 
 
 class DataFilesWarning(UserWarning):
-    """Files that were found and are left out."""
+    """Files that were found, but are ignored."""
 
 
 class MissingDependencyError(DatasetsCoreError, ImportError):
     """A required package that is not installed.
 
     Args:
-        package: its import name; None if only `said` names it.
+        package: its import name; None if it is only named in `said`.
         needed_for: what needs it, as the subject of a sentence.
         install: its name for pip, if different.
         said: the message of the package that requires it, shown if `package` is None.
@@ -293,14 +293,14 @@ class MissingDependencyError(DatasetsCoreError, ImportError):
 
 
 class UnpreparableVersionError(DatasetBuildError, ValueError):
-    """A version whose data can be read where it is prepared, and that this code does not prepare any more.
+    """A version that can still be read if it is prepared, but that this code can no longer prepare.
 
     Args:
         version: the version.
         dataset: the dataset.
-        release: the last release of the library that prepares it, where one is named.
+        release: the last release of the library that can prepare it, if known.
         known: the versions that can be prepared.
-        where: the folder in which it is not prepared; None where it is to be prepared again.
+        where: the folder that does not contain it; None if it was to be prepared again.
     """
 
     def __init__(
@@ -317,15 +317,15 @@ class UnpreparableVersionError(DatasetBuildError, ValueError):
 
 
 class WrongVersionError(DatasetBuildError, ValueError):
-    """A build whose version says less than changed.
+    """A build whose version number is too low for its changes.
 
     Args:
         dataset: the dataset.
-        old: the version that it is compared with.
-        new: its own version.
-        right: the version that it should have at least, where known.
-        level: what the change is, "patch", "minor" or "major".
-        changes: what differs, a line each.
+        old: the version to which it is compared.
+        new: the version of the build.
+        right: the lowest version that it should have, if known.
+        level: kind of change: "patch", "minor" or "major".
+        changes: the differences, one line each.
     """
 
     def __init__(
@@ -335,15 +335,15 @@ class WrongVersionError(DatasetBuildError, ValueError):
         self.right = None if right is None else str(right)
         what = "; ".join(self.changes[:3]) + ("; …" if len(self.changes) > 3 else "")
         super().__init__(
-            f"Version {new} of {dataset!r} is a {level} change of {old}, and does not say so: {what}. "
-            f"Call it {self.right or 'a higher version'} or higher, or build it without check_version."
+            f"Version {new} of {dataset!r} is a {level} change of {old}, but its number does not show it: {what}. "
+            f"Use version {self.right or 'a higher one'} or higher, or build without check_version."
         )
 
 
 class ManualDownloadError(DatasetBuildError):
-    """A dataset whose files the user has to fetch by hand.
+    """A dataset whose files must be downloaded manually.
 
-    `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, is an error of that text.
+    `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
     """
 
     def __init__(self, dataset: str = "", instructions: str | None = None) -> None:
@@ -351,7 +351,7 @@ class ManualDownloadError(DatasetBuildError):
             super().__init__(dataset)
             return
         self.dataset, self.instructions, self.advice = dataset, instructions, instructions
-        super().__init__(f"{dataset!r} needs files that you fetch yourself; pass their folder as data_dir=. {instructions}")
+        super().__init__(f"{dataset!r} needs files that you download yourself; pass their folder as data_dir=. {instructions}")
 
 
 class WorkerDiedError(DatasetBuildError, RuntimeError):
@@ -359,10 +359,10 @@ class WorkerDiedError(DatasetBuildError, RuntimeError):
 
     Args:
         message: what happened, and what to do.
-        job: the position of its job, where known.
+        job: number of its job, if known.
 
     Attributes:
-        how: how it ended, where known, such as "was killed by signal 9 (SIGKILL)".
+        how: how it ended, if known, such as "was killed by signal 9 (SIGKILL)".
     """
 
     how = ""
@@ -373,15 +373,15 @@ class WorkerDiedError(DatasetBuildError, RuntimeError):
 
 
 class ScriptTimeoutError(DatasetBuildError, TimeoutError):
-    """A dataset script that was not done in the time that it had.
+    """A dataset script that exceeded its time limit.
 
     Args:
         script: the script.
-        doing: what it was at, such as "importing it" or "making the rows of split 'train'".
-        seconds: the time that it had.
-        path, line: where its code was, where known.
-        split: the split whose rows it made, if it did.
-        row: how many rows it had yielded, where known.
+        doing: the activity, such as "importing it" or "making the rows of split 'train'".
+        seconds: the time limit.
+        path, line: the position of its code at that time, if known.
+        split: the split that was being generated, if any.
+        row: number of rows yielded, if known.
     """
 
     def __init__(
@@ -402,17 +402,17 @@ class ScriptTimeoutError(DatasetBuildError, TimeoutError):
         of = "" if self.path == script else f" of {script}"
         reached = "" if row is None else f", at row {row}"
         super().__init__(
-            f"{self.path}{where}: {doing}{of} was not done after {seconds:g} seconds{reached}. "
-            "Mend the code there if it hangs, else give it more time (timeout=, or None for no limit)."
+            f"{self.path}{where}: {doing}{of} was not finished after {seconds:g} seconds{reached}. "
+            "Fix the code if it hangs, or allow more time (timeout=, or None for no limit)."
         )
 
 
 class ConfinementUnavailableError(DatasetsCoreError, PermissionError):
-    """A script that is to run confined, on a machine that cannot confine it.
+    """A script that must run confined on a machine that cannot confine it.
 
     Args:
-        reason: what is missing, without a final stop.
-        advice: one thing to do, as a sentence without its stop.
+        reason: what is missing, without a full stop.
+        advice: one thing to do, as a sentence without its full stop.
     """
 
     def __init__(self, reason: str, *, advice: str | None = None) -> None:
@@ -422,11 +422,11 @@ class ConfinementUnavailableError(DatasetsCoreError, PermissionError):
 
 
 class DeniedAccessError(DatasetBuildError, PermissionError):
-    """Something that a confined script tried and may not do.
+    """A forbidden operation that a confined script tried.
 
     Args:
-        tried: what it was, as in "it tried to …": `connect to ('1.2.3.4', 80)`, `read '/etc/passwd'`.
-        path: the file of the script, where known.
+        tried: the operation, as in "it tried to …": `connect to ('1.2.3.4', 80)`, `read '/etc/passwd'`.
+        path: the file of the script, if known.
         line: the line in it, from 1.
     """
 
@@ -435,8 +435,8 @@ class DeniedAccessError(DatasetBuildError, PermissionError):
         self.tried, self.line, self.value = tried, line, tried
         where = "A confined script" if path is None else f"The script {path}" + (f", line {line}," if line else "")
         super().__init__(
-            f"{where} tried to {tried}. Confined scripts have no network, start no processes, and read and write nothing but "
-            "their own files; load it with trust_remote_code=True if you trust it."
+            f"{where} tried to {tried}. Confined scripts have no network access, start no processes, and read and write only "
+            "their own files. Pass trust_remote_code=True if you trust the script."
         )
         self.errno = errno.EPERM  # by which code knows what is denied
 
@@ -446,29 +446,29 @@ class DeniedAccessWarning(UserWarning):
 
 
 class ScriptMemoryError(DatasetBuildError, MemoryError):
-    """A dataset script that needs more memory than it may take.
+    """A dataset script that needs more memory than its limit.
 
     Args:
-        what: what needed it, as the subject of a sentence.
-        limit: how many bytes it may take, where known.
+        what: what needed the memory, as the subject of a sentence.
+        limit: the limit in bytes, if known.
     """
 
     def __init__(self, what: str, *, limit: int | None = None) -> None:
         self.what, self.limit = what, limit
-        than = "than there is" if limit is None else f"than the {limit:,} bytes that it may take"
+        than = "than is available" if limit is None else f"than its limit of {limit:,} bytes"
         super().__init__(
-            f"{what} needs more memory {than}. Let it hold less at a time, or raise the setting confined_memory_bytes."
+            f"{what} needs more memory {than}. Keep less in memory at a time, or raise the setting confined_memory_bytes."
         )
 
 
 class DatasetDiskError(DatasetBuildError, OSError):
-    """A disk that is full, read-only or forbidden.
+    """A disk that is full, read-only or not writable for this user.
 
     Args:
         path: the file or folder that could not be written.
-        reason: the system's words.
-        needed: bytes that were wanted, where known.
-        free: bytes that are free there, where known.
+        reason: the message of the operating system.
+        needed: bytes needed, if known.
+        free: bytes free, if known.
     """
 
     def __init__(self, path: str, reason: str, *, needed: int | None = None, free: int | None = None) -> None:
@@ -476,4 +476,4 @@ class DatasetDiskError(DatasetBuildError, OSError):
         self.reason, self.needed, self.free = reason, needed, free
         sizes = [f"{count:,} bytes {what}" for count, what in ((needed, "needed"), (free, "free")) if count is not None]
         detail = f" ({', '.join(sizes)})" if sizes else ""
-        super().__init__(f"Cannot write {path}: {reason}{detail}. Free space or rights there, or choose another place.")
+        super().__init__(f"Cannot write {path}: {reason}{detail}. Free space, check the permissions, or use another path.")

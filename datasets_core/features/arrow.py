@@ -58,14 +58,14 @@ def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema"
     fields: dict[str, pa.Field] = {field.name: field for field in a}
     if len(fields) != len(a) or len(set(b.names)) != len(b):
         twice = next(name for schema in (a, b) for name in schema.names if schema.names.count(name) > 1)
-        raise CastError(f"The column {twice!r} is there twice. Rename one.")
+        raise CastError(f"Duplicate column {twice!r}. Rename one of the two.")
     for field in b:
         before = fields.get(field.name)
         joined = field if before is None else _join_fields(before, field, 0)
         if joined is None:
             raise CastError(
                 f"{what} has {field.type} in column {field.name!r}, where the rows before it have {fields[field.name].type}. "
-                "Make the files agree, or pass features= with one type for the column."
+                "Use one type in all files, or pass features= with one type for the column."
             )
         fields[field.name] = joined
     merged = [field.with_nullable(True) for field in fields.values()]
@@ -329,7 +329,7 @@ class Misfit(Exception):
         """Description of the error; ends with the other row, if two values do not fit each other."""
         if self.other is None:
             return self._reason
-        return f"{self._reason} of {'the same row' if self.other == self.index else f'row {self.other}'}"
+        return f"{self._reason} in {'the same row' if self.other == self.index else f'row {self.other}'}"
 
     def at(self, place: Callable[[int], int], step: str = "") -> Misfit:
         """The same, seen from one level above, where `place` gives the position of what is here at a position."""
@@ -358,7 +358,7 @@ def list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | None, ch
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     if not large and offsets[-1] > 2**31 - 1:
-        raise Misfit(0, "the lists of one batch have more than 2**31 elements; make it a LargeList, or write smaller batches")
+        raise Misfit(0, "the lists of one batch have more than 2**31 elements; use LargeList, or write smaller batches")
     buffer = pa.py_buffer(offsets if large else offsets.astype(np.int32))
     return pa.Array.from_buffers(arrow_type, len(lengths), [bitmap(valid), buffer], children=[child])
 
@@ -400,7 +400,7 @@ def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array
     """Dicts, or None, as an Arrow array; `infer` makes that of the values of a key, which are None where it is missing.
 
     Raises:
-        Misfit: the values of a key share no type, or a key is no string.
+        Misfit: the values of a key have no common type, or a key is not a string.
     """
     fields, children = [], []
     for name in dict.fromkeys(chain.from_iterable(value for value in values if value is not None)):
@@ -437,7 +437,7 @@ def raw_values(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDA
 
 
 def validity(array: pa.Array) -> Mask | None:
-    """False where an array is null; None if it is nowhere."""
+    """False where an array is null; None if it has no nulls."""
     if array.null_count == 0:
         return None
     if types.is_null(array.type):

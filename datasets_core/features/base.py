@@ -290,11 +290,11 @@ def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> Non
     """
     name = vars(kind).get("_type")
     if not isinstance(name, str):
-        raise ConfigurationError(f"{kind.__name__} has no name. Give the class one: _type = {kind.__name__!r}.")
+        raise ConfigurationError(f"The class {kind.__name__} has no name. Define _type = {kind.__name__!r} in it.")
     _check_free(name, kind)
     paths = [objects] if isinstance(objects, str) else [*objects]
     if paths and not isinstance(storage_of(kind()), dict):
-        raise ConfigurationError(f"{kind.__name__} is not stored as a dict, so objects={paths} cannot become one unasked.")
+        raise ConfigurationError(f"{kind.__name__} is not stored as a dict, so objects={paths} is not supported.")
     REGISTERED[name] = kind
     OBJECTS.update(dict.fromkeys(paths, kind))
 
@@ -304,7 +304,7 @@ def _check_free(name: str, kind: type) -> None:
 
     known = REGISTERED.get(name)
     if name in KINDS or (known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__)):
-        raise ConfigurationError(f"There is a kind of features called {name!r} already. Give {kind.__name__} another _type.")
+        raise ConfigurationError(f"A feature type {name!r} is already registered. Give {kind.__name__} another _type.")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -370,7 +370,7 @@ class List(Feature):
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature", as_feature(self.feature))
         if not isinstance(self.length, int) or self.length < -1:
-            raise ConfigurationError(f"A list cannot have {self.length!r} elements. Pass length=-1 for lists of any length.")
+            raise ConfigurationError(f"Invalid list length {self.length!r}. Pass length=-1 for lists of any length.")
 
     def __repr__(self) -> str:
         return f"List({self.feature!r}{f', length={self.length}' if self.length != -1 else ''})"
@@ -444,7 +444,7 @@ class Sequence(metaclass=_SequenceType):
 
 
 class FieldLists(dict[str, FeatureType]):
-    """The dict of lists that a `Sequence` of a dict is, where it also says of which dict: its `feature`."""
+    """The dict of lists that stores a `Sequence` of a dict; its `feature` is that dict."""
 
     feature: FeatureType | None = None
     length: int = -1
@@ -472,7 +472,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     if isinstance(given, (list, tuple)):
         if len(given) == 1:
             return List(as_feature(given[0], depth=depth + 1))
-        raise ConfigurationError(f"A list of {len(given)} features means nothing. Write [feature] for a column of lists.")
+        raise ConfigurationError(f"A list of {len(given)} features is not a feature. Write [feature] for a column of lists.")
     if dataclasses.is_dataclass(given) and not isinstance(given, type):
         if type(given).__module__.startswith("datasets.features"):
             return _ours(given)

@@ -72,10 +72,12 @@ def _check_columns(schema: pa.Schema, features: Features, what: str, fill_missin
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) != len(names) else []
     place = f"{what[0].upper()}{what[1:]}"
     if twice:
-        raise CastError(f"{place} has the columns {twice} more than once. Rename them.")
+        raise CastError(f"{place} has duplicate columns {twice}. Rename them.")
     if unknown or missing:
-        facts = [f"the unknown columns {unknown}"] * bool(unknown) + [f"no columns {missing}"] * bool(missing)
-        raise CastError(f"{place} has {' and '.join(facts)}; the features have {list(features)}. Make them agree.")
+        facts = [f"unknown columns {unknown}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
+        raise CastError(
+            f"{place} has {' and '.join(facts)}; the features have {list(features)}. Change the columns or the features."
+        )
 
 
 def _cast_column(column: Any, feature: FeatureType, name: str, what: str) -> Any:
@@ -153,7 +155,7 @@ def _no_fit(array: pa.Array, wanted: object) -> Misfit:
 def _check_fields(fields: dict[str, pa.Array], feature: dict[str, FeatureType], index: int) -> None:
     unknown = [name for name in fields if name not in feature]
     if unknown:
-        raise Misfit(index, f"it has the fields {unknown}, which the features lack")
+        raise Misfit(index, f"it has the fields {unknown}, which are not in the features")
 
 
 def _cast_fields(fields: dict[str, pa.Array], feature: dict[str, FeatureType], length: int) -> list[pa.Array]:
@@ -215,7 +217,7 @@ def _rows_from_lists(array: pa.Array, feature: List | LargeList, target: pa.Data
             raise _no_fit(array, feature)
         found, _, children[name] = list_parts(column)
         if lengths is not None and (wrong := found != lengths).any():
-            raise Misfit(int(np.argmax(wrong)), f"its lists are not equally long, so they do not fit {feature!r}")
+            raise Misfit(int(np.argmax(wrong)), f"its lists have different lengths and do not fit {feature!r}")
         lengths = found
     lengths = np.zeros(len(array), np.int64) if lengths is None else lengths
     total = int(lengths.sum())

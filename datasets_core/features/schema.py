@@ -162,7 +162,7 @@ class Features(dict[str, FeatureType]):
             ConfigurationError: it describes no features.
         """
         if not isinstance(dic, Mapping):
-            raise ConfigurationError(f"{dic!r} describes no features. Pass a dict: column name to feature.")
+            raise ConfigurationError(f"{dic!r} is not a description of features. Pass a dict of column name to feature.")
         return cls({name: feature_from_json(form, path=str(name)) for name, form in dic.items()})
 
     def to_yaml_list(self) -> list[dict[str, Any]]:
@@ -199,7 +199,9 @@ class Features(dict[str, FeatureType]):
             CastError: the batch has other columns, or a value does not fit.
         """
         if batch.keys() != self.keys():
-            raise CastError(f"The batch has the columns {sorted(batch)}, expected {sorted(self)}. Make them agree.")
+            raise CastError(
+                f"The batch has the columns {sorted(batch)}, expected {sorted(self)}. Change the columns or the features."
+            )
         return {name: self.encode_column(values, name) for name, values in batch.items()}
 
     def encode_column(self, column: Iterable[Any], column_name: str) -> list[Any]:
@@ -256,7 +258,7 @@ def _located(name: str, feature: FeatureType, value: Any, row: int | None = None
         return encode_value(feature, value)
     except CastError as error:
         where = "" if row is None else f", row {row}"
-        raise CastError(f"Column {name!r}{where}: {error} Mend the value, or the feature of the column.") from error
+        raise CastError(f"Column {name!r}{where}: {error} Fix the value, or the feature of the column.") from error
 
 
 def _parts(feature: FeatureType) -> dict[str, FeatureType] | None:
@@ -272,7 +274,8 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
         if mine.keys() != other.keys():
             differ = sorted(mine.keys() ^ other.keys())
             raise CastError(
-                f"The fields {differ}{f' of {path!r}' if path else ''} are in one of the two features only. Add them."
+                f"The fields {differ}{f' of {path!r}' if path else ''} are only in one of the two schemas. "
+                "Add them to the other."
             )
         return {name: _reordered(mine[name], inner, f"{path}.{name}".lstrip(".")) for name, inner in other.items()}
     if isinstance(mine, List) and isinstance(other, List):
@@ -280,7 +283,7 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
     if isinstance(mine, LargeList) and isinstance(other, LargeList):
         return LargeList(_reordered(mine.feature, other.feature, path), id=mine.id)
     if isinstance(mine, (dict, List, LargeList)):  # others have no fields to reorder
-        raise CastError(f"{path!r} is {mine!r} in one of the two features and {other!r} in the other. Make them agree.")
+        raise CastError(f"{path!r} is {mine!r} in one of the two schemas and {other!r} in the other. Use one feature in both.")
     return mine
 
 
@@ -315,7 +318,7 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
         return {}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigurationError(
-            f"The features in the metadata of an Arrow schema are broken: {error}. Write the file again."
+            f"The features in the metadata of an Arrow schema are invalid: {error}. Write the file again."
         ) from error
     return features if isinstance(features, Mapping) else {}
 
@@ -384,7 +387,7 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
         return Value(f"decimal128({arrow_type.precision}, {arrow_type.scale})")
     name = name_from_type(arrow_type)
     if name is None:
-        raise ConfigurationError(f"No feature stores the Arrow type {arrow_type}. Convert or drop the column before.")
+        raise ConfigurationError(f"No feature supports the Arrow type {arrow_type}. Convert or remove the column first.")
     return Value(name)
 
 
@@ -582,11 +585,11 @@ class RowEncoder:
             if unknown is not None:
                 raise CellCastError(
                     str(unknown),
-                    f"the features have no such column, only {', '.join(map(repr, known)) or 'none'}",
+                    f"the features do not have this column, only {', '.join(map(repr, known)) or 'none'}",
                     row=index,
                     advice="Add it to the features, or pass extra_columns='ignore' to leave it out"
                     if self._extra_columns
-                    else "Add it to the features, or leave it out of the rows",
+                    else "Add it to the features, or remove it from the rows",
                 )
 
 
@@ -601,7 +604,7 @@ def _check_rows(rows: Sequence[Any]) -> None:
     for index, row in enumerate(rows):
         if type(row) is not dict and not isinstance(row, Mapping):
             raise CastError(
-                f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict. Give each row as a dict: column to value."
+                f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict. Give each row as a dict of column to value."
             )
 
 
@@ -631,9 +634,7 @@ def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column
     for name, values in zip(names, columns, strict=True):
         if not isinstance(name, str):
             index = next(index for index, row in enumerate(rows) if name in row)
-            raise CellCastError(
-                str(name), "the name of this column is not a string", row=index, advice="Name columns by strings"
-            )
+            raise CellCastError(str(name), "the column name is not a string", row=index, advice="Use strings as column names")
         arrays.append(_array(name, values, infer(name)))
     if not arrays:
         return _empty_rows(len(rows), pa.schema([]))

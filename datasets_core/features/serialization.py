@@ -56,13 +56,13 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
         ConfigurationError: it describes no feature that this version knows.
     """
     if depth > MAX_DEPTH:
-        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the metadata.")
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Fix the metadata.")
     if isinstance(form, list):
         if len(form) != 1:
-            raise ConfigurationError(f"Feature {path!r} is a list of {len(form)} features, expected 1. Mend the metadata.")
+            raise ConfigurationError(f"Feature {path!r} is a list of {len(form)} features, expected 1. Fix the metadata.")
         return List(feature_from_json(form[0], path=path, depth=depth + 1))
     if not isinstance(form, Mapping):
-        raise ConfigurationError(f"Feature {path!r} is {form!r}, which describes no feature. Mend the metadata.")
+        raise ConfigurationError(f"Feature {path!r} is {form!r}, which is not the description of a feature. Fix the metadata.")
     kind = form.get("_type")
     if not isinstance(kind, str):  # a dict of features, with one called "_type"
         kind = _guess_type(form)
@@ -90,16 +90,18 @@ def _make(name: str, form: Mapping[str, Any], path: str) -> FeatureType:
     kind = library_kind(name)
     if kind is None:
         known = ", ".join((*KINDS, *REGISTERED))
-        raise ConfigurationError(f"Feature {path!r} has the type {name!r}, which this version does not know. Known: {known}.")
+        raise ConfigurationError(
+            f"Feature {path!r} has the type {name!r}, which is unknown in this version. Known types: {known}."
+        )
     count = form.get("num_classes")
     if isinstance(count, int) and count > MAX_CLASSES:
-        raise ConfigurationError(f"Feature {path!r} has {count:,} classes, more than {MAX_CLASSES:,}. Mend the metadata.")
+        raise ConfigurationError(f"Feature {path!r} has {count:,} classes, more than {MAX_CLASSES:,}. Fix the metadata.")
     try:
         return kind.from_json(form)  # type: ignore[no-any-return]
     except ConfigurationError as error:
         raise ConfigurationError(f"Feature {path!r}: {error}") from error
     except (TypeError, ValueError, OSError) as error:
-        raise ConfigurationError(f"Feature {path!r} is not a valid {name}: {error}. Mend the metadata.") from error
+        raise ConfigurationError(f"Feature {path!r} is not a valid {name}: {error}. Fix the metadata.") from error
 
 
 def library_kind(name: str) -> Any:
@@ -179,14 +181,16 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
     """
     if not isinstance(form, Iterable) or isinstance(form, (str, Mapping)):
         raise ConfigurationError(
-            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'. Mend the card."
+            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'. Fix the card."
         )
     if depth > MAX_DEPTH:
-        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the card.")
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Fix the card.")
     features: dict[str, FeatureType] = {}
     for entry in form:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), (str, int, float)):
-            raise ConfigurationError(f"{entry!r} is not a feature of a card: it has no name. Write '- name: …' and 'dtype: …'.")
+            raise ConfigurationError(
+                f"{entry!r} is not a valid feature of a card: it has no name. Write '- name: …' and 'dtype: …'."
+            )
         name = str(entry["name"])
         if name in features:
             raise ConfigurationError(f"The card lists the feature {name!r} twice. Remove one.")
@@ -197,7 +201,7 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
 
 def _from_entry(entry: Any, path: str, depth: int) -> FeatureType:
     if depth > MAX_DEPTH:
-        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Mend the card.")
+        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Fix the card.")
     if isinstance(entry, str):
         return _from_word(entry, {}, path)
     if isinstance(entry, (list, tuple)):
@@ -250,10 +254,10 @@ def _class_names(names: Any, path: str) -> Any:
     try:
         by_code = {int(code): name for code, name in names.items()}
     except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"Class names of {path!r} need integers before them: {error}. Write '0': name.") from error
+        raise ConfigurationError(f"The class names of {path!r} need integer keys: {error}. Write '0': name.") from error
     if sorted(by_code) != list(range(len(names))):
         raise ConfigurationError(
-            f"Class names of {path!r} have the integers {sorted(by_code)}. Number them from 0, with no gap."
+            f"The class names of {path!r} have the keys {sorted(by_code)}. Number them from 0 without gaps."
         )
     return [by_code[code] for code in range(len(by_code))]
 

@@ -99,9 +99,7 @@ class Json(Feature):
         try:
             return json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise CastError(
-                f"A stored value is not valid JSON: {error}. Show the text itself with Json(decode=False)."
-            ) from error
+            raise CastError(f"A stored value is not valid JSON: {error}. Read the text with Json(decode=False).") from error
 
 
 def _is_json(text: str) -> bool:
@@ -135,7 +133,7 @@ def _plain(value: Any) -> Any:
         return bytes(value).decode()
     if isinstance(value, (decimal.Decimal, datetime.timedelta, os.PathLike)):
         return str(value)
-    raise TypeError(f"a {type(value).__name__} has no JSON form")
+    raise TypeError(f"a {type(value).__name__} cannot be converted to JSON")
 
 
 # `Array2D` to `Array5D`: an array of one shape in each row.
@@ -171,11 +169,13 @@ class FixedShape(Feature):
         shape = tuple(self.shape)
         name = type(self).__name__
         if len(shape) != self.ndim:
-            raise ConfigurationError(f"{name} has {self.ndim} dimensions, and shape={shape} has {len(shape)}. Make them agree.")
+            raise ConfigurationError(
+                f"{name} has {self.ndim} dimensions, but shape={shape} has {len(shape)}. Use the same number."
+            )
         if not all(isinstance(size, int) and size >= 0 for size in shape[1:]) or not (
             shape[0] is None or (isinstance(shape[0], int) and shape[0] >= 0)
         ):
-            raise ConfigurationError(f"shape={shape} of {name} means nothing. Only the first size may be None.")
+            raise ConfigurationError(f"shape={shape} of {name} is invalid. Only the first size may be None.")
         type_from_name(self.dtype)
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dtype", canonical_name(self.dtype))
@@ -368,21 +368,21 @@ class ClassLabel(Feature):
         id: str | None = None,
     ) -> None:
         if names is not None and names_file is not None:
-            raise ConfigurationError("A ClassLabel takes names or names_file, not both. Leave one out.")
+            raise ConfigurationError("A ClassLabel takes names or names_file, not both. Remove one.")
         if names_file is not None:
             listed = _names_in(names_file)
         elif names is not None:
             if isinstance(names, (str, bytes, set, frozenset, Mapping)) or not isinstance(names, Iterable):
-                raise ConfigurationError(f"names={names!r} has no order. Pass the names of the classes as a list.")
+                raise ConfigurationError(f"names={names!r} is not ordered. Pass the class names as a list.")
             listed = [str(name) for name in names]
         elif num_classes is not None:
             if not isinstance(num_classes, int) or num_classes < 0:
-                raise ConfigurationError(f"A ClassLabel cannot have {num_classes!r} classes. Pass how many there are.")
+                raise ConfigurationError(f"Invalid num_classes={num_classes!r} of a ClassLabel. Pass the number of classes.")
             listed = [str(code) for code in range(num_classes)]
         else:
             raise ConfigurationError("A ClassLabel needs its classes. Pass names=, names_file= or num_classes=.")
         if num_classes is not None and len(listed) != num_classes:
-            raise ConfigurationError(f"{len(listed)} names do not fit num_classes={num_classes}. Leave num_classes out.")
+            raise ConfigurationError(f"There are {len(listed)} names, but num_classes={num_classes}. Remove num_classes.")
         codes = {name: code for code, name in enumerate(listed)}
         if len(codes) != len(listed):
             twice = next(name for name in listed if listed.count(name) > 1)
@@ -481,7 +481,7 @@ class ClassLabel(Feature):
         wrong = wrong if valid is None else wrong & valid
         if wrong.any():
             index = int(np.argmax(wrong))
-            reason = f"{stored[index]} is the integer of no class of {self.num_classes}; -1 or null means unknown"
+            reason = f"{stored[index]} is not the integer of one of the {self.num_classes} classes; -1 or null means unknown"
             raise Misfit(index, reason)
         return codes
 
@@ -522,7 +522,7 @@ class ClassLabel(Feature):
             return self._code(value)
         code = _integer(value)
         if code is None:
-            raise CastError(f"{value!r} is neither a name nor the integer of a class. {self._advice()}")
+            raise CastError(f"{value!r} is neither the name nor the integer of a class. {self._advice()}")
         return self._checked(code)
 
     def _code(self, name: Any) -> int:
@@ -543,12 +543,12 @@ class ClassLabel(Feature):
     def _name(self, code: Any) -> str:
         number = _integer(code)
         if number is None or not 0 <= number < len(self.names):
-            raise CastError(f"{code!r} is the integer of no class. {self._advice()}")
+            raise CastError(f"{code!r} is not the integer of a class. {self._advice()}")
         return self.names[number]
 
     def _checked(self, code: int) -> int:
         if not -1 <= code < len(self.names):
-            raise CastError(f"{code} is the integer of no class. {self._advice()}")
+            raise CastError(f"{code} is not the integer of a class. {self._advice()}")
         return code
 
     def _advice(self) -> str:
@@ -622,7 +622,9 @@ class Translation(Feature):
             raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
         unknown = value.keys() - set(self.languages)
         if unknown:
-            raise CastError(f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature.")
+            raise CastError(
+                f"Unknown languages {sorted(map(str, unknown))}. The feature has {self.languages}. Add them to the feature."
+            )
         return value
 
 
@@ -677,14 +679,14 @@ class TranslationVariableLanguages(Feature):
             unknown = value.keys() - set(self.languages)
             if unknown:
                 raise CastError(
-                    f"{sorted(map(str, unknown))} are none of the languages {self.languages}. Add them to the feature."
+                    f"Unknown languages {sorted(map(str, unknown))}. The feature has {self.languages}. Add them to the feature."
                 )
         pairs: list[tuple[str, str]] = []
         for language, text in value.items():
             texts = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
             if not all(isinstance(one, str) for one in texts):
                 raise CastError(
-                    f"{text!r} is not text in {language!r}. Pass a string or a list of them, or no {language!r} at all."
+                    f"{text!r} is not text in {language!r}. Pass a string, a list of strings, or omit {language!r}."
                 )
             pairs += [(language, one) for one in texts]
         pairs.sort()

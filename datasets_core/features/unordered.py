@@ -57,8 +57,8 @@ class Facts:
         """
         for place in sorted(self.negative & self.unsigned, key=repr):
             raise CastError(
-                f"Column {_shown(place)!r} has integers below zero, and others that are uint64. "
-                "Make the rows agree, or give features with one type for the column."
+                f"Column {_shown(place)!r} has negative integers and uint64 integers. "
+                "Use one type in all rows, or pass features with one type for the column."
             )
 
     def ordered(self, schema: pa.Schema) -> pa.Schema:
@@ -155,7 +155,7 @@ def join_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema")
     if isinstance(fields, str):
         raise CastError(
             f"{what} has {b.field(fields).type} in column {fields!r}, where other rows have {a.field(fields).type}. "
-            "Make the rows agree, or give features with one type for the column."
+            "Use one type in all rows, or pass features with one type for the column."
         )
     return pa.schema(fields)
 

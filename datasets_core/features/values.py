@@ -177,7 +177,7 @@ def _strings(arrow_type: pa.DataType) -> Callable[[Any], Any]:
             except UnicodeDecodeError as error:
                 raise _refuse(value, arrow_type, "it is not UTF-8 text") from error
         if hasattr(value, "__array__") and not isinstance(value, np.generic):
-            raise _refuse(value, arrow_type, "it is an array, whose text leaves elements out")
+            raise _refuse(value, arrow_type, "it is an array, and its text omits elements")
         try:
             text = str.__str__(value) if isinstance(value, str) else str(value)
             text.encode()
@@ -364,7 +364,7 @@ def _in_unit(value: Any, unit: str, arrow_type: pa.DataType) -> int:
 
 def _nulls(arrow_type: pa.DataType) -> Callable[[Any], Any]:
     def coerce(value: Any) -> Any:
-        raise _refuse(value, "null, which is all that this column may hold")
+        raise _refuse(value, "null, the only value that this column may contain")
 
     return coerce
 

@@ -363,7 +363,7 @@ class PushedRows:
         try:
             return embed_table(pa.Table.from_batches([batch]), self.features, paths=self.paths)
         except MediaError as error:
-            error.add_note(f"This happened in split {self.split!r}.")
+            error.add_note(f"The error occurred in split {self.split!r}.")
             raise error.at(row=row + (error.row or 0)) from error.__cause__
 
     # -- sizes ---------------------------------------------------------------------------------------------------------

@@ -266,7 +266,7 @@ class SplitMapping(dict[str, T]):
             try:
                 made[name] = act(name, rows)
             except Exception as error:
-                error.add_note(f"While processing split {name!r}.")
+                error.add_note(f"The error occurred in split {name!r}.")
                 raise
         return made
 

@@ -198,7 +198,7 @@ class _CardReader:
         name = self._config_name(form.pop("config_name"), at("config_name"))
         default, version = form.pop("default", None), form.pop("version", None)
         if not isinstance(default, (bool, type(None))):
-            self._fail(at("default"), f"default is {default!r}, and should be true or false")
+            self._fail(at("default"), f"default is {default!r}, expected true or false")
         if version is not None:
             self._trying(at("version"), partial(Version, version))
         data_dir = form.pop("data_dir", None)
@@ -212,21 +212,21 @@ class _CardReader:
 
     def _config_name(self, name: Any, node: Any) -> str:
         if not is_config_name(name):
-            self._fail(node, f"the config_name {name!r} is not a text without any of <>:/\\|?*")
+            self._fail(node, f"the config_name {name!r} is not a string without any of <>:/\\|?*")
         return str(name)
 
     def _data_files(self, form: Any, node: Any) -> dict[str, list[str]]:
         if isinstance(form, str) or (isinstance(form, list) and form and all(isinstance(item, str) for item in form)):
             return {"train": self._patterns(form, node)}
         if not isinstance(form, list) or not form or not all(isinstance(item, dict) for item in form):
-            self._fail(node, "data_files is not a text, a list of texts or a list of {split, path}")
+            self._fail(node, "data_files is not a string, a list of strings or a list of {split, path}")
         found: dict[str, list[str]] = {}
         for item, place in zip(form, node.value, strict=True):
             if set(item) != {"split", "path"}:
-                self._fail(place, f"an item of data_files has the keys {sorted(item)}, and should have 'split' and 'path'")
+                self._fail(place, f"an item of data_files has the keys {sorted(item)}, expected 'split' and 'path'")
             split = item["split"]
             if not isinstance(split, str):
-                self._fail(place, f"the split {split!r} is not a text")
+                self._fail(place, f"the split {split!r} is not a string")
             self._trying(place, partial(NamedSplit, split))
             if split in found:
                 self._fail(place, f"the split {split!r} appears twice in data_files")
@@ -236,7 +236,7 @@ class _CardReader:
     def _patterns(self, form: Any, node: Any) -> list[str]:
         patterns = [form] if isinstance(form, str) else form
         if not isinstance(patterns, list) or not patterns:
-            self._fail(node, f"the path {form!r} is not a text or a list of texts")
+            self._fail(node, f"the path {form!r} is not a string or a list of strings")
         for pattern in patterns:
             self._inside(pattern, "data_files", node)
         return patterns
@@ -248,7 +248,7 @@ class _CardReader:
         if reason:
             raise ConfigurationError(
                 f"{self._path}, line {self._line(node)}: {key} names {path!r}, which {reason}. "
-                "A card names only files of its own repository, relative to it."
+                "A card may only name files of its own repository, by relative paths."
             )
 
     # -- infos ---------------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ class _CardReader:
         except (yaml.YAMLError, UnicodeError) as error:
             position = getattr(error, "position", getattr(error, "start", 0)) or 0
             line = text.count("\n", 0, position) + 1 + self._lines_above
-            raise ManifestError(self._path, f"near line {line}: the YAML holds a character that is not allowed") from error
+            raise ManifestError(self._path, f"near line {line}: the YAML contains a character that is not allowed") from error
 
     def _pairs(self, node: Any) -> Iterator[tuple[Any, Any]]:
         """Yield the keys and values of a mapping node, with merges (`<<`) expanded; of a duplicate key the last value.
@@ -305,7 +305,7 @@ class _CardReader:
         merge = None
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self._fail(key, "a key is not a plain text")
+                self._fail(key, "a key is not a plain string")
             merge = key if key.tag == "tag:yaml.org,2002:merge" else merge
         if merge is not None:
             try:
@@ -347,7 +347,7 @@ class _CardReader:
         except DatasetsCoreError as error:
             raise restated(error, path=self._path, where=f"line {self._line(node)}: ") from error
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            reason = f"the value cannot be understood ({type(error).__name__}: {error})"
+            reason = f"the value is invalid ({type(error).__name__}: {error})"
             raise ManifestError(self._path, f"line {self._line(node)}: {reason}") from error
 
     def _line(self, node: Any) -> int:
@@ -398,7 +398,7 @@ class _Weigher:
                 self._close(_Weight(event.anchor), event)
             elif isinstance(event, yaml.AliasEvent):
                 if any(weight.anchor == event.anchor for weight in self._open):
-                    self._fail(event, f"the alias *{event.anchor} stands inside the value that it names")
+                    self._fail(event, f"the alias *{event.anchor} is inside the value that it refers to")
                 known = self._known.get(str(event.anchor), _Weight(None))
                 self._close(_Weight(None, known.nodes, known.height), event)
 
@@ -412,7 +412,7 @@ class _Weigher:
             above.nodes += weight.nodes
             above.height = max(above.height, weight.height + 1)
             if above.nodes > MAX_NODES:
-                self._fail(event, f"the YAML holds more than {MAX_NODES:,} values, aliases written out")
+                self._fail(event, f"the YAML contains more than {MAX_NODES:,} values with aliases expanded")
 
 
 def way_out(path: str) -> str | None:
@@ -424,15 +424,15 @@ def way_out(path: str) -> str | None:
     for text in (path, unquote(path)):
         steps = re.split(r"[/\\]", text)
         if any(ord(character) < 32 for character in text):
-            return "holds a control character"
+            return "contains a control character"
         if "::" in text:
-            return "chains file systems by '::'"
+            return "chains file systems with '::'"
         if _SCHEME.match(text) or "://" in text:
             return "has a scheme"
         if not steps[0] or steps[0].startswith("~"):
             return "is absolute"
         if ".." in (step.strip() for step in steps):
-            return "goes up by '..'"
+            return "contains '..'"
     return None
 
 
@@ -444,7 +444,7 @@ def read_dataset_infos(text: str | bytes, *, path: str) -> dict[str, DatasetInfo
     """
     form = parse_json(text, path=path)
     if not isinstance(form, dict):
-        raise ManifestError(path, "it does not hold an object of infos by config name")
+        raise ManifestError(path, "it does not contain an object of infos by config name")
     found = {name: info_of(info, path=path, place=f"config {name!r}") for name, info in form.items()}
     for name, info in found.items():
         info.config_name = info.config_name or name

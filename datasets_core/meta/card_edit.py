@@ -134,8 +134,8 @@ def _merged(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: str, above
         if not _says(spliced, nodes, wanted, path):
             raise ManifestError(
                 path,
-                "its YAML cannot be changed without changing what the rest of it says",
-                advice="Write it without aliases and tags, or remove configs: and dataset_info: from it",
+                "its YAML cannot be edited without changing the meaning of the rest",
+                advice="Write it without aliases and tags, or remove configs: and dataset_info:",
             )
     return spliced
 

@@ -1,6 +1,6 @@
 """Sections of a large card for one config, found by indentation, so that the YAML of others is not parsed.
 
-Only plain block YAML is cut, as tools write it.  Whatever could mean something else than its lines show (anchors, tags, tabs,
+Only plain block YAML is cut, as tools write it.  Anything whose meaning may differ from its lines (anchors, tags, tabs,
 flow over several lines, a key that appears twice) is not cut, and the whole is parsed.
 """
 
@@ -375,5 +375,5 @@ class LazyDatasetInfos(LazyInfos):
     def _form(self) -> dict[str, Any]:
         form = parse_json(self._text, path=self._path, is_strict=False)
         if not isinstance(form, dict):
-            raise ManifestError(self._path, "it does not hold an object of infos by config name")
+            raise ManifestError(self._path, "it does not contain an object of infos by config name")
         return form

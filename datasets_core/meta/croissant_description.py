@@ -347,7 +347,7 @@ def _loosely(text: str, split: str) -> str:
     return ".+".join(r"\d+".join(map(re.escape, _DIGITS.split(part))) for part in text.split(split))
 
 
-_NO_FILES = "Files that the rows may be written to, as a push to the Hub lays them out. None of them is there yet."
+_NO_FILES = "Files to which the rows may be written, in the layout of a push to the Hub. None of them exists yet."
 
 
 @dataclass(frozen=True, slots=True)

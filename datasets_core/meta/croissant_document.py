@@ -94,7 +94,7 @@ class Terms:
 _MAX_DEPTH = 40
 _TARGETS = ("field", "fileObject", "fileSet", "recordSet", "distribution")
 _TRANSFORMS = ("regex", "jsonPath", "separator", "format", "replace", "samplingRate", "readLines", "unArchive", "delimiter")
-_ADVICE = "Mend the description, or load the files by their own format"
+_ADVICE = "Fix the description, or load the files by their own format"
 
 
 def parse_croissant(text: str | bytes, *, path: str) -> CroissantDocument:
@@ -134,7 +134,7 @@ class _Parser:
         form = self._form
         kinds = {self._terms.last(kind) for kind in _listed(form.get("@type"))}
         if "Dataset" not in kinds:
-            raise self._fault("the description", f"has the type {form.get('@type')!r}, and not sc:Dataset")
+            raise self._fault("the description", f"has the type {form.get('@type')!r}, expected sc:Dataset")
         files = [self._file(node) for node in _listed(form.get("distribution"))]
         record_sets = [self._record_set(node) for node in _listed(form.get("recordSet"))]
         fields = [(each, inner) for each in record_sets for top in each.fields for inner in _all_fields(top)]
@@ -169,7 +169,7 @@ class _Parser:
         kind = self._terms.last(next(iter(_listed(node.get("@type"))), ""))
         found = str(node.get("@id") or name)
         if kind not in ("FileObject", "FileSet"):
-            raise self._fault(found, f"has the type {node.get('@type')!r}, and is neither cr:FileObject nor cr:FileSet")
+            raise self._fault(found, f"has the type {node.get('@type')!r}, expected cr:FileObject or cr:FileSet")
         if not found:
             raise self._fault("a file", "has neither an @id nor a name")
         return FileNode(
@@ -269,7 +269,7 @@ class _Parser:
         except ValueError as error:
             raise _Unsupported(f"has the arrayShape {text!r}, which is not a list of lengths") from error
         if any(length < -1 for length in shape) or len(shape) > _MAX_DEPTH:
-            raise _Unsupported(f"has the arrayShape {text!r}, which no array has")
+            raise _Unsupported(f"has the arrayShape {text!r}, which is not a valid shape")
         return shape
 
     def _source(self, node: Any) -> ValueSource:
@@ -279,7 +279,7 @@ class _Parser:
             return ValueSource(self._reference(node))
         targets = [node[key] for key in _TARGETS if node.get(key) is not None] or [node.get("@id")]
         if len(targets) != 1 or targets[0] is None:
-            raise _Unsupported(f"has a source that names {len([each for each in targets if each])} nodes, and not one")
+            raise _Unsupported(f"has a source that names {len([each for each in targets if each])} nodes, expected one")
         extract = node.get("extract") or {}
         if not isinstance(extract, dict):
             raise _Unsupported(f"extracts by {extract!r}, which is not an object")
@@ -287,7 +287,7 @@ class _Parser:
         unknown = sorted(set(extract) - {"column", "jsonPath", "fileProperty", "@id", "@type"})
         if unknown or len(known) > 1:
             listed = ", ".join([*known, *unknown])
-            raise _Unsupported(f"extracts by {listed}, where one of column, jsonPath and fileProperty is supported")
+            raise _Unsupported(f"extracts by {listed}, expected one of column, jsonPath and fileProperty")
         transforms = [pair for each in _listed(node.get("transform")) for pair in self._transforms(each)]
         if node.get("format") is not None:
             transforms.append(("format", _text(node["format"])))
@@ -307,13 +307,13 @@ class _Parser:
         if unknown:
             raise _Unsupported(f"has the transform {unknown[0] or node!r}, which is not supported")
         if len(set(said) - {"readLines", "unArchive"}) > 1:
-            raise _Unsupported(f"has a transform of several kinds at once, {', '.join(sorted(said))}")
+            raise _Unsupported(f"has a transform of several kinds, {', '.join(sorted(said))}")
         return [("separator" if key == "delimiter" else key, value) for key, value in said.items()]
 
     def _reference(self, node: Any) -> str:
         found = _reference_text(node[0] if isinstance(node, list) and len(node) == 1 else node)
         if not found:
-            raise _Unsupported(f"refers to {node!r}, which names no node")
+            raise _Unsupported(f"refers to the unknown node {node!r}")
         return found.removeprefix("#{").removesuffix("}") if found.startswith("#{") else found
 
     # -- faults --------------------------------------------------------------------------------------------------------
@@ -323,13 +323,13 @@ class _Parser:
 
     def _see_object(self, node: Any, what: str) -> None:
         if not isinstance(node, dict):
-            raise self._fault(what, f"is {str(node)[:60]!r} where an object is expected")
+            raise self._fault(what, f"is {str(node)[:60]!r} , expected an object")
 
     def _see_unique(self, ids: Sequence[str]) -> None:
         seen: set[str] = set()
         for each in ids:
             if each in seen:
-                raise self._fault(each, "stands twice in the description")
+                raise self._fault(each, "appears twice in the description")
             seen.add(each)
 
 

@@ -119,7 +119,7 @@ class FileNode:
         url: URL of the file; the path in its container, if it has one.
         encodings: its media types.
         sha256, md5: hashes of its content, as written; "" if unknown.
-        containers: its containers; empty for a file of its own, and for a set beside the description.
+        containers: its containers; empty for a separate file, and for a set next to the description.
         includes, excludes: patterns of the paths of a set.
     """
 

@@ -1,6 +1,6 @@
 """`DataFilesDict`: the files of each split with their identities, from `data_files=`, patterns, or names.
 
-Every folder is listed once, whatever the number of patterns; a path without wildcards is only looked up, never searched for.
+Every folder is listed once, for any number of patterns; a path without wildcards is only looked up, never searched for.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
             text += ".+" if position == last else "(?:[^/]+/)*"
         elif "**" in part:
             raise ConfigurationError(
-                f"The pattern {pattern!r} has '**' beside other characters. Write '**/{part.replace('**', '*')}'."
+                f"The pattern {pattern!r} has '**' next to other characters. Write '**/{part.replace('**', '*')}'."
             )
         else:
             text += _part_regex(part) + ("" if position == last else "/")
@@ -73,7 +73,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(text, re.DOTALL)
     except re.error as error:
         raise ConfigurationError(
-            f"The pattern {pattern!r} means nothing ({error.msg}). Write '[a-z]' from low to high, or '[[]' for a bracket."
+            f"Invalid pattern {pattern!r} ({error.msg}). Write '[a-z]' from low to high, or '[[]' for a bracket."
         ) from error
 
 
@@ -164,7 +164,7 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
         if path.startswith("data/") and (shard := re.fullmatch(_SHARDED, path)) and not _ends_in_extension(shard[1]):
             if not is_split_name(shard[1]):
                 raise ConfigurationError(
-                    f"{path!r} is named like a shard of a split {shard[1]!r}, which is not a valid split name. "
+                    f"{path!r} has the name of a shard of a split {shard[1]!r}, which is not a valid split name. "
                     "Use letters, digits, '_' and '-' in it, or name the files with data_files=."
                 )
             found.setdefault(shard[1], []).append(path)
@@ -286,14 +286,16 @@ def by_split(data_files: DataFiles) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for split, value in _pairs(data_files):
         if not is_split_name(split):
-            raise ConfigurationError(f"data_files names a split {split!r}. Use letters, digits, '_' and '-', parted by dots.")
+            raise ConfigurationError(
+                f"Invalid split name {split!r} in data_files. Use letters, digits, '_' and '-', separated by dots."
+            )
         if split in found:
             raise ConfigurationError(f"data_files names the split {split!r} twice. List its files together.")
         found[str(split)] = list(_flat(value))
         if not found[split]:
-            raise ConfigurationError(f"data_files has no file for the split {split!r}. Name one, or leave the split out.")
+            raise ConfigurationError(f"data_files has no file for the split {split!r}. Name a file, or remove the split.")
     if not found:
-        raise ConfigurationError("data_files is empty. Name at least one file, or leave the argument out.")
+        raise ConfigurationError("data_files is empty. Name at least one file, or remove the argument.")
     return found
 
 
@@ -303,7 +305,9 @@ def _pairs(data_files: DataFiles) -> Iterator[tuple[Any, Any]]:
     elif isinstance(data_files, (list, tuple)) and data_files and all(isinstance(item, Mapping) for item in data_files):
         for item in data_files:
             if set(item) != {"split", "path"}:
-                raise ConfigurationError(f"data_files holds {redact_text(repr(dict(item)))}. Write {{'split': …, 'path': …}}.")
+                raise ConfigurationError(
+                    f"data_files contains {redact_text(repr(dict(item)))}. Write {{'split': …, 'path': …}}."
+                )
             yield item["split"], item["path"]
     else:
         yield "train", data_files
@@ -313,14 +317,16 @@ def _flat(value: Any) -> Iterator[str]:
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
         if not isinstance(text, str) or not text or "\0" in text:
-            raise ConfigurationError(f"data_files holds {redact_text(repr(value))}. Give paths, patterns or URLs as text.")
+            raise ConfigurationError(
+                f"data_files contains {redact_text(repr(value))}. Give paths, patterns or URLs as strings."
+            )
         yield text
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _flat(item)
     else:
         shown = redact_text(repr(value))
-        raise ConfigurationError(f"data_files holds {shown}. Give paths, patterns or URLs, alone, in lists, or by split.")
+        raise ConfigurationError(f"data_files contains {shown}. Give paths, patterns or URLs, alone, in lists, or by split.")
 
 
 # -- what is there -----------------------------------------------------------------------------------------------------
@@ -379,7 +385,7 @@ def infer_data_files(
         entries = dict(zip(paths_in(base, listing), listing, strict=True))
     splits = infer_splits(list(entries))
     if not splits:
-        raise DataFilesNotFoundError(f"{redact(base)} holds no data file. There is: {_shown(sorted(entries))}.")
+        raise DataFilesNotFoundError(f"No data file found in {redact(base)}. Found: {_shown(sorted(entries))}.")
     found = {split: [entries[path] for path in paths] for split, paths in splits.items()}
     for chosen in found.values():
         _refuse_unreadable(chosen)
@@ -405,7 +411,7 @@ def _refuse_unreadable(found: Iterable[FileEntry]) -> None:
 
 def _why_unreadable(path: str) -> str:
     if os.path.islink(path) and not os.path.exists(path):
-        return f"{path} is a link to {os.readlink(path)}, which is not there. Fetch the file it stands for, or delete the link."
+        return f"{path} is a link to {os.readlink(path)}, which does not exist. Restore that file, or delete the link."
     return f"{path} is not a regular file but a pipe, a device or a socket. Write its content to a file, and name that."
 
 
@@ -426,14 +432,12 @@ def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str |
         missing = [name + tail for name in names.values() if pattern is None or match(pattern, [name + mark + tail])]
         if missing:
             told = (
-                f"{redact(folder)} holds {len(numbers)} of the {count} shards of {head.rstrip('-.')}{tail}; there is no "
+                f"{redact(folder)} contains {len(numbers)} of the {count} shards of {head.rstrip('-.')}{tail}; missing: "
                 f"{_shown(missing)}."
             )
             if not warns:
-                raise DataFilesNotFoundError(
-                    f"{told} Fetch what is missing, or name the files that you want one by one in data_files=."
-                )
-            warnings.warn(f"{told} What is there is read.", DataFilesWarning, stacklevel=2)
+                raise DataFilesNotFoundError(f"{told} Add the missing files, or list the files to read in data_files=.")
+            warnings.warn(f"{told} The existing files are read.", DataFilesWarning, stacklevel=2)
 
 
 class _Search:
@@ -494,7 +498,7 @@ class _Search:
         if files.is_http(path.rpartition("::")[2]):
             if chain and wild:
                 raise DataFilesNotFoundError(
-                    f"{redact(name)!r} has wildcards in an archive behind http, which is not listed. Name its members."
+                    f"{redact(name)!r} has wildcards in an archive at an http URL, which cannot be listed. Name its members."
                 )
             return FileEntry(path, -1, "")
         found = member(path, self.storage_options) if chain else entry_at(path, self.storage_options)
@@ -509,7 +513,7 @@ class _Search:
         if os.path.lexists(path):
             raise DataFilesNotFoundError(_why_unreadable(path))
         folder = os.path.dirname(path)
-        raise DataFilesNotFoundError(f"There is no data file {path}. In {folder} there is: {_there(folder)}.")
+        raise DataFilesNotFoundError(f"There is no data file {path}. {folder} contains: {_there(folder)}.")
 
     def _listed(self, known: Listing, path: str, name: str, wild: bool) -> FileEntry | None:
         """The one file at `path` in what is known; None where `path` is a pattern."""
@@ -525,7 +529,7 @@ class _Search:
         above = folder.rpartition("/")[0] + chain + outer
         beside = known.list_folder(above)
         raise DataFilesNotFoundError(
-            f"There is no data file {redact(path)}. In {redact(above)} there is: {_shown(paths_in(above, beside))}."
+            f"There is no data file {redact(path)}. {redact(above)} contains: {_shown(paths_in(above, beside))}."
         )
 
     def _matches(self, path: str, name: str) -> list[FileEntry]:
@@ -540,9 +544,7 @@ class _Search:
         found = [listing[match] for match in matches]
         if not found:
             there = _shown(sorted(listing)) if listing or chain or files.is_url(head) else _there(root)
-            raise DataFilesNotFoundError(
-                f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. There is: {there}."
-            )
+            raise DataFilesNotFoundError(f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. Found: {there}.")
         _refuse_unreadable(found)
         folder = self._folder if self._folder and f"{root}/".startswith(f"{self._folder.rstrip('/')}/") else root
         self._links.update((entry.path, (entry.link, folder)) for entry in found if entry.link)

@@ -306,7 +306,7 @@ class DatasetInfo(_OfFiles):
         """
         folder = os.fspath(dataset_info_dir or "")
         if not folder:
-            raise ConfigurationError("The folder is an empty text. Give the folder that holds dataset_info.json.")
+            raise ConfigurationError("The folder is an empty string. Give the folder that holds dataset_info.json.")
         path = files.join(folder, INFO_FILE)
         try:
             with files.open_binary(path, storage_options) as handle:
@@ -479,7 +479,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)  # a card may name several licenses
     if not isinstance(value, str):
-        raise ConfigurationError(f"{name} is {value!r}. Record a text.")
+        raise ConfigurationError(f"{name} is {value!r}. Record a string.")
     return value
 
 
@@ -507,13 +507,13 @@ def parse_json(text: str | bytes, *, path: str, is_strict: bool = True) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_once if is_strict else None)
     except json.JSONDecodeError as error:
-        raise ManifestError(path, f"line {error.lineno}, column {error.colno}: the JSON is broken: {error.msg}") from error
+        raise ManifestError(path, f"line {error.lineno}, column {error.colno}: the JSON is invalid: {error.msg}") from error
     except UnicodeDecodeError as error:
         raise ManifestError(path, f"the JSON is not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
         raise ManifestError(path, "the JSON is nested too deep") from error
     except ValueError as error:
-        raise ManifestError(path, f"the JSON is broken: {error}") from error
+        raise ManifestError(path, f"the JSON is invalid: {error}") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -538,14 +538,14 @@ def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
     """
     where = f"{place}: " if place else ""
     if not isinstance(form, Mapping):
-        raise ManifestError(path, f"{where}a dataset's info is an object, and {_kind(form)} was found")
+        raise ManifestError(path, f"{where}the info of a dataset must be an object, found {_kind(form)}")
     try:
         return DatasetInfo.from_dict(form)
     except DatasetsCoreError as error:
         raise restated(error, path=path, where=where) from error
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
         # A stored form that no library wrote: whatever it breaks, the file is what the user has to mend.
-        raise ManifestError(path, f"{where}the info cannot be understood ({type(error).__name__}: {error})") from error
+        raise ManifestError(path, f"{where}the info is invalid ({type(error).__name__}: {error})") from error
 
 
 def restated(error: DatasetsCoreError, *, path: str, where: str = "") -> ManifestError:

@@ -43,7 +43,7 @@ class DatasetFile(NamedTuple):
 
     Attributes:
         name: its path in the dataset, with `/`; unique among the files of the dataset.
-        url: its URL; None for a file beside the description, at `name`.
+        url: its URL; None for a file next to the description, at `name`.
         encoding: its media type.
         size: bytes; None if unknown.
         sha256: in hex; None if unknown.
@@ -254,7 +254,7 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
     outer = path.rpartition("::")[2]
     found = entry_at(outer, storage_options)
     if found is None:
-        raise DataFilesNotFoundError(f"There is no file {redact(outer)}. Check the path behind '::'.")
+        raise DataFilesNotFoundError(f"There is no file {redact(outer)}. Check the path after '::'.")
     return found
 
 
@@ -284,12 +284,12 @@ def looking(path: str, how: str) -> Iterator[None]:
     except OSError as error:
         reason = redact_text(error.strerror or str(error))
         raise DataFilesNotFoundError(
-            f"{redact(str(error.filename or path))} cannot be {how}: {reason}. Check the path and its rights."
+            f"{redact(str(error.filename or path))} cannot be {how}: {reason}. Check the path and its permissions."
         ) from error
     except Exception as error:
         if not files.is_url(path):
             raise
-        reason = f"the store cannot be asked ({type(error).__name__}: {redact_text(str(error))})"
+        reason = f"the store does not respond ({type(error).__name__}: {redact_text(str(error))})"
         raise DownloadError(redact(path), reason, advice="Check the address, the network and storage_options=") from error
 
 
@@ -336,16 +336,16 @@ def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO
         UnfitFileError: a folder, a pipe, a device, too large, or outside the folder.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):  # checked before opening, too: opening a device may have effects
-        raise UnfitFileError("no regular file but a pipe, a folder, a device or a socket")
+        raise UnfitFileError("not a regular file but a pipe, a folder, a device or a socket")
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115 - the caller closes it
     try:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise UnfitFileError("no regular file but a pipe, a folder, a device or a socket")
+            raise UnfitFileError("not a regular file but a pipe, a folder, a device or a socket")
         if status.st_size > most_bytes:
-            raise UnfitFileError(f"{status.st_size:,} bytes, where at most {most_bytes:,} are read")
+            raise UnfitFileError(f"{status.st_size:,} bytes, more than the limit of {most_bytes:,}")
         if within is not None and not _lies_in(within, path, status):
-            raise UnfitFileError(f"a link that leads out of its folder {within}")
+            raise UnfitFileError(f"a link that leads outside its folder {within}")
     except BaseException:
         file.close()
         raise

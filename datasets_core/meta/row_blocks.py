@@ -71,7 +71,7 @@ def _count(name: str, value: Any) -> int:
     except TypeError:
         count = 0
     if count < 1:
-        raise ConfigurationError(f"A split cannot be divided among {name}={value!r}. Give a whole number from 1.")
+        raise ConfigurationError(f"Invalid {name}={value!r}. Give a whole number, 1 or more.")
     return count
 
 
@@ -212,9 +212,9 @@ class RowBlocks:
             rows, sizes, files = (_decoded(stored[name]) for name in ("rows", "sizes", "files"))
             is_indexed, count = bool(stored["is_indexed"]), int(stored.get("num_files", 0))
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"no row blocks: {error}") from error
+            raise ValueError(f"invalid row blocks: {error}") from error
         if not len(rows) == len(sizes) == len(files) or (rows <= 0).any():
-            raise ValueError("no row blocks: the lists do not fit")
+            raise ValueError("invalid row blocks: the lists have different lengths")
         return cls(rows, sizes, files, is_indexed, count)
 
 
@@ -261,7 +261,7 @@ def parse_row_id(id: str | bytes) -> tuple[str, int]:
     text = id.decode("utf-8", "replace") if isinstance(id, bytes) else id
     name, mark, index = text.rpartition("__") if isinstance(text, str) else ("", "", "")
     if not (name and mark and _INDEX.fullmatch(index)):
-        raise RowIdError(id, "it is not '<file name>__<index>'")
+        raise RowIdError(id, "it does not have the form '<file name>__<index>'")
     return str(name), int(index)
 
 

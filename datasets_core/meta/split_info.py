@@ -69,7 +69,7 @@ class FileInstruction:
 
     def _check(self, name: str, value: object, least: int) -> None:
         if not hasattr(value, "__index__") or value < least:  # type: ignore[operator]
-            raise ConfigurationError(f"{name} of {self.filename!r} is {value!r}. Give a whole number from {least}.")
+            raise ConfigurationError(f"{name} of {self.filename!r} is {value!r}. Give a whole number, {least} or more.")
 
     def replace(self, **changes: Any) -> FileInstruction:
         """This with other values; `num_examples` is how many rows to take.
@@ -83,7 +83,9 @@ class FileInstruction:
         names = [each.name for each in fields(self)]
         unknown = [name for name in changes if name not in names]
         if unknown:
-            raise ConfigurationError(f"A FileInstruction has no {', '.join(map(repr, unknown))}. It has {', '.join(names)}.")
+            raise ConfigurationError(
+                f"A FileInstruction has no field {', '.join(map(repr, unknown))}. Its fields: {', '.join(names)}."
+            )
         if "num_examples" in changes:
             changes.setdefault("take", changes.pop("num_examples"))
         kept = {name: getattr(self, name) for name in names if name != "num_examples"}
@@ -229,7 +231,7 @@ class SubSplitInfo:
             row = index - instruction.skip
             if 0 <= row < (instruction.num_examples or 0):
                 return self._borders[place] + row
-        raise RowIdError(id, "the slice does not hold it", dataset=self.dataset)
+        raise RowIdError(id, "the slice does not contain that row", dataset=self.dataset)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SubSplitInfo):
@@ -252,7 +254,9 @@ def shard_file_name(dataset: str, split: str, index: int, total: int, extension:
         ConfigurationError: a name that would leave the dataset's folder, or an index outside `total`.
     """
     if not 0 <= index < total:
-        raise ConfigurationError(f"Shard {index} of {total} shards of split {split!r} does not exist. Count from 0.")
+        raise ConfigurationError(
+            f"Shard {index} of {total} shards of split {split!r} does not exist. Shards are counted from 0."
+        )
     for name in (dataset, split, extension):
         if not name or "/" in name or "\\" in name or "\0" in name:
             raise ConfigurationError(f"{name!r} cannot be part of a file name. Use a name without slashes.")
@@ -432,18 +436,22 @@ def _is_count(value: object) -> bool:
 def _check(info: SplitInfo) -> None:
     """Refuse a stored split whose values are of the wrong kind, or do not fit each other."""
     if not is_split_name(info.name):
-        raise ConfigurationError(f"The name of a split is {info.name!r}. Record a name of letters, digits, '_', '-' and '.'.")
+        raise ConfigurationError(f"Invalid split name {info.name!r}. Record a name of letters, digits, '_', '-' and '.'.")
     for key in ("num_bytes", "num_examples"):
         value = getattr(info, key)
         if value is not None and not _is_count(value):
-            raise ConfigurationError(f"{key} of split {info.name!r} is {value!r}. Record a number from 0, or null for unknown.")
+            raise ConfigurationError(
+                f"{key} of split {info.name!r} is {value!r}. Record a non-negative number, or null for unknown."
+            )
     for key in ("shard_lengths", "original_shard_lengths"):
         value = getattr(info, key)
         if value is not None and not (isinstance(value, list) and all(map(_is_count, value))):
-            raise ConfigurationError(f"{key} of split {info.name!r} is {value!r}. Record a list of numbers from 0, or null.")
+            raise ConfigurationError(
+                f"{key} of split {info.name!r} is {value!r}. Record a list of non-negative numbers, or null."
+            )
     if info.shard_lengths is not None and info.num_examples is not None and sum(info.shard_lengths) != info.num_examples:
         raise ConfigurationError(
-            f"The shards of split {info.name!r} have {sum(info.shard_lengths)} rows, and num_examples is {info.num_examples}. "
+            f"The shards of split {info.name!r} have {sum(info.shard_lengths)} rows, but num_examples is {info.num_examples}. "
             "Record the same number."
         )
 
@@ -511,7 +519,7 @@ class SplitDict(dict[str, SplitInfo]):
 
     def __setitem__(self, key: str, value: SplitInfo) -> None:
         if key != value.name:
-            raise ConfigurationError(f"The split {value.name!r} cannot be kept as {key!r}. Use its own name.")
+            raise ConfigurationError(f"The split {value.name!r} cannot be stored under the key {key!r}. Use its name.")
         super().__setitem__(str(key), value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -524,7 +532,7 @@ class SplitDict(dict[str, SplitInfo]):
             ConfigurationError: there is a split of that name.
         """
         if split_info.name in self:
-            raise ConfigurationError(f"There are two splits {split_info.name!r}. Give each split a name of its own.")
+            raise ConfigurationError(f"There are two splits {split_info.name!r}. Give each split a different name.")
         split_info.dataset_name = self.dataset_name or split_info.dataset_name
         super().__setitem__(split_info.name, split_info)
 

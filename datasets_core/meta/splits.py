@@ -150,7 +150,7 @@ class SplitPart:
         if self.unit == "shard":
             if shards is None:
                 raise ConfigurationError(
-                    f"{str(self)!r} counts shards, and no shard lengths are known here. Slice by rows or percent."
+                    f"{str(self)!r} counts shards, but the shard lengths are unknown. Slice by rows or percent."
                 )
             first, last, _ = slice(self.start, self.stop).indices(len(shards))
             borders = ShardLengths.of(shards).borders
@@ -172,7 +172,7 @@ class SplitPart:
         """The row at `percent`; a negative one counts from the end, also where it rounds to no row at all."""
         if self.rounding == "pct1_dropremainder":
             if total < 100:
-                raise SplitSyntaxError(str(self), f"pct1_dropremainder needs 100 rows, and {self.split!r} has {total}")
+                raise SplitSyntaxError(str(self), f"pct1_dropremainder needs at least 100 rows, but {self.split!r} has {total}")
             row = int(abs(percent)) * (total // 100)
         else:
             row = round(abs(percent) * total / 100)
@@ -198,7 +198,7 @@ def parse_part(piece: str, spec: str) -> SplitPart:
     rounding, cuts = _parse_suffixes(re.findall(_SUFFIX, found["suffixes"]), spec)
     start, stop, unit = (None, None, "abs") if selector is None else _parse_selector(selector, spec)
     if rounding in _ROUNDINGS and unit != "%":
-        raise SplitSyntaxError(spec, f"the rounding {rounding!r} only goes with percent bounds")
+        raise SplitSyntaxError(spec, f"the rounding {rounding!r} is only allowed with percent bounds")
     return checked_part(SplitPart(name, start, stop, unit, rounding, cuts), spec)
 
 
@@ -209,7 +209,7 @@ def _parse_suffixes(suffixes: list[str], spec: str) -> tuple[str | None, tuple[E
         if found is not None:
             cut = EvenCut(int(found["n"]), int(found["index"]), found["drop"] is not None)
             if cut.index >= cut.n:
-                raise SplitSyntaxError(spec, f"{cut} is none of the {cut.n} even parts, which are counted from 0")
+                raise SplitSyntaxError(spec, f"{cut} is not one of the {cut.n} even parts, which are counted from 0")
             cuts.append(cut)
         elif position == 0:
             rounding = suffix
@@ -221,7 +221,7 @@ def _parse_suffixes(suffixes: list[str], spec: str) -> tuple[str | None, tuple[E
 def _parse_selector(selector: str, spec: str) -> tuple[int | float | None, int | float | None, str]:
     texts = selector.split(":")
     if len(texts) > 2:
-        raise SplitSyntaxError(spec, "a slice has no step")
+        raise SplitSyntaxError(spec, "a slice cannot have a step")
     bounds = [_parse_bound(text, spec) for text in texts]
     # A bare 0 is the same row in every unit, so it takes the unit of the other bound.
     units = {unit for value, unit in bounds if value is not None and (value, unit) != (0, "abs")} or {"abs"}
@@ -242,7 +242,7 @@ def _parse_bound(text: str, spec: str) -> tuple[int | float | None, str]:
     found = re.fullmatch(_BOUND, text)
     if found is None or len(text) > _MAX_DIGITS:
         raise SplitSyntaxError(
-            spec, f"{text[:_MAX_DIGITS]!r} is not a bound, which is a whole number, a percentage like 12.5% or 3shard"
+            spec, f"{text[:_MAX_DIGITS]!r} is not a valid bound; use a whole number, a percentage like 12.5%, or 3shard"
         )
     number, unit = found.group("number", "unit")
     if unit == "%" and "." in number:
@@ -259,14 +259,12 @@ def checked_part(part: SplitPart, spec: str) -> SplitPart:
         SplitSyntaxError: a name, bound, unit or rounding that means nothing.
     """
     if not is_split_name(part.split):
-        raise SplitSyntaxError(
-            spec, f"{part.split!r} is not a valid split name, which is made of letters, digits, '_', '-' and '.'"
-        )
+        raise SplitSyntaxError(spec, f"{part.split!r} is not a valid split name; use letters, digits, '_', '-' and '.'")
     if part.unit not in _UNITS:
-        raise SplitSyntaxError(spec, f"the unit is {part.unit!r}, and should be one of {', '.join(map(repr, _UNITS))}")
+        raise SplitSyntaxError(spec, f"the unit is {part.unit!r}, expected one of {', '.join(map(repr, _UNITS))}")
     rounding = part.rounding
     if rounding is not None and rounding not in _ROUNDINGS:
-        raise SplitSyntaxError(spec, f"the rounding is {rounding!r}, and should be 'closest' or 'pct1_dropremainder'")
+        raise SplitSyntaxError(spec, f"the rounding is {rounding!r}, expected 'closest' or 'pct1_dropremainder'")
     start, stop = (_number(bound, part.unit, rounding, spec) for bound in (part.start, part.stop))
     cuts = tuple(cut for cut in part.cuts if cut.n > 1)
     if start is None and stop is None:
@@ -288,7 +286,7 @@ def _number(bound: Any, unit: str, rounding: str | None, spec: str) -> int | flo
         if not -100 <= number <= 100:
             raise SplitSyntaxError(spec, f"the bound {bound}% is not between -100% and 100%")
         if rounding == "pct1_dropremainder" and isinstance(number, float):
-            raise SplitSyntaxError(spec, f"pct1_dropremainder counts whole percents, and {bound}% is none")
+            raise SplitSyntaxError(spec, f"pct1_dropremainder needs whole percents, found {bound}%")
     elif isinstance(number, float):
         raise SplitSyntaxError(spec, f"the bound {bound} is not a whole number")
     return number
@@ -398,7 +396,7 @@ class ReadInstruction:
         return hash(self.parts)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a ReadInstruction cannot be changed, so {name!r} cannot be set; add instructions with +")
+        raise AttributeError(f"a ReadInstruction is immutable, so {name!r} cannot be set; combine instructions with +")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ReadInstruction.from_parts, (self.parts,)
@@ -420,7 +418,7 @@ def slice_part(split_name: str, *, from_: float | None, to: float | None, unit: 
     unit = "abs" if unit is None else unit
     if split_name == ALL:
         raise ConfigurationError(
-            "ReadInstruction('all') names the union of the splits, and not one of them. Write it as text: "
+            "ReadInstruction('all') refers to the union of the splits, not to one of them. Write it as a string: "
             "split='all', or ReadInstruction.from_spec('all[:10%]')."
         )
     part = SplitPart(str(split_name), from_, to, unit, rounding)

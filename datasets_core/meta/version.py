@@ -75,7 +75,7 @@ class Version:
 
     It compares with other versions and with their text.  A text that is not a version is refused, in `==` too:
     `version == "1.*.*"` needs `match`, and would silently be False.  None is unequal; versions of the same numbers
-    are equal, whatever their other attributes.
+    are equal, regardless of their other attributes.
 
     Args:
         version_str: the text, or another `Version` to copy.
@@ -198,7 +198,9 @@ def _operand(other: object) -> tuple[int, int, int]:
         return other.tuple
     if isinstance(other, str):
         return _numbers(other)
-    raise ArgumentTypeError(f"{other!r} ({type(other).__name__}) is compared with a version. Compare a Version or its text.")
+    raise ArgumentTypeError(
+        f"{other!r} ({type(other).__name__}) cannot be compared with a version. Compare a Version or a string."
+    )
 
 
 def _numbers(text: object) -> tuple[int, int, int]:
@@ -220,7 +222,7 @@ def check_pattern(pattern: str | Version) -> str:
     found = re.fullmatch(_PATTERN, str(pattern))
     if found is None:
         raise ReferenceSyntaxError(
-            f"{pattern!r} is not a valid version. Write three numbers or stars, such as '1.0.0' or '1.*.*'."
+            f"{pattern!r} is not a valid version. Write three numbers or asterisks, such as '1.0.0' or '1.*.*'."
         )
     return ".".join(part if part == "*" else str(int(part)) for part in found.groups() if part is not None)
 

@@ -119,7 +119,7 @@ def get_data_files(data_sources: Any) -> list[Any]:
     >>> get_data_files("nothing/here-*")
     Traceback (most recent call last):
       ...
-    datasets_core.errors.NoDataFilesError: No data files found in nothing/here-*. Check the path, or the pattern.
+    datasets_core.errors.NoDataFilesError: No data files found in nothing/here-*. Check the path or pattern.
     """
     if isinstance(data_sources, list | tuple):
         found = [path for source in data_sources for path in get_data_files(source)]

@@ -1,7 +1,7 @@
-"""Atomic replacement of local folders and files: content is staged beside the target and renamed into place.
+"""Atomic replacement of local folders and files: content is staged next to the target and renamed into place.
 
 The owner of a staging folder holds a system lock on the folder itself, which is freed when the owner dies: so dead owners
-are recognised, and no lock file is left beside what users save.
+are recognised, and no lock file is left next to what users save.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class StagedFolder:
 
     Attributes:
         path: the new folder, within the block.
-        is_beside: True if it lies beside the target, False if it lies inside.
+        is_beside: True if it is next to the target, False if it is inside.
 
     Raises:
         DatasetDiskError: the folder cannot be made.
@@ -207,7 +207,7 @@ def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
 
     Args:
         path: target of the result.
-        sources: files of the input rows, of which only cached results may be replaced.
+        sources: files of the input rows; only cached results among them may be replaced.
 
     Raises:
         ConfigurationError: another file exists there.
@@ -223,7 +223,7 @@ def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
     is_cache = schema is not None and (schema.names == ["indices"] or _has_fingerprint(known.get(b"huggingface")))
     if not is_cache or path in sources:
         raise ConfigurationError(
-            f"{path} is not a cache file, so that a result must not replace it. Name another file, or remove this one first."
+            f"{path} is not a cache file and is not overwritten. Name another file, or remove this one first."
         )
 
 

@@ -152,7 +152,7 @@ def copied(value: Any, *, with_objects: bool = True) -> Any:
 
 
 def unchanged(before: Any, now: Any) -> bool:
-    """True if `now`, of which `before` is a copy, still has the same content."""
+    """True if `now` still has the content of its copy `before`."""
     if before is now:
         return True
     if isinstance(now, memoryview):

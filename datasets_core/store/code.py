@@ -395,7 +395,9 @@ def _imports_in(path: str) -> Iterator[tuple[int, str]]:
             given = [*node.args, *(word.value for word in node.keywords if word.arg == "name")]
             name = given[0].value if given and isinstance(given[0], ast.Constant) else None
             if not isinstance(name, str) or name.startswith("."):
-                raise UnhashableError(f"line {node.lineno} of {os.path.basename(path)!r} imports what only its run decides")
+                raise UnhashableError(
+                    f"line {node.lineno} of {os.path.basename(path)!r} imports a module whose name is only known at run time"
+                )
             yield 0, name
 
 

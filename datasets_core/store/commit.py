@@ -91,7 +91,7 @@ class Journal(Generic[E]):
             try:
                 self.entries.append(self._decode(line))
             except Exception as error:  # what follows was written after a crash of the system: not to be trusted
-                logger.info("%s is read up to a damaged line: %s", self._path, error)
+                logger.info("%s is damaged; the lines after the damage are ignored: %s", self._path, error)
                 break
         return True
 
@@ -192,7 +192,7 @@ class Staging:
     def commit(
         self, manifest: Manifest, *, storage_options: dict[str, Any] | None = None, has_schema: bool = False
     ) -> Manifest:
-        """Commit the staged shards of `manifest` as the dataset at `target`; the staging folder is gone afterwards.
+        """Commit the staged shards of `manifest` as the dataset at `target`; the staging folder is then removed.
 
         A failed commit leaves the target unchanged and the staging folder ready for another try.
 
@@ -233,9 +233,9 @@ class Staging:
         try:
             size = os.stat(path).st_size
         except FileNotFoundError:
-            raise DamagedShardError(path, "a finished shard vanished before the commit", advice="Run the build again") from None
+            raise DamagedShardError(path, "a shard disappeared before the commit", advice="Run the build again") from None
         if size != shard.size:
-            reason = f"a finished shard has {size:,} bytes where {shard.size:,} are on record"
+            reason = f"a finished shard has {size:,} bytes, expected {shard.size:,}"
             raise DamagedShardError(path, reason, advice="Run the build again")
 
     def _commit_whole(self, base: str, staged: Manifest, final: Manifest) -> None:
@@ -385,7 +385,7 @@ def put_file(store: Any, local: str, remote: str, size: int) -> None:
     store.put_file(local, remote)
     store.invalidate_cache()
     if not _is_there(store, remote, size):
-        raise OSError(f"the object has not the {size:,} bytes that were sent")
+        raise OSError(f"the object does not have the {size:,} bytes that were sent")
 
 
 def again_on_failure(url: str, act: Any) -> None:
@@ -400,7 +400,7 @@ def again_on_failure(url: str, act: Any) -> None:
         try:
             act()
         except PermissionError as error:
-            advice = "Give the key the right to write there, or choose another output_dir"
+            advice = "Grant the key write access, or choose another output_dir"
             raise DownloadError(url, f"could not be written ({error})", advice=advice) from error
         except Exception as error:  # each store has errors of its own, not all of them an OSError
             raise TransientError(str(error)) from error
@@ -441,7 +441,7 @@ class Garbage:
 def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
     """Everything below `folder` that no living process can want.
 
-    Temporaries count when their process is gone, their lock is free and nothing in them changed for `min_age_seconds`;
+    Temporaries count when their process has ended, their lock is free and nothing in them changed for `min_age_seconds`;
     shards when their dataset was replaced that long ago.
     """
     latest = time.time() - min_age_seconds
@@ -620,7 +620,7 @@ def locked_once(path: str) -> Iterator[None]:
 
 
 def unlink_unheld(path: str) -> None:
-    """Remove a lock file that nobody holds."""
+    """Remove a lock file that is not held."""
     with contextlib.suppress(ImportError, OSError):  # there is none, it is held, or the system locks in another way
         import fcntl
 

@@ -1,6 +1,6 @@
 """`compare`: two versions of a dataset compared row by row: level of the change, summary, first differences.
 
-The same rows in the same order with the same columns are a PATCH, whatever the files look like; the same with more columns, or
+The same rows in the same order with the same columns are a PATCH, even if the files differ; the same with more columns, or
 more fields in them, a MINOR change; everything else is MAJOR.
 """
 
@@ -279,7 +279,7 @@ def compare(
         ManifestError, DamagedShardError: one of them is damaged.
     """
     if limit < 0:
-        raise ConfigurationError(f"limit={limit} is less than none. Give 0 or more.")
+        raise ConfigurationError(f"Invalid limit={limit}. Give 0 or more.")
     places = [located(folder) for folder in (old, new)]
     sides = [_Side(place, _manifest(place, storage_options), storage_options) for place in places]
     return _Comparison(sides[0], sides[1], limit).made()
@@ -313,7 +313,7 @@ def compare_staged(
 def _manifest(folder: str, storage_options: dict[str, Any] | None) -> Manifest:
     found = read_manifest(folder, storage_options)
     if found is None:
-        raise DatasetNotFoundError(f"{folder} holds no finished dataset. Give the folder that a build printed.")
+        raise DatasetNotFoundError(f"{folder} does not contain a built dataset. Give the folder that a build printed.")
     return found
 
 
@@ -375,15 +375,15 @@ class _Comparison:
         compared = {(column.old,) for column in self._columns}
         for change in changes:
             if change.old is None:
-                self._say("minor", f"{change.place} is new: {change.new!r}")
+                self._say("minor", f"{change.place} was added: {change.new!r}")
             elif change.new is None:
-                self._say("major", f"{change.place} is gone: {change.old!r}")
+                self._say("major", f"{change.place} was removed: {change.old!r}")
                 self._has_lost |= change.path not in compared
             else:
-                self._say("major", f"{change.place} was {cut(repr(change.old), 0)} and is {cut(repr(change.new), 0)}")
+                self._say("major", f"{change.place} was {cut(repr(change.old), 0)} and is now {cut(repr(change.new), 0)}")
         common = [name for name in before if name in after]
         if common != [name for name in after if name in before]:
-            self._say("patch", f"the columns stand in another order: {', '.join(map(repr, after))}")
+            self._say("patch", f"the columns are in another order: {', '.join(map(repr, after))}")
 
     def _compare_splits(self) -> list[str]:
         """The splits that both have."""
@@ -394,7 +394,7 @@ class _Comparison:
         common = [split for split in self.old.shards if split in self.new.shards]
         if common != [split for split in self.new.shards if split in self.old.shards]:
             order = ", ".join(map(repr, self.new.shards))
-            self._say("major", f"the splits stand in another order, which that of 'all' follows: {order}")
+            self._say("major", f"the splits, and so the rows of 'all', are in another order: {order}")
         return common
 
     # -- rows ----------------------------------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ class _Comparison:
             except IncomparableError:
                 self._columns.remove(column)
                 self._has_lost = True
-                self._say("major", f"column {column.label!r} is not compared: its values are of another kind")
+                self._say("major", f"column {column.label!r} is not compared: its values have another type")
 
     def _note(
         self, split: str, start: int, any_of: Any, masks: dict[PairedColumn, Any], one: pa.RecordBatch, other: pa.RecordBatch
@@ -468,14 +468,14 @@ class _Comparison:
         """Note differences of the files for equal values."""
         before, after = ([shard.rows for shard in side.shards[split]] for side in (self.old, self.new))
         if before != after:
-            many = f"{len(before):,} shards, then {len(after):,}" if len(before) != len(after) else "shards of other lengths"
-            self._say("patch", f"{split}: {many}; slices by shard, and orders that interleave shards, give other rows")
+            many = f"{len(before):,} shards, then {len(after):,}" if len(before) != len(after) else "other shard lengths"
+            self._say("patch", f"{split}: {many}; slices by shard and interleaved orders return different rows")
         elif self._has_changed:
             if self._columns:
                 names = ", ".join(repr(column.label) for column in self._columns)
-                self._say("patch", f"{split}: the same values in what both have of {cut(names, 0)}")
+                self._say("patch", f"{split}: the same values in the common part of {cut(names, 0)}")
         elif self.old.hashes(split) != self.new.hashes(split):
-            self._say("patch", f"{split}: the same rows in files of other bytes")
+            self._say("patch", f"{split}: the same rows, but files with different bytes")
 
 
 def _side_by_side(old: RowTable, new: RowTable, rows: int) -> Iterator[tuple[int, pa.RecordBatch, pa.RecordBatch]]:

@@ -141,7 +141,7 @@ _WORDS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) -> Mask:
     """Return where two arrays of one length differ.
 
-    NaN equals NaN, whatever its bits; -0.0 is not 0.0.  Offset widths of texts, bytes and lists are ignored, and so are
+    NaN equals NaN, regardless of its bits; -0.0 is not 0.0.  Offset widths of texts, bytes and lists are ignored, and so are
     dictionary encodings.  Fields of structs that only `new` has are ignored.  Of media whose
     bytes are stored, the bytes count and not the original path.
 

@@ -194,7 +194,7 @@ class ValueWriter:
         elif isinstance(value, (staticmethod, classmethod)):
             self._items(type(value).__name__, (value.__func__,), 1)
         elif isinstance(value, np.ufunc) and not _is_named_ufunc(value):
-            raise self._unhashable(f"the ufunc {value.__name__!r} does not tell what it calls")
+            raise self._unhashable(f"the ufunc {value.__name__!r} does not expose the function that it calls")
         else:  # built in: its name, and the object it is bound to
             owner = getattr(value, "__self__", None)
             self._put("builtin", f"{getattr(value, '__module__', None)}.{_qualified(value)}".encode())
@@ -252,7 +252,7 @@ class ValueWriter:
                 used[label] = found
         self._named("globals", {name: found for name, found in used.items() if found is not _Missing}, step)
         if reach.is_open:
-            raise self._unhashable(f"function {value.__qualname__!r} imports a module whose name only its run decides")
+            raise self._unhashable(f"function {value.__qualname__!r} imports a module whose name is only known at run time")
         if reach.imports:
             self._write_imports(value, reach.imports)
 
@@ -434,11 +434,11 @@ class ValueWriter:
         """Write a value by class and by the state that a copy would get (`__reduce_ex__`, never read back)."""
         kind = type(value)
         if isinstance(value, _NEVER):
-            raise self._unhashable(f"a {_name(kind)} is another one in every process")
+            raise self._unhashable(f"a {_name(kind)} differs in every process")
         try:
             reduced = value.__reduce_ex__(2)
         except Exception as error:
-            raise self._unhashable(f"a {_name(kind)} has no state that can be read ({error})") from error
+            raise self._unhashable(f"a {_name(kind)} has no readable state ({error})") from error
         if isinstance(reduced, str):
             self._put("global", recorded_name(kind.__module__, reduced).encode())
             if not is_installed(kind.__module__):

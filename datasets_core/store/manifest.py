@@ -56,7 +56,7 @@ def temporary_folder() -> str:
 
 
 def dead_folders() -> list[str]:
-    """The folders of processes that are gone."""
+    """The folders of processes that have ended."""
     import tempfile
 
     root = tempfile.gettempdir()
@@ -141,7 +141,7 @@ def staging_path(target: str) -> str:
 
 
 def temporary_path(path: str) -> str:
-    """Return a new name beside `path` for a file that becomes `path` by a rename."""
+    """Return a new name next to `path` for a file that becomes `path` by a rename."""
     return f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
 
 
@@ -392,14 +392,14 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
     except (ValueError, RecursionError) as error:
         raise ManifestError(path, f"not valid JSON ({error})", advice=advice) from error
     if not isinstance(content, dict):
-        raise ManifestError(path, f"a JSON {type(content).__name__} where an object is expected", advice=advice)
+        raise ManifestError(path, f"expected a JSON object, found a {type(content).__name__}", advice=advice)
     section = content.pop("manifest", None)
     if section is None:
         return None
     try:
         form = int(section["form"])
         if form > FORM:
-            raise ManifestError(path, f"form {form}, written by a newer version", advice="Upgrade datasets_core")
+            raise ManifestError(path, f"has format version {form}, written by a newer version", advice="Upgrade datasets_core")
         manifest = Manifest(
             info=DatasetInfo.from_dict(content),
             shards=tuple(_shard(shard) for shard in section["shards"]),
@@ -434,17 +434,17 @@ def _name_shards(manifest: Manifest) -> None:
     if bare := sorted(set(splits) - set(by_split)):
         raise ValueError(f"the splits {bare} have no shards")
     if unknown := sorted(set(by_split) - set(splits)):
-        raise ValueError(f"there are shards of the splits {unknown}, which are not described")
+        raise ValueError(f"there are shards of undescribed splits {unknown}")
     for split, shards in by_split.items():
         told, rows = splits[split].num_examples, sum(shard.rows for shard in shards)
         if told is not None and told != rows:
-            raise ValueError(f"split {split!r} is described with {told} rows, and its shards have {rows}")
+            raise ValueError(f"split {split!r} is recorded with {told} rows, but its shards have {rows}")
         splits[split].shard_names = [shard.name for shard in shards]
 
 
 def _known_format(name: str) -> str:
     if name not in EXTENSIONS:
-        raise ValueError(f"file format {name!r} is not known")
+        raise ValueError(f"unknown file format {name!r}")
     return name
 
 
@@ -457,14 +457,14 @@ def _shard(found: Mapping[str, Any]) -> ShardRecord:
     for batch_rows, count in found["batches"]:
         batch = int(batch_rows), int(count)
         if batch[0] < 0 or batch[1] < 1:
-            raise ValueError(f"shard {name!r} has a batch of less than no rows")
+            raise ValueError(f"shard {name!r} has a batch with a negative number of rows")
         num_batches += batch[1]
         batched += batch[0] * batch[1]
         batches.append(batch)
     if num_batches > max(size, 0) or not 0 <= rows < 1 << 63:
         raise ValueError(f"shard {name!r} has more rows or batches than a file of {size} bytes can hold")
     if batched != rows:
-        raise ValueError(f"shard {name!r} has {rows} rows and batches of {batched}")
+        raise ValueError(f"shard {name!r} has {rows} rows, but its batches have {batched}")
     return ShardRecord(name, split, rows, size, int(found["num_bytes"]), str(found["sha256"]), tuple(batches))
 
 

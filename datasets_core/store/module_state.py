@@ -81,8 +81,8 @@ def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:
 def warn_of(error: ModuleStateError, verb: str) -> None:
     """Say that something runs in this process, since worker processes hold other values."""
     logger.warning(
-        "%s runs in this process alone: what %s reads was changed since its module was imported, and worker processes, which "
-        "import it anew, would not see the change. Pass such values as arguments, or set them in the module itself.",
+        "%s runs in this process only: a value that %s reads was changed after its module was imported, and worker processes "
+        "would import the module without that change. Pass such values as arguments, or set them in the module itself.",
         verb,
         ", ".join(error.names),
     )

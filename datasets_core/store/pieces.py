@@ -184,7 +184,7 @@ def _names(stored: str) -> list[str]:
             last = last[: int(shared)] + str(rest)
             found.append(last)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"no names of files: {error}") from error
+        raise ValueError(f"invalid file names: {error}") from error
     return found
 
 
@@ -224,7 +224,7 @@ class BatchRows(Sequence[int]):
                 if left < count:
                     return rows
                 left -= count
-        raise IndexError(f"Batch {index} does not exist: there are {len(self)}.")
+        raise IndexError(f"Batch {index} is out of range: there are {len(self)} batches.")
 
     def __iter__(self) -> Iterator[int]:
         for rows, count in self.runs:

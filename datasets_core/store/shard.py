@@ -441,7 +441,7 @@ class FileShard:
         with self._lock:
             batch: pa.RecordBatch = self._read(lambda reader: reader.batch(index))
             if self._rows is not None and batch.num_rows != self._rows[index]:
-                reason = f"batch {index} has {batch.num_rows} rows where {self._rows[index]} are on record"
+                reason = f"batch {index} has {batch.num_rows} rows, expected {self._rows[index]}"
                 raise DamagedShardError(self.path, reason)
             if self.is_mapped and self._read(lambda reader: reader.is_decoded(batch)):
                 self.is_mapped = False  # compressed: the batch is memory of its own
@@ -471,7 +471,9 @@ class FileShard:
             with self._lock:
                 return what(self._shard_cache.reader(self._token, self._open))
         except FileNotFoundError as error:
-            raise FileNotFoundDatasetsError(f"{self.path} is gone. Build the dataset again, or put the file back.") from error
+            raise FileNotFoundDatasetsError(
+                f"{self.path} no longer exists. Build the dataset again, or restore the file."
+            ) from error
         except DAMAGE as error:
             if isinstance(error, DamagedShardError):
                 raise
@@ -482,13 +484,13 @@ class FileShard:
         if self._schema is None:
             check_names(reader.schema)
         elif not reader.schema.equals(self._schema) and not reader.restore(self._schema):
-            raise DamagedShardError(self.path, "it has other columns than the shards beside it")
+            raise DamagedShardError(self.path, "its columns differ from those of the other shards")
         return reader
 
     def _source(self) -> Any:
         if self._entry is not None and files.entry(self.path) != self._entry:
             advice = "Load the dataset again"
-            raise DamagedShardError(self.path, "the file is another one than when the dataset was loaded", advice=advice)
+            raise DamagedShardError(self.path, "the file was replaced after the dataset was loaded", advice=advice)
         if self._size is not None and not files.is_url(self.path):
             check_ends(self.path, self.kind, self._size)
         if self._in_memory:
@@ -519,7 +521,7 @@ def _file_shard(path: str, kind: str, shard_cache: ShardCache, known: dict[str, 
 def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
     found = files.entry(path, storage_options)
     if found is None:
-        raise FileNotFoundDatasetsError(f"{path} is gone. Build the dataset again, or put the file back.")
+        raise FileNotFoundDatasetsError(f"{path} no longer exists. Build the dataset again, or restore the file.")
     if files.is_url(path):  # its store has a checksum or a version, or else only the name identifies it
         return Hasher.hash(("file", found.size, found.identity or path))
     with open(files.local_path(path), "rb") as handle:
@@ -544,7 +546,7 @@ def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
             tail = handle.read(10)
     except FileNotFoundError as error:
         raise FileNotFoundDatasetsError(f"{path} does not exist. Check the path.") from error
-    advice = "Make that file again, or leave it out"
+    advice = "Write that file again, or leave it out"
     if head[:6] == ARROW_MAGIC:
         check_tail(path, "arrow", size, tail, advice=advice)
         return "arrow"
@@ -556,7 +558,7 @@ def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
     if head[:4] != _CONTINUATION and not 0 < int.from_bytes(head[:4], "little") < size:
         raise DamagedShardError(path, f"not an Arrow or Parquet file (it begins with {head!r})", advice=advice)
     if tail[-4:] != b"\0\0\0\0":
-        raise DamagedShardError(path, "an Arrow stream without its end mark: the file is cut", advice=advice)
+        raise DamagedShardError(path, "an Arrow stream without end marker: the file is truncated", advice=advice)
     return "stream"
 
 
@@ -570,7 +572,7 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
     more = {} if advice is None else {"advice": advice}
     if not tail.endswith(magic):
         raise DamagedShardError(
-            path, f"the mark {magic.decode()} at the end is missing: the file is cut or overwritten", **more
+            path, f"the marker {magic.decode()} at the end is missing: the file is truncated or overwritten", **more
         )
     footer = int.from_bytes(tail[-len(magic) - 4 : -len(magic)], "little", signed=True)
     if not 0 < footer <= size - 2 * len(magic) - 4:
@@ -582,7 +584,7 @@ def check_ends(path: str, kind: str, size: int) -> None:
 
     Raises:
         DamagedShardError: it is cut or altered.
-        FileNotFoundError: it is gone.
+        FileNotFoundError: the file no longer exists.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -594,7 +596,7 @@ def check_ends(path: str, kind: str, size: int) -> None:
         os.close(descriptor)
     check_size(path, size, found)
     if head != magic:
-        raise DamagedShardError(path, f"it begins with {head!r} where {magic!r} belongs: the file is overwritten")
+        raise DamagedShardError(path, f"it begins with {head!r}, expected {magic!r}: the file was overwritten")
     check_tail(path, kind, found, tail)
 
 
@@ -605,4 +607,4 @@ def check_size(path: str, size: int, found: int) -> None:
         DamagedShardError: they are more or fewer.
     """
     if found != size:
-        raise DamagedShardError(path, f"the shard has {found:,} bytes where {size:,} are on record")
+        raise DamagedShardError(path, f"the shard has {found:,} bytes, expected {size:,}")

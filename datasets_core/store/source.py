@@ -316,7 +316,7 @@ def verify_folder(
     except ManifestError as error:
         return [Problem(error.path, "manifest", error.reason)]
     if manifest is None:
-        return [Problem(path, "manifest", "no dataset is finished here: there is no manifest")]
+        return [Problem(path, "manifest", "there is no finished dataset here: the manifest is missing")]
     names = {shard.name for shard in manifest.shards}
     lock = threading.Lock()
 
@@ -331,7 +331,7 @@ def verify_folder(
     for entry in files.list_files(path, storage_options):
         name = entry.path.replace(os.sep, "/").rpartition("/")[2]
         if is_shard_name(name) and name not in names:
-            problems.append(Problem(entry.path, "extra", "a shard that the manifest does not name; `cache gc` removes it"))
+            problems.append(Problem(entry.path, "extra", "a shard that is not in the manifest; `cache gc` removes it"))
     return problems
 
 
@@ -352,7 +352,7 @@ def _problem(
     except OSError as error:
         return Problem(path, "unreadable", f"the shard cannot be read ({error})")
     if size != shard.size:
-        return Problem(path, "size", f"the shard has {size:,} bytes where {shard.size:,} are on record")
+        return Problem(path, "size", f"the shard has {size:,} bytes, expected {shard.size:,}")
     if shard.sha256 and sha256.hexdigest() != shard.sha256:
-        return Problem(path, "sha256", f"the shard has sha256 {sha256.hexdigest()} where {shard.sha256} is on record")
+        return Problem(path, "sha256", f"the shard has sha256 {sha256.hexdigest()}, expected {shard.sha256}")
     return None

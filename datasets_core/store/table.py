@@ -129,7 +129,7 @@ class RowTable:
         held = list(batches)
         if schema is None:
             if not held:
-                raise CastError("No batches and no schema make no table. Give a schema.")
+                raise CastError("A table without batches needs a schema. Give a schema.")
             schema = held[0].schema
         return cls.from_shards([MemoryShard(held, schema)])
 
@@ -154,7 +154,7 @@ class RowTable:
         pieces = pieces_of(whole_ranges(rows) if ranges is None else ranges, rows)
         if schema is None:
             if not shards:
-                raise CastError("No shards and no schema make no table. Give a schema.")
+                raise CastError("A table without shards needs a schema. Give a schema.")
             schema = shards[0].schema
         return cls(shards, schema, pieces, structure)
 
@@ -196,7 +196,8 @@ class RowTable:
         for number, table in enumerate(tables):
             if not table.schema.equals(schema):
                 raise CastError(
-                    f"Table {number} has the columns {_columns(table.schema)}, and the first {_columns(schema)}. Cast it first."
+                    f"Table {number} has the columns {_columns(table.schema)}, but the first has {_columns(schema)}. "
+                    "Cast it first."
                 )
             for shard in table._shards:
                 if places.setdefault(id(shard), len(shards)) == len(shards):
@@ -385,7 +386,7 @@ class RowTable:
             CastError: not one name for each column.
         """
         if len(names) != len(self.schema):
-            raise CastError(f"{len(names)} names for {len(self.schema)} columns. Give one for each.")
+            raise CastError(f"{len(names)} names for {len(self.schema)} columns. Give one name for each column.")
         fields = [field.with_name(name) for field, name in zip(self.schema, names, strict=True)]
         return self._with_columns(list(range(len(names))), pa.schema(fields, self.schema.metadata))
 
@@ -421,7 +422,7 @@ class RowTable:
             return self.schema.empty_table()
         low, high = int(rows.min()), int(rows.max())
         if low < 0 or high >= self.num_rows:
-            raise IndexError(f"Row {low if low < 0 else high} does not exist: there are {self.num_rows} rows.")
+            raise IndexError(f"Row {low if low < 0 else high} is out of range: there are {self.num_rows} rows.")
         breaks = np.flatnonzero(rows[1:] - rows[:-1] != 1) + 1
         if (len(breaks) + 1) * _ROWS_PER_RUN <= len(rows) or not len(breaks):
             runs = itertools.pairwise([0, *breaks.tolist(), len(rows)])
@@ -621,10 +622,12 @@ def zipped(left: RowTable, right: RowTable) -> RowTable:
         CastError: the tables have not the same number of rows, or share the name of a column.
     """
     if left.num_rows != right.num_rows:
-        raise CastError(f"Columns of {left.num_rows} and of {right.num_rows} rows make no table. Give as many values as rows.")
+        raise CastError(
+            f"Columns of {left.num_rows} and {right.num_rows} rows cannot be combined. Give one value for each row."
+        )
     shared = [name for name in right.column_names if name in left.schema.names]
     if shared:
-        raise CastError(f"Two columns would be called {shared[0]!r}. Rename one of them.")
+        raise CastError(f"Two columns would have the name {shared[0]!r}. Rename one of them.")
     merged = np.sort(np.concatenate([left.starts, right.starts]))
     starts = merged[np.diff(merged, prepend=-1) > 0]  # `np.union1d` would import numpy.ma: 15 ms
     rows = np.diff(np.append(starts, left.num_rows))

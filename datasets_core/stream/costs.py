@@ -118,10 +118,10 @@ class Explanation:
         lines = [self.source]
         if self.steps:
             lines.append(f"  steps         {' → '.join(self.steps)}")
-        rows = "rows: only reading tells" if self.num_rows is None else counted(self.num_rows, "row")
+        rows = "number of rows unknown before reading" if self.num_rows is None else counted(self.num_rows, "row")
         blocks = [] if self.num_blocks is None else [counted(self.num_blocks, "block")]
         files = [] if not self.num_files else [counted(self.num_files, "file")]
-        lines.append(f"  what there is {', '.join([rows, *files, *blocks])}")
+        lines.append(f"  contents      {', '.join([rows, *files, *blocks])}")
         if self.footers.requests:
             lines.append(f"  footers       {_shown(self.footers)}")
         lines.append(f"  all           {_shown(self.all)}")
@@ -135,16 +135,16 @@ class Explanation:
         if len(self.ranks) > _SHOWN:
             lines.append(f"  … {len(self.ranks)} ranks in all")
         if self.imbalance is not None:
-            lines.append(f"  imbalance     the rank that reads most reads {self.imbalance:.0%} more than the mean")
-        lines += [f"  not known     {text}" for text in self.unknown]
+            lines.append(f"  imbalance     the rank with the most data reads {self.imbalance:.0%} more than the mean")
+        lines += [f"  unknown       {text}" for text in self.unknown]
         lines += [f"  advice        {text}" for text in self.advice]
         return "\n".join(lines)
 
     def _memory(self) -> str:
-        budget = f"of {sized(self.memory_budget)} for what is read ahead and kept"
+        budget = f"of {sized(self.memory_budget)} for data read ahead and kept"
         if self.memory_bytes is None:
-            return f"not known, {budget}"
-        window = f", {sized(self.window_bytes)} in a window of the shuffle" if self.window_bytes else ""
+            return f"unknown, {budget}"
+        window = f", {sized(self.window_bytes)} in a shuffle window" if self.window_bytes else ""
         return f"{sized(self.memory_bytes)} decoded{window}, {budget}"
 
 

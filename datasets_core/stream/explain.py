@@ -70,15 +70,16 @@ def _of_large_blocks(found: Explanation, facts: Facts) -> Iterator[str]:
     if found.large_blocks:
         many = counted(len(found.large_blocks), "block")
         yield (
-            f"{many} of up to {sized(facts.largest)} do not fit into the {sized(budget)} of stream_memory_bytes: they are "
+            f"{many} of up to {sized(facts.largest)} exceed the {sized(budget)} of stream_memory_bytes: they are "
             "decoded piece by piece. Raise the setting, read fewer columns, or rewrite the files with row groups of "
             f"{sized(_GOOD_BLOCK)}."
         )
     if facts.shuffle is not None and facts.largest > facts.shuffle.window_bytes:
         window, most = facts.shuffle.window_bytes, 16 * facts.largest
         yield (
-            f"Row groups of {sized(facts.largest)} do not fit into a shuffle's window of {sized(window)}: they are cut, and "
-            f"each is mixed with no others. Use shuffle(window_bytes={most}) to mix 16 of them in {sized(most)} of memory, or "
+            f"Row groups of {sized(facts.largest)} do not fit into a shuffle window of {sized(window)}: they are split, and "
+            "each is shuffled only within itself. "
+            f"Use shuffle(window_bytes={most}) to mix 16 of them in {sized(most)} of memory, or "
             f"rewrite the files with row groups of {sized(max(1, window // 16))}."
         )
     if found.window_bytes and found.window_bytes > budget > 0:
@@ -95,8 +96,8 @@ def _of_first_batch(found: Explanation, facts: Facts) -> Iterator[str]:
     seconds = found.first.seconds
     waits = f", about {seconds:.1f} s" if seconds is not None and seconds > _SLOW_SECONDS else ""
     yield (
-        f"The first {counted(found.batch_size, 'row')} take {sized(size)}{waits}, since a block has {sized(facts.mean)} in the "
-        "mean. Read fewer columns (columns= or select_columns), or rewrite the files with smaller row groups."
+        f"The first {counted(found.batch_size, 'row')} take {sized(size)}{waits}, because a block has {sized(facts.mean)} on "
+        "average. Read fewer columns (columns= or select_columns), or rewrite the files with smaller row groups."
     )
 
 
@@ -105,7 +106,8 @@ def _of_small_blocks(found: Explanation, facts: Facts) -> Iterator[str]:
     if found.is_local or not 0 < facts.mean < _SMALL_BLOCK or requests < _MANY_BLOCKS:
         return
     yield (
-        f"{requests:,} requests for blocks of {sized(facts.mean)} in the mean: the time goes to requests. Load it without "
+        f"{requests:,} requests for blocks of {sized(facts.mean)} on average: most of the time is spent on requests. "
+        "Load it without "
         f"streaming=True, or rewrite the files with row groups of {sized(_GOOD_BLOCK)}."
     )
 
@@ -113,14 +115,15 @@ def _of_small_blocks(found: Explanation, facts: Facts) -> Iterator[str]:
 def _of_ranks(found: Explanation) -> Iterator[str]:
     if found.imbalance is not None and found.imbalance > _UNEVEN:
         yield (
-            f"Of {len(found.ranks)} ranks the one that reads most reads {found.imbalance:.0%} more than the mean: there are "
+            f"Of {len(found.ranks)} ranks, the one with the most data reads {found.imbalance:.0%} more than the mean: "
+            "there are only "
             f"{counted(found.num_blocks or 0, 'block')}. Rewrite the files with smaller row groups, or use fewer ranks."
         )
     total = sum(each.reading.num_bytes or 0 for each in found.ranks)
     if found.ranks and not found.is_local and found.all.num_bytes and total > 2 * found.all.num_bytes:
         yield (
-            f"All ranks together read {sized(total)} for {sized(found.all.num_bytes)} of rows, since lanes share blocks. "
-            "Rewrite the files with smaller row groups, or give split_dataset_by_node fewer lanes."
+            f"All ranks together read {sized(total)} for {sized(found.all.num_bytes)} of rows, because lanes share blocks. "
+            "Rewrite the files with smaller row groups, or pass fewer lanes to split_dataset_by_node."
         )
 
 
@@ -128,13 +131,15 @@ def _of_parts(facts: Facts) -> Iterator[str]:
     parts, world = facts.num_parts, facts.world_size
     if parts and world > 1 and parts < facts.lanes:
         yield (
-            f"{counted(parts, 'file')} for {facts.lanes} lanes of {world} ranks: a file is read by several ranks, which leave "
-            f"rows out. Give {facts.lanes} files or more, or Parquet files, of which any row group can be read alone."
+            f"{counted(parts, 'file')} for {facts.lanes} lanes of {world} ranks: "
+            "each file is read by several ranks, which skip "
+            f"rows of other ranks. Use {facts.lanes} files or more, or Parquet files, whose row groups can be read separately."
         )
     if parts and facts.shuffle is not None and parts < 16:
         yield (
-            f"Rows of {counted(parts, 'file')} mix with the {facts.shuffle.size:,} rows around them alone. Use a larger "
-            "buffer_size, more files, or Parquet files, whose row groups come from anywhere."
+            f"Rows of {counted(parts, 'file')} are only shuffled with the {facts.shuffle.size:,} rows around them. "
+            "Use a larger "
+            "buffer_size, more files, or Parquet files, whose row groups can be read in any order."
         )
 
 
@@ -241,12 +246,12 @@ class _Head:
                 continue
             above = step.on(root, 0, shards if step is shuffle else 1).placed
             if above is None:
-                unknown.append(f"how many rows come behind {step.text}: the figures are those of the rows before it")
+                unknown.append(f"the number of rows after {step.text}: the figures are for the rows before it")
                 break
             root = above
         rows = plan.num_rows
         if rows is not None and rows >= ENDLESS:
-            rows, unknown = None, [*unknown, "when the rows end, which they never do: the figures are those of one round"]
+            rows, unknown = None, [*unknown, "the end: the stream is infinite, and the figures are for one round"]
         return cls(root, rows, shuffle, split, tuple(unknown))
 
     def first_places(self, count: int) -> Ints:
@@ -368,7 +373,7 @@ def _of_jobs(jobs: Sequence[RowJob], steps: Sequence[Step], text: tuple[str, ...
         window_bytes=None if shuffle else 0,
         memory_budget=settings().stream_memory_bytes,
         bandwidth=asked.bandwidth,
-        unknown=("rows, bytes and requests: these files have no footers that tell", "what each rank reads")[
+        unknown=("rows, bytes and requests: these files have no footers", "what each rank reads")[
             : 2 if asked.world_size > 1 else 1
         ],
     )
@@ -379,7 +384,7 @@ def _of_streams(plan: Plan, streams: Sequence[Plan], text: tuple[str, ...], aske
     """Several streams: what all of them take together."""
     each = [explained(one, asked) for one in streams]
     return Explanation(
-        source=f"{counted(len(each), 'stream')} together:\n" + "\n".join(f"    {one.source}" for one in each),
+        source=f"{counted(len(each), 'stream')} combined:\n" + "\n".join(f"    {one.source}" for one in each),
         steps=text,
         num_files=_sum([one.num_files for one in each]),
         num_blocks=_sum([one.num_blocks for one in each]),

@@ -127,7 +127,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         [1, 2]
         """
         if not isinstance(column_name, str):
-            raise ArgumentTypeError(f"A stream has no row {column_name!r} to be asked for. Use skip() and take().")
+            raise ArgumentTypeError(f"A stream does not support access by row number ({column_name!r}). Use skip() and take().")
         return IterableColumn(self, column_name)
 
     # -- order ---------------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             generator: source of the seed, if `seed` is None.
             buffer_size: rows of a window.
             max_buffer_input_shards: has no effect: windows mix all shards.
-            window_bytes: decoded bytes of a window of blocks, whatever `buffer_size` says.
+            window_bytes: decoded bytes of a window of blocks, regardless of `buffer_size`.
             reshuffle_each_iteration: each further iteration is the next epoch, with another order, and so is each round of a
                 `repeat`; else the order stays until `set_epoch`.  In a `DataLoader` that starts new workers for each epoch,
                 call `set_epoch` before each epoch.
@@ -256,7 +256,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         from datasets_core.stream.explain import ExplainRequest, explained  # 3 ms that reading does without
 
         if bandwidth is not None and not bandwidth > 0:
-            raise ConfigurationError(f"bandwidth={bandwidth!r} lets no byte pass. Give bytes a second, or None.")
+            raise ConfigurationError(f"Invalid bandwidth={bandwidth!r}. Give a positive number of bytes per second, or None.")
         ranks, rows = at_least_one("world_size", world_size), at_least_one("batch_size", batch_size)
         return explained(self._plan, ExplainRequest(rows, ranks, at_least_one("lanes", lanes), bandwidth))
 
@@ -480,7 +480,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
         if rows._format.type == "custom":
             raise ConfigurationError(
-                "A stream takes no transform of set_transform(). Use with_format(None), and map it in batches."
+                "A stream does not support transforms of set_transform(). Use with_format(None) and map(batched=True)."
             )
         identity = partial(getattr, rows._lineage, "fingerprint")
         count = shards_of(num_shards, rows.num_rows)
@@ -556,13 +556,15 @@ def shards_of(num_shards: int, num_rows: int) -> int:
     """
     count = at_least_one("num_shards", num_shards)
     if count > max(num_rows, 1):
-        raise ConfigurationError(f"{num_rows} rows make no {count} shards. Give num_shards={max(num_rows, 1)} or less.")
+        raise ConfigurationError(
+            f"{num_rows} rows cannot be divided into {count} shards. Give num_shards={max(num_rows, 1)} or less."
+        )
     return count
 
 
 def _seed(seed: Any, generator: Any) -> int:
     if generator is not None:
         if not isinstance(generator, np.random.Generator):
-            raise ArgumentTypeError(f"generator={generator!r} is not a numpy.random.Generator. Give one, or a seed.")
+            raise ArgumentTypeError(f"generator={generator!r} is not a numpy.random.Generator. Give a Generator, or a seed.")
         return int(copy.deepcopy(generator).integers(2**63)) if seed is None else at_least("seed", seed, 0)
     return int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)

@@ -389,7 +389,7 @@ class Plan:
         return all(map(keeps_shards, above))
 
     def sharded(self, count: int, index: int, *, is_contiguous: bool) -> Plan:
-        """One of `count` parts; taken before steps that work row by row or batch by batch, so that they do not work in vain."""
+        """One of `count` parts; taken before row-by-row and batch steps, which then process no rows of other parts."""
         place, part = self._part(count, index, is_contiguous=is_contiguous)
         steps = (*self.steps[:place], part, *self.steps[place:])
         return replace(self, steps=steps, num_shards=part.num_shards)

@@ -107,7 +107,7 @@ def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
         raise RowIdError(id, "it is not 32 hexadecimal digits") from None
     found = [number for number, name in enumerate(file_identities(names)) if _digest(name) == digest]
     if len(id) != 32 or not found:
-        raise RowIdError(id, "no file of the stream has such rows")
+        raise RowIdError(id, "no file of the stream contains such rows")
     return found[0], row
 
 
@@ -134,8 +134,8 @@ class OriginsAdded(RowChange):
         """
         if origins is None:
             raise ConfigurationError(
-                "These rows have no origin: each is made of several, or they come from no rows that are counted. "
-                "Call with_row_ids() before steps that put rows together."
+                "These rows have no ids: each is made of several rows, or their source rows are not numbered. "
+                "Call with_row_ids() before steps that combine rows."
             )
         check_free(self.columns, block.names)
         made: dict[str, Any] = {}
@@ -170,7 +170,7 @@ def check_free(wanted: Sequence[str], known: Sequence[str]) -> None:
     """
     for name in wanted:
         if name in known:
-            raise ConfigurationError(f"There is a column {name!r} already. Rename or remove it before with_row_ids().")
+            raise ConfigurationError(f"Column {name!r} already exists. Rename or remove it before with_row_ids().")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def check_steps(steps: Sequence[Step]) -> None:
     for step in steps:
         if step.joins_rows or step.unit is None:
             raise ConfigurationError(
-                f"Behind {step.text} rows are made of several, so that they have no ids. Call with_row_ids() before it."
+                f"After {step.text}, each row is made of several rows and has no id. Call with_row_ids() before it."
             )
 
 
@@ -264,8 +264,8 @@ def files_of_plan(plan: Plan) -> RowsOfFiles:
     if (found := plan.source.by_file) is not None and not plan.steps:
         return found
     raise ConfigurationError(
-        "Rows of this stream are not known by their ids, since they do not stand in shard files of a build as they come. "
-        "Ask the stream that as_dataset(read_config=…) gave, before anything is done to it, or the Dataset that it is made of."
+        "This stream does not support row ids, because its rows are not read unchanged from shards of a built dataset. "
+        "Use the stream that as_dataset(read_config=…) returned, before any transformation, or the Dataset behind it."
     )
 
 
@@ -296,7 +296,7 @@ def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
     found = [(file, row - source.files[file].skip) for file in files]
     found = [(file, place) for file, place in found if 0 <= place < source.files[file].rows]
     if not found:
-        reason = "the stream does not read that row of the file" if files else f"the stream reads no file called {name!r}"
+        reason = "the stream does not contain that row of the file" if files else f"the stream reads no file called {name!r}"
         raise RowIdError(id, reason)
     return found
 

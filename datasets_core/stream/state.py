@@ -68,7 +68,7 @@ def unfolded(at: Any, same: Any) -> Any:
             return {name: unfolded(each, same) for name, each in at.items()}
         number = at[_KEY]
         if not isinstance(same, (list, tuple)) or not isinstance(number, int) or not 0 <= number < len(same):
-            raise StreamStateError("The state refers to what it does not hold. Give what state_dict() returned, unaltered.")
+            raise StreamStateError("The state refers to a missing entry. Pass the unmodified result of state_dict().")
         return same[number]
     return [unfolded(each, same) for each in at] if isinstance(at, (list, tuple)) else at
 
@@ -91,7 +91,7 @@ def _texts(value: Any) -> Iterator[str]:
 Seen: TypeAlias = "list[list[Any]]"
 """Of each list of files how many of the first ones count, a digest of their sizes, and one of their tags (or "")."""
 
-_ADVICE = "Give what state_dict() returned, unaltered."
+_ADVICE = "Pass the unmodified result of state_dict()."
 
 
 def versions_relied_on(indexes: Iterable[BlockIndex]) -> Seen:
@@ -121,7 +121,7 @@ def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]])
     own = list(indexes)
     is_list = isinstance(seen, (list, tuple)) and len(seen) == len(own) and all(map(_is_entry, seen))
     if not is_list or any(entry[0] > len(index.files) for index, entry in zip(own, seen, strict=True)):
-        raise StreamStateError(f"The state does not say of which versions its files were. {_ADVICE}")
+        raise StreamStateError(f"The state does not contain the versions of its files. {_ADVICE}")
     for index, entry in zip(own, seen, strict=True):
         count = entry[0]
         if not count:
@@ -131,7 +131,7 @@ def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]])
             differs = _differ(_described(index.versions(count)), entry)
         if differs:
             last = "" if count == 1 else f", or a file of the dataset up to {index.files[count - 1].name},"
-            raise FileChangedError(index.files[0].name, f"it{last} is another one than when the state was saved")
+            raise FileChangedError(index.files[0].name, f"it{last} has changed since the state was saved")
         index.rely(count)
 
 
@@ -148,14 +148,14 @@ def joined(each: Sequence[Any]) -> Seen | None:
     if not known:
         return None
     if len({len(seen) for seen in known}) > 1 or not all(_is_entry(entry) for seen in known for entry in seen):
-        raise StreamStateError(f"The states do not say of which versions their files were. {_ADVICE}")
+        raise StreamStateError(f"The states do not contain the versions of their files. {_ADVICE}")
     found = []
     for entries in zip(*known, strict=True):
         longest = max(entries, key=lambda entry: (entry[0], bool(entry[2])))
         if any(entry[0] == longest[0] and _differ(entry, longest) for entry in entries):
             raise StreamStateError(
-                "The states are of different versions of their files: one changed meanwhile. "
-                "Give the states of one moment, one of each rank and worker."
+                "The states belong to different versions of the files: a file changed in between. "
+                "Give states saved at the same step, one of each rank and worker."
             )
         found.append(list(longest))
     return found
@@ -253,25 +253,25 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
         StreamStateError: a state of another stream, or not a state.
     """
     if not is_state(state):
-        raise StreamStateError("This is not a state of a stream. Give what state_dict() returned.")
+        raise StreamStateError("This is not a state of a stream. Pass the result of state_dict().")
     if state["version"] != _VERSION:
         raise StreamStateError(
-            f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
+            f"The state has version {state['version']!r}, but this library reads version {_VERSION}. "
             "Use the version of the library that saved it."
         )
     check_plan(state["plan"], signature)
     if has_seed and state.get("seed") is None:
-        raise StreamStateError("The state has no seed for the order of the files. Give what state_dict() returned.")
+        raise StreamStateError("The state has no seed for the order of the files. Pass the result of state_dict().")
     if not has_seed and state.get("seed") is not None:
-        raise StreamStateError(f"The state has a seed for the order of the files, and this stream drew none. {_ADVICE}")
+        raise StreamStateError(f"The state has a seed for the order of the files, but this stream has none. {_ADVICE}")
     for name in ("epoch", "seed"):
         if not is_whole(state.get(name)) and (name == "epoch" or has_seed):
-            raise StreamStateError(f"The state says {name} {state[name]!r}, which is not an integer. {_ADVICE}")
+            raise StreamStateError(f"{name} is {state[name]!r} in the state, which is not an integer. {_ADVICE}")
     if state.get("lanes") != lanes or isinstance(state.get("lanes"), bool):
         told = "no lanes" if lanes is None else f"{lanes} lanes"
-        raise StreamStateError(f"The state says {state.get('lanes')!r} lanes, and this stream has {told}. {_ADVICE}")
+        raise StreamStateError(f"The state has {state.get('lanes')!r} lanes, but this stream has {told}. {_ADVICE}")
     if state["epoch"] < 0:
-        raise StreamStateError(f"The state says epoch {state['epoch']}, and epochs are counted from 0. {_ADVICE}")
+        raise StreamStateError(f"The state has the epoch {state['epoch']}, but epochs are counted from 0. {_ADVICE}")
     return Place(state["epoch"], _share(state["share"]), place_in(state), state.get("seed"), state.get("files"))
 
 
@@ -292,7 +292,7 @@ def shard_entries(state: Mapping[str, Any]) -> list[list[Any]]:
 def _entries(at: Any, shards: int) -> list[list[Any]]:
     is_list = isinstance(at, (list, tuple)) and all(isinstance(each, (list, tuple)) and len(each) > 1 for each in at)
     if not is_list or not all(is_whole(each[0]) and 0 <= each[0] < shards and is_whole(each[1]) for each in at):
-        raise StreamStateError(f"The state does not say where each lane stands. {_ADVICE}")
+        raise StreamStateError(f"The state does not contain the position of each lane. {_ADVICE}")
     return [list(each) for each in at]
 
 
@@ -316,8 +316,8 @@ def own_shards(at: Any, own: tuple[int, ...], shards: int) -> list[list[Any]]:
     if lacking or len(known) < len(found):
         names = f"lane {lacking[0]}" if len(lacking) == 1 else f"the lanes {', '.join(map(str, lacking))}"
         raise StreamStateError(
-            f"The state lacks {names} of {shards}, as that of another rank or worker does. "
-            "Have merge_states() make one state of those of all ranks and workers, and load that."
+            f"The state lacks {names} of {shards}; it may belong to another rank or worker. "
+            "Merge the states of all ranks and workers with merge_states(), and load the result."
             if lacking
             else f"The state names a lane twice. {_ADVICE}"
         )
@@ -328,7 +328,7 @@ def _share(given: Any) -> Share | None:
     if given is None:
         return None
     if not isinstance(given, (list, tuple)) or len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1]:
-        raise StreamStateError(f"The state says share {given!r}, which is not a number of a part and of parts. {_ADVICE}")
+        raise StreamStateError(f"The state has the share {given!r}, which is not a pair of part and number of parts. {_ADVICE}")
     return Share(*given)
 
 
@@ -348,24 +348,24 @@ def check_plan(plan: Any, signature: list[list[Any]]) -> None:
         StreamStateError: it is another, or none.
     """
     if not _is_plan(plan):
-        raise StreamStateError(f"The plan of this state is none. {_ADVICE}")
+        raise StreamStateError(f"The state has an invalid plan. {_ADVICE}")
     _check_plan([list(step) for step in plan], [list(step) for step in signature])
 
 
 def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:
-    advice = "Load it into a stream that is made of the same rows by the same steps."
+    advice = "Load it into a stream with the same rows and the same steps."
     has_parts = bool(theirs) and len(theirs[0]) == len(ours[0]) == 3
     if has_parts:
         _check_parts(theirs[0][2], ours[0][2])
     for number, (their, our) in enumerate(zip(theirs, ours, strict=False)):
         if their != our and (number or not has_parts):
-            where = "begins with" if not number else f"has as step {number}"
-            differs = f"{their[0]}, and this one {our[0]}" if their[0] != our[0] else f"another {our[0]} than this one"
-            raise StreamStateError(f"The state is of a stream that {where} {differs}. {advice}")
+            where = "starts with" if not number else f"has as step {number}"
+            differs = f"{their[0]}, but this one {our[0]}" if their[0] != our[0] else f"another {our[0]} than this one"
+            raise StreamStateError(f"The state belongs to a stream that {where} {differs}. {advice}")
     if len(theirs) != len(ours):
         longer, whose = (theirs, "the other") if len(theirs) > len(ours) else (ours, "this one")
         step = longer[min(len(theirs), len(ours))][0]
-        raise StreamStateError(f"The state is of another stream: only {whose} has the step {step}. {advice}")
+        raise StreamStateError(f"The state belongs to another stream: only {whose} has the step {step}. {advice}")
 
 
 def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
@@ -383,9 +383,10 @@ def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
         their, our = more[0]
     what = next(part[0] for part in (their, our) if part is not None)
     texts = ["none" if part is None else part[1] for part in (their, our)]
-    differs = f"{texts[0]}, and this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
+    differs = f"{texts[0]}, but this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
     raise StreamStateError(
-        f"The state is of another {what}: it has {differs}. Load it into a stream of the same dataset, split and read config."
+        f"The state belongs to another {what}: it has {differs}. "
+        "Load it into a stream of the same dataset, split and read config."
     )
 
 
@@ -463,7 +464,7 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     """
     found = list(stream_states(states))
     if not found:
-        raise StreamStateError("There is no state of a stream in these. Give what state_dict() of all ranks returned.")
+        raise StreamStateError("No state of a stream was passed. Pass the results of state_dict() of all ranks.")
     first = found[0]
     if len(found) == 1 and "lanes" not in first:
         return dict(first)
@@ -474,15 +475,18 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
             known = shards.setdefault(entry[0], entry)
             if known != entry:
                 raise StreamStateError(
-                    f"Two states differ about lane {entry[0]}: by one it gave {known[1]} rows, by the other {entry[1]}. "
-                    "Give the states of one moment, one of each rank and worker."
+                    "Two states contradict each other: "
+                    f"lane {entry[0]} returned {known[1]} rows in one and {entry[1]} in the other. "
+                    "Give states saved at the same step, one of each rank and worker."
                 )
     lacking = [shard for shard in range(first["lanes"]) if shard not in shards]
     if lacking:
         names = ", ".join(map(str, lacking[:_RANKS_SHOWN])) + (
             f" and {len(lacking) - _RANKS_SHOWN} more" if len(lacking) > _RANKS_SHOWN else ""
         )
-        raise StreamStateError(f"No state has the lanes {names} of {first['lanes']}. Give those of all ranks and workers.")
+        raise StreamStateError(
+            f"No state contains the lanes {names} of {first['lanes']}. Give the states of all ranks and workers."
+        )
     merged = with_place(first, [shards[shard] for shard in sorted(shards)])
     files = joined([state.get("files") for state in found])
     return merged if files is None else {**merged, "files": files}
@@ -498,14 +502,15 @@ def check_alike(states: list[dict[str, Any]]) -> None:
     for state in states:
         if not isinstance(state.get("lanes"), int):
             raise StreamStateError(
-                "The states are of parts that do not divide anew. Divide the stream by split_dataset_by_node(stream, rank, "
-                "world_size), with neither take, skip nor shard behind it."
+                "The states belong to parts that cannot be redistributed. "
+                "Divide the stream with split_dataset_by_node(stream, rank, "
+                "world_size), without take, skip or shard after it."
             )
         check_plan(state["plan"], first["plan"])
         if (state["epoch"], state.get("seed"), state["lanes"]) != (first["epoch"], first.get("seed"), first["lanes"]):
             raise StreamStateError(
-                f"The states are of the epochs {first['epoch']} and {state['epoch']}, or of orders that were drawn twice. "
-                "Give the states of one moment, one of each rank and worker."
+                f"The states belong to the epochs {first['epoch']} and {state['epoch']}, or to different random orders. "
+                "Give states saved at the same step, one of each rank and worker."
             )
 
 
@@ -517,15 +522,15 @@ def stream_states(found: Any) -> Iterator[dict[str, Any]]:
         ArgumentTypeError: a value that cannot contain states.
     """
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
-        raise ArgumentTypeError(f"{type(found).__name__} holds no states. Give a list of what state_dict() returned.")
+        raise ArgumentTypeError(f"{type(found).__name__} is not a list of states. Give a list of results of state_dict().")
     if is_state(found):
         yield dict(found)
         return
     if isinstance(found, Mapping):
         if found.get(_SINCE):
             raise StreamStateError(
-                f"The loader has given {found[_SINCE]} batches since its workers told where they stand. "
-                "Make it with StatefulDataLoader(..., snapshot_every_n_steps=1)."
+                f"The loader has returned {found[_SINCE]} batches since its workers reported their states. "
+                "Create it with StatefulDataLoader(..., snapshot_every_n_steps=1)."
             )
         if _FETCHER in found and _DATASET in found:  # what a worker says of its walk, or if that is silent of its stream
             walk = found[_FETCHER].get(_ITERATION) if isinstance(found[_FETCHER], Mapping) else None
@@ -559,7 +564,7 @@ class LaneRows:
     first: str = ""
 
     def __str__(self) -> str:
-        rows = f"from row {self.start} on" if self.stop is None else f"rows {self.start} to {self.stop - 1}"
+        rows = f"from row {self.start}" if self.stop is None else f"rows {self.start} to {self.stop - 1}"
         return f"lane {self.lane}, {rows}" + (f" (the first: {self.first})" if self.first else "")
 
 
@@ -588,7 +593,7 @@ class Audit:
         told = [f"{self.delivered} rows were delivered."]
         for what, rows in (("Missing", self.missing), ("More than once", self.doubled)):
             if rows:
-                more = f"; and {len(rows) - _SHOWN} lanes more" if len(rows) > _SHOWN else ""
+                more = f"; and {len(rows) - _SHOWN} more lanes" if len(rows) > _SHOWN else ""
                 told.append(f"{what}: {'; '.join(map(str, rows[:_SHOWN]))}{more}.")
         return " ".join(told)
 
@@ -621,8 +626,8 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     split = plan.split
     if not found or split is None or not plan.is_elastic:
         raise StreamStateError(
-            "There are no states of lanes to audit. Give what state_dict() of all ranks returned, and a stream that "
-            "split_dataset_by_node() divided."
+            "There are no states of lanes to audit. Pass the results of state_dict() of all ranks, and a stream that "
+            "was divided by split_dataset_by_node()."
         )
     check_alike(found)
     check_plan(found[0]["plan"], plan.signature())

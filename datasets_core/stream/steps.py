@@ -545,11 +545,11 @@ class Shuffle(_Whole):
     """The rows in random order, mixed within windows.
 
     Attributes:
-        seed: decides about the order.
-        size: rows of a window; of rows that lie in blocks, those of some blocks if they are more.
-        reshuffles: anew in each iteration, and in each round of a repetition.
-        window_bytes: decoded bytes of a window of blocks at most.
-        is_by_bytes: a window of blocks has so many, whatever its rows are.
+        seed: seed of the order.
+        size: rows of a window; for rows in blocks, those of several blocks if they are more.
+        reshuffles: True for another order in each iteration, and in each round of a repetition.
+        window_bytes: maximum decoded bytes of a window of blocks.
+        is_by_bytes: the size is in bytes, not rows.
     """
 
     seed: int

@@ -137,7 +137,7 @@ class Transforming(Streamed):
             TooManyErrorsError: while reading: more rows failed than `max_errors`.
         """
         if action not in ACTIONS:
-            raise ConfigurationError(f"on_error({action!r}) has no meaning. Give {', '.join(map(repr, ACTIONS))}.")
+            raise ConfigurationError(f"Invalid on_error({action!r}). Give {', '.join(map(repr, ACTIONS))}.")
         most = None if max_errors is None else at_least("max_errors", max_errors, 0)
         policy = ErrorPolicy(action, most, None if quarantine is None else os.fspath(quarantine))
         policy.check()
@@ -165,7 +165,7 @@ class Transforming(Streamed):
         """
         names = tuple(named(by_column))
         if not names and batch_size is None:
-            raise ConfigurationError("batch() takes a batch_size or a by_column. Give one of them.")
+            raise ConfigurationError("batch() takes either batch_size or by_column. Give one of them.")
         return self._then(Batch(None if names else _size(batch_size), names, drop_last_batch))
 
     def pack(
@@ -206,12 +206,12 @@ class Transforming(Streamed):
 
         names = tuple(named(column))
         if not names:
-            raise ConfigurationError("pack() needs the column of the tokens. Give column='input_ids', say.")
+            raise ConfigurationError("pack() needs the column of the tokens. Give for example column='input_ids'.")
         if overlong not in OVERLONG:
-            raise ConfigurationError(f"overlong={overlong!r} has no meaning. Give {', '.join(map(repr, OVERLONG))}.")
+            raise ConfigurationError(f"Invalid overlong={overlong!r}. Give {', '.join(map(repr, OVERLONG))}.")
         fill = pad if pad is None or isinstance(pad, Mapping) else dict.fromkeys(names, pad)
         if fill is not None and (odd := [name for name in names if name not in fill]):
-            raise ConfigurationError(f"pad={pad!r} has no value for the column {odd[0]!r}. Give one for each packed column.")
+            raise ConfigurationError(f"pad={pad!r} has no value for column {odd[0]!r}. Give one for each packed column.")
         size, rows = at_least("length", length, 1), at_least("window_rows", window_rows, 1)
         return self._then(Pack(size, names, overlong, fill, rows))
 
@@ -239,7 +239,7 @@ class Transforming(Streamed):
 
         names = tuple(named(columns))
         if not names or not set(names) <= set(COLUMNS):
-            raise ConfigurationError(f"columns={columns!r} are not ids of rows. Give some of {', '.join(map(repr, COLUMNS))}.")
+            raise ConfigurationError(f"columns={columns!r} is invalid. Give some of {', '.join(map(repr, COLUMNS))}.")
         check_steps(self._plan.steps)
         return self._then(RowIds.of(names, self._plan.source))
 
@@ -325,7 +325,7 @@ class Transforming(Streamed):
             CellCastError: while reading: a value that does not fit.
         """
         if not isinstance(features, Mapping):
-            raise ArgumentTypeError(f"{features!r} are not features to cast to. Give a Features, or a dict of them by column.")
+            raise ArgumentTypeError(f"{features!r} is not a schema. Give Features, or a dict of column to feature.")
         return self._then(ChangeColumns(Cast(Features(features).copy(), is_all=True), "cast(features)"))
 
     def cast_column(self, column: str, feature: FeatureType) -> Self:
@@ -402,20 +402,20 @@ def named(columns: str | Sequence[str] | None) -> list[str]:
     if columns is None or isinstance(columns, str):
         return [] if columns is None else [columns]
     if not isinstance(columns, Iterable):
-        raise ArgumentTypeError(f"{columns!r} names no columns. Give a name or a list of names.")
+        raise ArgumentTypeError(f"{columns!r} is not a valid list of columns. Give a name or a list of names.")
     return list(dict.fromkeys(columns))
 
 
 def check_action(action: str | None) -> str | None:
     """Return the action for failed rows, checked."""
     if action is not None and action not in ACTIONS:
-        raise ConfigurationError(f"on_error={action!r} has no meaning. Give {', '.join(map(repr, ACTIONS))}, or None.")
+        raise ConfigurationError(f"Invalid on_error={action!r}. Give {', '.join(map(repr, ACTIONS))}, or None.")
     return action
 
 
 def _pool(num_workers: Any, engine: str, argument: str = "num_workers") -> WorkerPool | None:
     if engine not in ENGINES:
-        raise ConfigurationError(f"engine={engine!r} has no meaning. Give {', '.join(map(repr, ENGINES))}.")
+        raise ConfigurationError(f"Invalid engine={engine!r}. Give {', '.join(map(repr, ENGINES))}.")
     count = at_least(argument, 0 if num_workers is None else num_workers, 0)
     return WorkerPool(count, engine) if count else None
 

@@ -293,7 +293,7 @@ def test_a_date_whose_format_has_a_time_keeps_it(load: Load) -> None:
         ({"format": "%Y"}, "does not fit 'x'"),
         ({"separator": ""}, "is empty"),
         ({"uppercase": True}, "'uppercase'"),
-        ({"regex": "a", "separator": "b"}, "several kinds at once"),
+        ({"regex": "a", "separator": "b"}, "several kinds"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -310,7 +310,7 @@ def linked(tmp_path):
     return tmp_path
 
 
-STRAY = r"link.*' came with the data and is a link to '.*(secret\.png|/out)', which is out of .*config\.using\(media_paths="
+STRAY = r"link.*' comes from the data and is a link to '.*(secret\.png|/out)', which is outside .*config\.using\(media_paths="
 
 
 @pytest.mark.parametrize("embed_files", [True, False])

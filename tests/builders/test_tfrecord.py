@@ -200,9 +200,9 @@ def test_the_compression_has_the_name_of_tensorflow_too(files: Any, load: Any) -
 
 
 def test_another_compression_than_the_one_said_is_an_error(files: Any, load: Any) -> None:
-    with pytest.raises(DamagedRecordError, match=r"damaged gzip.*does not begin as gzip does"):
+    with pytest.raises(DamagedRecordError, match=r"damaged gzip.*does not begin like gzip"):
         load(files(a=content(ROWS)), compression="GZIP")
-    with pytest.raises(DamagedRecordError, match=r"length CRC.*begins as a file of the kind"):
+    with pytest.raises(DamagedRecordError, match=r"length CRC.*begins like a file of the kind"):
         load(files(a=gzip.compress(content(ROWS), mtime=0)), compression="")
 
 

@@ -93,7 +93,7 @@ def test_a_version_must_say_what_has_changed(version: str, rows: Rows, right: st
         assert made.as_dataset("train")[:] == {name: [row[name] for row in rows] for name in rows[0]}
         return
     with pytest.raises(
-        WrongVersionError, match=f"Version {version} of 'test_folders' is a .* change of 1.0.0.*Call it {right}"
+        WrongVersionError, match=f"Version {version} of 'test_folders' is a .* change of 1.0.0.*Use version {right}"
     ) as caught:
         made.download_and_prepare(check_version=True)
     assert (caught.value.old, caught.value.new, caught.value.right) == ("1.0.0", version, right)
@@ -143,7 +143,7 @@ def test_folders_of_the_user_s_own_are_compared_by_their_versions(tmp_path: Path
 def test_a_rebuild_in_place_keeps_its_rows_or_gets_a_version(tmp_path: Path) -> None:
     builder("1.0.0", OLD, tmp_path, hash="k").download_and_prepare()
     changed = builder("1.0.0", OTHER, tmp_path, hash="k")
-    with pytest.raises(WrongVersionError, match=r"Call it 2\.0\.0"):
+    with pytest.raises(WrongVersionError, match=r"Use version 2\.0\.0"):
         changed.download_and_prepare(check_version=True, download_mode="force_redownload")
     assert builder("1.0.0", OLD, tmp_path, hash="k").as_dataset("train")["a"][:] == [1, 2]
 
@@ -172,7 +172,7 @@ def folder_of(version: str, rows: Rows, root: Path, name: str, **options: Any) -
 @pytest.mark.parametrize("name", ["oo", "1.0.0", "birds"])
 def test_what_an_output_dir_holds_is_compared_before_it_is_replaced(name: str, tmp_path: Path) -> None:
     folder = folder_of("1.0.0", OLD, tmp_path, name, check_version=True)
-    with pytest.raises(WrongVersionError, match=r"Call it 2\.0\.0") as caught:
+    with pytest.raises(WrongVersionError, match=r"Use version 2\.0\.0") as caught:
         folder_of("1.0.1", OTHER, tmp_path, name, check_version=True)
     assert caught.value.old == "1.0.0"
     assert datasets.builder_from_directory(folder).as_dataset("train")["a"][:] == [1, 2]
@@ -314,7 +314,7 @@ def test_both_layouts_are_found(built: Path, tmp_path: Path) -> None:
         found = find_prepared(tmp_path, "acme/reviews", config, pattern)
         assert found is not None
         assert found.folder == str(tmp_path / "acme___reviews" / folder)
-    with pytest.raises(UnknownConfigError, match="several configs and none is the default"):
+    with pytest.raises(UnknownConfigError, match="several configs and no default config"):
         find_prepared(tmp_path, "acme/reviews")
     with pytest.raises(UnknownConfigError, match="Unknown config 'fr'"):
         find_prepared(tmp_path, "acme/reviews", "fr")

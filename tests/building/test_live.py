@@ -246,7 +246,7 @@ def test_a_state_makes_no_part_again_that_was_done(tmp_path):
 def test_a_state_of_other_rows_is_refused(tmp_path):
     builder = Rows(cache_dir=str(tmp_path))
 
-    with pytest.raises(StreamStateError, match="begins with 'train' of"):
+    with pytest.raises(StreamStateError, match="starts with 'train' of"):
         builder.as_streaming_dataset("test").load_state_dict(builder.as_streaming_dataset("train").state_dict())
 
 
@@ -629,7 +629,7 @@ def test_that_an_archive_is_fetched_whole_is_said_once(load: Any, caplog: pytest
     with caplog.at_level(logging.WARNING):
         assert list(rows) == list(rows) == [{"t": "d"}]
     (message,) = (each.getMessage() for each in caplog.records if "z.zip is fetched whole (" in each.getMessage())
-    assert "bytes) and unpacked" in message
+    assert "bytes) and extracted" in message
     assert "Load the dataset without streaming" in message
 
 

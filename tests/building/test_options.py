@@ -433,7 +433,7 @@ def test_a_builder_without_a_script_has_nowhere_to_register(tmp_path: Path) -> N
 def test_a_folder_that_cannot_be_written_is_told_before_anything_is_downloaded(script: Path, site: tuple[Path, str]) -> None:
     script.with_name("checksums.tsv").mkdir()
     (site[0] / "a.txt").unlink()  # so that a download would fail
-    with pytest.raises(ManifestError, match="no regular file"):
+    with pytest.raises(ManifestError, match="not a regular file"):
         _prepare(script, register_checksums=True)
 
 
@@ -494,14 +494,14 @@ def test_pipes_devices_and_what_lies_elsewhere_are_no_registers(tmp_path: Path) 
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zero").symlink_to("/dev/zero")
     for name in ("pipe", "zero"):
-        with pytest.raises(ManifestError, match="no regular file"):
+        with pytest.raises(ManifestError, match="not a regular file"):
             read_registered(str(tmp_path / name))
     (tmp_path / "folder").mkdir()
     (tmp_path / "elsewhere").write_text("https://example.org/a 12 None\n")
     (tmp_path / "folder" / "checksums.tsv").symlink_to(tmp_path / "elsewhere")
     path = str(tmp_path / "folder" / "checksums.tsv")
     assert len(read_registered(path)) == 1
-    with pytest.raises(ManifestError, match="leads out of its folder"):
+    with pytest.raises(ManifestError, match="leads outside its folder"):
         read_registered(path, within=str(tmp_path / "folder"))
 
 

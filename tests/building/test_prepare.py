@@ -206,7 +206,7 @@ class Twice(Numbers):
 def test_keys_that_nobody_looked_at_are_looked_at_by_a_checked_load(tmp_path, mode):
     built(Twice, tmp_path, verification_mode="no_checks")
 
-    with pytest.raises(DuplicateKeysError, match="share the key 1"):
+    with pytest.raises(DuplicateKeysError, match="have the same key 1"):
         built(Twice, tmp_path, verification_mode=mode)
 
 

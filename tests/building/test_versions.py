@@ -63,7 +63,7 @@ def test_golden_refusals_stay_refusals(case: dict[str, Any]) -> None:
 
 def test_a_refusal_lists_what_there_is() -> None:
     with pytest.raises(
-        UnknownVersionError, match=r"'reviews' has no version '2.0.0'. Versions: '2.0.1', '3.0.0', '1.0.0', '0.0.9'"
+        UnknownVersionError, match=r"'reviews' has no version '2.0.0'. Available versions: '2.0.1', '3.0.0', '1.0.0', '0.0.9'"
     ):
         LISTED["Imagenet2012Like"].pick("2.0.0", dataset="reviews")
 
@@ -101,7 +101,7 @@ def test_a_pattern_passes_over_blocked_versions_while_others_fit() -> None:
 def test_a_blocked_version_is_neither_prepared_nor_advised() -> None:
     versions = LISTED["TwoThrees"].without(lambda version: version == "3.1.1")
     assert versions.preparable == ("2.0.1", "3.0.0")
-    with pytest.raises(UnknownVersionError, match=r"Versions: '2\.0\.1', '3\.0\.0', '2\.0\.0'\."):
+    with pytest.raises(UnknownVersionError, match=r"Available versions: '2\.0\.1', '3\.0\.0', '2\.0\.0'\."):
         versions.pick("4.0.0", dataset="x")
     assert versions.without(lambda version: version == "2.0.1").preparable == ("3.1.1",)
     every = versions.without(lambda version: True)
@@ -364,7 +364,7 @@ class Blocked(Ids):
     ("config", "version", "reason"),
     [
         ("large", "3.1.0", "test_versions/large/3.1.0 is blocked: labels are wrong. Choose"),
-        ("large", "1.0.0", "its author gives no reason"),
+        ("large", "1.0.0", "the author gives no reason"),
         ("tiny", None, "test_versions/tiny/2.0.0 is blocked: it is empty. Choose"),
     ],
 )
@@ -404,7 +404,7 @@ def test_an_unknown_version_lists_those_there_are() -> None:
 
 @pytest.mark.filterwarnings("ignore::datasets_core.errors.ExperimentalVersionWarning")
 def test_a_builder_that_needs_a_version_is_refused_without() -> None:
-    with pytest.raises(MissingVersionError, match=r"has no version. Write VERSION = Version"):
+    with pytest.raises(MissingVersionError, match=r"has no version. Set VERSION = Version"):
         NoVersion()
 
 
@@ -414,7 +414,7 @@ def test_what_has_no_version_is_given_one() -> None:
     assert Ids(version="1.2.0").version == "1.2.0"
     assert Ids(version="1.2.0").config.version == "1.2.0"
     assert Ids(version="experimental_latest").version == "0.0.0"
-    with pytest.raises(UnknownVersionError, match=r"no version '1.\*.\*'. Versions: '0.0.0'"):
+    with pytest.raises(UnknownVersionError, match=r"no version '1.\*.\*'. Available versions: '0.0.0'"):
         Ids(version="1.*.*")
 
 

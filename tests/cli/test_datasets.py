@@ -154,7 +154,7 @@ def test_a_version_is_built_and_shown_by_its_reference(tmp_path: Path, cache: st
     assert "versions:    2.0.0, 1.0.0" in out
     assert f"built:       {folder} " in out
     assert main(["build", f"{script}:3.*.*", "--cache-dir", cache]) == 1
-    assert "has no version '3.*.*'. Versions: '2.0.0', '1.0.0'" in capsys.readouterr().err
+    assert "has no version '3.*.*'. Available versions: '2.0.0', '1.0.0'" in capsys.readouterr().err
 
 
 def test_a_build_refuses_a_version_that_says_too_little(tmp_path: Path, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -391,7 +391,7 @@ def test_cite_of_what_is_not_built_says_how_to_build_it(cache: str, tmp_path: Pa
 def test_build_registers_checksums_and_demands_them(cache: str, tmp_path: Path, capsys: Out) -> None:
     script = _write(tmp_path / "one")
     assert main(["build", script, "--cache-dir", cache, "--force-checksums-validation"]) == 1
-    assert "with --register-checksums" in capsys.readouterr().err
+    assert "Pass --register-checksums" in capsys.readouterr().err
     assert main(["build", script, "--cache-dir", cache, "--register-checksums"]) == 0
     digest = hashlib.sha256(b"alba\nbrno\n").hexdigest()
     url = f"file://{tmp_path}/one/birds.txt"

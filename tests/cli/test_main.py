@@ -63,7 +63,7 @@ def test_advice_is_given_in_flags(tmp_path: Path, cache: str, capsys: pytest.Cap
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.py").write_text("raise AssertionError")
     assert main(["info", str(tmp_path / "mine"), "--no-remote-code", "--cache-dir", cache]) == 1
-    assert "runs none. Pass --sandbox to run it confined, or read it and pass --trust-remote-code" in capsys.readouterr().err
+    assert "disables scripts. Pass --sandbox to run it confined, or read it and pass --trust" in capsys.readouterr().err
 
 
 def test_new_offers_no_cache(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,5 +81,5 @@ def test_a_script_that_hangs_is_stopped_in_time(command: str, tmp_path: Path, ca
 
     printed = capsys.readouterr().err
     assert f"{script}, line" in printed
-    assert "importing it was not done after 0.2 seconds" in printed
+    assert "importing it was not finished after 0.2 seconds" in printed
     assert "(--timeout, or leave it out)" in printed

@@ -183,9 +183,9 @@ def test_what_cannot_be_combined_is_named(combine: Any, given: Any, error: type[
 @pytest.mark.parametrize(
     ("one", "other", "axis", "message"),
     [
-        ({"a": [1]}, {"a": [2]}, 1, "Column 'a' is duplicated: it is in dataset 0 and in dataset 1"),
+        ({"a": [1]}, {"a": [2]}, 1, "Duplicate column 'a': it is in dataset 0 and in dataset 1"),
         ({"a": [1]}, {"b": [2, 3]}, 1, "Dataset 1 has 2 rows, and dataset 0 has 1"),
-        ({"a": [1]}, {"a": [2]}, 2, "axis=2 is not a direction"),
+        ({"a": [1]}, {"a": [2]}, 2, "Invalid axis 2"),
     ],
 )
 def test_columns_that_do_not_fit_are_named(one: Any, other: Any, axis: int, message: str) -> None:
@@ -329,7 +329,7 @@ def test_streams_of_streams_go_on_where_they_were() -> None:
 
 
 def test_datasets_and_streams_do_not_go_together() -> None:
-    with pytest.raises(ArgumentTypeError, match=r"Element 1 is a Dataset, and element 0 is a stream\. Make streams of all"):
+    with pytest.raises(ArgumentTypeError, match=r"Element 1 is a Dataset, and element 0 is a stream\. Convert all of them"):
         concatenate_datasets([_stream(1), Dataset.from_dict({"a": [1]})])
 
 
@@ -341,10 +341,10 @@ def test_a_single_stream_is_no_list_of_streams() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"stopping_strategy": "none"}, r"'none' is unknown\. Strategies: 'first_exhausted', "),
+        ({"stopping_strategy": "none"}, r"'none'\. Available strategies: 'first_exhausted', "),
         ({"probabilities": [0.5]}, "1 probabilities for 3 datasets"),
-        ({"probabilities": [0.5, 0.5, 0], "stopping_strategy": "all_exhausted"}, "Dataset 2 has the probability 0"),
-        ({"probabilities": [0.5, 0.5, 0], "seed": -1}, "seed=-1 has no meaning"),
+        ({"probabilities": [0.5, 0.5, 0], "stopping_strategy": "all_exhausted"}, "Dataset 2 has probability 0"),
+        ({"probabilities": [0.5, 0.5, 0], "seed": -1}, "Invalid seed=-1"),
     ],
 )
 def test_arguments_without_meaning_are_named(arguments: dict[str, Any], message: str) -> None:
@@ -353,7 +353,7 @@ def test_arguments_without_meaning_are_named(arguments: dict[str, Any], message:
 
 
 def test_features_that_the_streams_do_not_have_are_refused() -> None:
-    with pytest.raises(CastError, match=r"info\.features are not those of the streams together"):
+    with pytest.raises(CastError, match=r"info\.features differ from the features of the combined streams"):
         concatenate_datasets([_stream(1)], info=DatasetInfo(features=Features({"a": Value("string")})))
 
 
@@ -428,15 +428,15 @@ def test_without_a_seed_every_call_draws_anew() -> None:
 @pytest.mark.parametrize(
     ("lengths", "probabilities", "strategy", "message"),
     [
-        ([1, 2], None, "none", r"'none' is unknown\. Strategies: 'first_exhausted', "),
+        ([1, 2], None, "none", r"'none'\. Available strategies: 'first_exhausted', "),
         ([1, 2], [0.5], "first_exhausted", "1 probabilities for 2 datasets"),
         ([1, 2], [0.5, 0.6], "first_exhausted", r"sum up to 1\.1"),
-        ([1, 2], [1.5, -0.5], "first_exhausted", "one below 0"),
-        ([1, 2], [float("nan"), 1.0], "first_exhausted", "one below 0"),
-        ([1, 0], [0.5, 0.5], "first_exhausted", "Dataset 1 has no rows to draw"),
-        ([1, 0], None, "all_exhausted", "Dataset 1 has no rows to begin again"),
-        ([1, 2], [1.0, 0.0], "all_exhausted", "Dataset 1 has the probability 0"),
-        ([1, 2], [1.0, 0.0], "all_exhausted_without_replacement", "Dataset 1 has the probability 0"),
+        ([1, 2], [1.5, -0.5], "first_exhausted", "outside 0 to 1"),
+        ([1, 2], [float("nan"), 1.0], "first_exhausted", "outside 0 to 1"),
+        ([1, 0], [0.5, 0.5], "first_exhausted", "Dataset 1 has no rows to sample"),
+        ([1, 0], None, "all_exhausted", "Dataset 1 has no rows and cannot be repeated"),
+        ([1, 2], [1.0, 0.0], "all_exhausted", "Dataset 1 has probability 0"),
+        ([1, 2], [1.0, 0.0], "all_exhausted_without_replacement", "Dataset 1 has probability 0"),
     ],
 )
 def test_arguments_without_meaning_are_named_interleaving(

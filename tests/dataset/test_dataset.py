@@ -74,7 +74,7 @@ def test_what_is_known_stays_with_the_rows(make: str) -> None:
 
 
 def test_features_that_differ_from_those_of_the_info_are_an_error() -> None:
-    with pytest.raises(ConfigurationError, match=r"features and info\.features differ"):
+    with pytest.raises(ConfigurationError, match=r"features= and info\.features differ"):
         Dataset.from_list(ROWS, features=FEATURES, info=DatasetInfo(features=Features({"a": Value("int8")})))
 
 
@@ -202,5 +202,5 @@ def test_more_shards_than_rows_are_refused() -> None:
 
 
 def test_a_transform_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="map it in batches"):
+    with pytest.raises(ConfigurationError, match="with_format"):
         DATASET.with_transform(lambda batch: batch).to_iterable_dataset()

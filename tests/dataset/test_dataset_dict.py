@@ -137,7 +137,7 @@ def test_an_error_says_in_which_split_it_arose(splits: DatasetDict) -> None:
     with pytest.raises(CellCastError) as caught:
         splits.cast_column("a", Value("int8"))
 
-    assert caught.value.__notes__ == ["This happened in split 'test'."]
+    assert caught.value.__notes__ == ["The error occurred in split 'test'."]
 
 
 def test_a_transform_holds_for_every_split(splits: DatasetDict) -> None:

@@ -38,7 +38,7 @@ def test_an_unknown_split_names_the_splits(splits: DatasetDict, key: str) -> Non
 def test_what_is_no_dataset_is_named(splits: DatasetDict) -> None:
     splits["odd"] = 3  # type: ignore[assignment]
 
-    with pytest.raises(ArgumentTypeError, match="Split 'odd' of this DatasetDict holds int, no Dataset"):
+    with pytest.raises(ArgumentTypeError, match="Split 'odd' of this DatasetDict is int, not Dataset"):
         splits.num_rows  # noqa: B018
 
 

@@ -126,5 +126,5 @@ def test_rows_of_an_index_are_numbered_by_the_index() -> None:
 def test_values_without_order_are_named() -> None:
     table = RowTable.from_table(pa.table({"v": [[1], [2]]}))
 
-    with pytest.raises(ConfigurationError, match=r"Column 'v' is .*, whose values have no order"):
+    with pytest.raises(ConfigurationError, match=r"Column 'v' is .*, which cannot be sorted"):
         sorted_rows(table, None, SortKeys(("v",), (False,), False))

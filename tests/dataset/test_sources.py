@@ -342,7 +342,7 @@ def test_what_is_no_function_is_refused(tmp_path: Path, generator: Any) -> None:
 
 
 def test_a_function_that_gives_no_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentTypeError, match="holds no rows"):
+    with pytest.raises(ArgumentTypeError, match="is not iterable"):
         Dataset.from_generator(lambda: 5, cache_dir=tmp_path)  # type: ignore[arg-type, return-value]
     with pytest.raises(CastError):
         Dataset.from_generator(lambda: [1, 2], cache_dir=tmp_path)  # type: ignore[list-item]

@@ -241,7 +241,7 @@ def test_an_engine_is_added_by_one_call(tmp_path: Path) -> None:
         del engine_module._ENGINES["mine"]
     with pytest.raises(ConfigurationError, match="Unknown engine 'mine'"):
         get_engine("mine")
-    with pytest.raises(ConfigurationError, match="engine of the library"):
+    with pytest.raises(ConfigurationError, match="built-in engine"):
         register_engine("threads", backwards)
 
 

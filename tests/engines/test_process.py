@@ -35,7 +35,7 @@ def test_an_error_of_the_function_comes_as_it_is_and_the_process_goes_on(process
     assert process.call(divided, 1) == 1
 
 
-@pytest.mark.parametrize(("code", "how"), [(3, "ended with exit code 3"), (-9, "was killed by signal 9")])
+@pytest.mark.parametrize(("code", "how"), [(3, "exited with code 3"), (-9, "was killed by signal 9")])
 def test_a_process_that_dies_is_an_error_that_names_the_function_and_how(process: WorkerProcess, code: int, how: str) -> None:
     def dies(code: int) -> None:
         os._exit(code) if code >= 0 else os.kill(os.getpid(), -code)

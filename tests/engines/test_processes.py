@@ -58,7 +58,7 @@ def test_the_job_of_a_killed_worker_is_done_again(tmp_path: Path, caplog: pytest
 
     with caplog.at_level(logging.WARNING, "datasets_core"):
         assert dict(ProcessEngine(2).run(killed_twice, range(4))) == {0: 0, 1: 10, 2: 20, 3: 30}
-    assert caplog.text.count("was killed by signal 9 (SIGKILL); its job is done again") == 2
+    assert caplog.text.count("was killed by signal 9 (SIGKILL); its job is run again") == 2
     for path in tmp_path.iterdir():
         path.unlink()
     with pytest.raises(WorkerDiedError, match="job 1 "):
@@ -107,14 +107,14 @@ def test_workers_have_the_arguments_and_flags_of_the_program() -> None:
 
 @pytest.mark.parametrize("held", [threading.Lock(), (number for number in [1])], ids=["lock", "generator"])
 def test_what_cannot_be_sent_is_one_error(held: object) -> None:
-    with pytest.raises(ConfigurationError, match=r"A job cannot be sent .*cannot pickle.* leave num_proc out"):
+    with pytest.raises(ConfigurationError, match=r"A job cannot be sent .*cannot pickle.* remove num_proc"):
         list(ProcessEngine(2).run(str, [held, held]))
     with pytest.raises(ConfigurationError, match="A function cannot be sent"):
         list(ProcessEngine(2).run(lambda job: (job, held), [1, 2]))
 
 
 def test_a_worker_that_leaves_is_an_error_that_names_its_job() -> None:
-    with pytest.raises(WorkerDiedError, match=r"job 0 .*ended with exit code 3"):
+    with pytest.raises(WorkerDiedError, match=r"job 0 .*exited with code 3"):
         list(ProcessEngine(1).run(os._exit, [3]))
 
 

@@ -168,7 +168,7 @@ def test_too_long_a_wait_is_an_error_that_names_what_for(pool, hand_clock):
     stall_timeout = StallTimeout("http://h/a", 5_000, seconds=60)
     stall_timeout.on_stop(ended.set)
     job = pool.submit(lambda: [hand_clock.jumps(61), ended.wait(60)])
-    with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes came in 61 seconds.*stream_timeout_seconds"):
+    with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes arrived in 61 seconds.*stream_timeout_seconds"):
         stall_timeout.waited_for(job, pool)
     assert job.done.wait(60)
     with pytest.raises(StoppedError):
@@ -237,7 +237,7 @@ def test_the_silence_of_several_waits_counts_together(pool):
         for _ in range(50):
             stall_timeout.waited_for(pool.submit(lambda: [gate.wait(0.05), stall_timeout.told(1)]))
 
-    with pytest.raises(DownloadError, match="1,048,576 bytes came"):
+    with pytest.raises(DownloadError, match="1,048,576 bytes arrived"):
         trickle()
 
 
@@ -247,7 +247,7 @@ def test_a_long_wait_is_said_in_the_log(pool, hand_clock, caplog):
         job = pool.submit(lambda: [hand_clock.passes(50), hand_clock.jumps(50), gate.wait(60)])
         StallTimeout("http://h/a", 10, seconds=60).waited_for(job, pool)
     gate.set()
-    assert "Waiting for http://h/a: 0 of 10 bytes came in 50 seconds" in caplog.text
+    assert "Waiting for http://h/a: 0 of 10 bytes arrived in 50 seconds" in caplog.text
 
 
 def test_pauses_do_not_count(pool, hand_clock):

@@ -70,11 +70,11 @@ FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
     (errors.RowIndexError(9, size=3), {"value": 9}),
     (errors.RowIdError("x__9", "it has 3 rows"), {"value": "x__9"}),
     (errors.MissingRowIdsError(7), {"row": 7}),
-    (errors.MaskLengthError(2, size=3), {"value": 2, "advice": "Give one boolean for each row"}),
+    (errors.MaskLengthError(2, size=3), {"value": 2, "advice": "Pass one boolean for each row"}),
     (errors.QueryError("SELECT", "it ends", advice="Go on"), {"value": "SELECT", "advice": "Go on"}),
     (
         errors.FileFormatError("a.csv", "5 fields where 4 are expected", line=7),
-        {"file": "a.csv", "line": 7, "advice": "Mend the file, or leave it out of data_files"},
+        {"file": "a.csv", "line": 7, "advice": "Fix the file, or leave it out of data_files"},
     ),
     (
         errors.ExampleError("a.tfrecord", "has 3 values", record=7, key="box", advice="Ask for 3"),
@@ -82,9 +82,9 @@ FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
     ),
     (
         errors.CellCastError("a", "it is not a number", row=3),
-        {"row": 3, "advice": "Mend the value, or the feature of the column"},
+        {"row": 3, "advice": "Fix the value, or the feature of the column"},
     ),
-    (errors.ItemError("it lacks a key"), {"advice": "Mend the record, or the handler of the item"}),
+    (errors.ItemError("it lacks a key"), {"advice": "Fix the record, or the handler of the item"}),
     (errors.DatasetGenerationError("It failed at row 3.", row=3), {"row": 3}),
     (
         errors.DatasetGenerationError("a.py failed.").placed("a.py, line 4", split="test"),
@@ -100,9 +100,9 @@ FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
     ),
     (
         errors.MediaNotFoundError("a.png").at(column="image", row=3),
-        {"file": "a.png", "row": 3, "advice": "Mend the path, or put the file there"},
+        {"file": "a.png", "row": 3, "advice": "Fix the path, or put the file there"},
     ),
-    (errors.ScriptError("a.py", "it ends", line=2), {"file": "a.py", "line": 2, "advice": "Mend the script"}),
+    (errors.ScriptError("a.py", "it ends", line=2), {"file": "a.py", "line": 2, "advice": "Fix the script"}),
     (
         errors.ScriptTimeoutError("a.py", "making rows", seconds=1, path="b.py", line=3, split="test", row=8),
         {"file": "b.py", "line": 3, "split": "test", "row": 8},
@@ -115,11 +115,11 @@ FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
     (errors.ManualDownloadError("d", "Log in there."), {"advice": "Log in there."}),
     (
         errors.NonMatchingChecksumError("http://h/x", expected="aa", found="bb"),
-        {"file": "http://h/x", "value": "bb", "advice": "Delete it from the cache or mend the record"},
+        {"file": "http://h/x", "value": "bb", "advice": "Delete the file from the cache, or fix the record"},
     ),
     (errors.MissingChecksumError(["http://h/x"], path="checksums.tsv"), {"file": "checksums.tsv"}),
     (errors.LockDriftError("dataset.lock", ["x"]), {"file": "dataset.lock"}),
-    (errors.ManifestError("i.json", "it ends"), {"file": "i.json", "advice": "Mend or delete that file"}),
+    (errors.ManifestError("i.json", "it ends"), {"file": "i.json", "advice": "Fix or delete that file"}),
     (errors.DamagedShardError("a.arrow", "it ends", advice="Fetch it"), {"file": "a.arrow", "advice": "Fetch it"}),
     (
         errors.DownloadError("http://h/x", "404"),

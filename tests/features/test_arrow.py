@@ -161,7 +161,7 @@ def test_equal_schemas_stay_with_their_metadata() -> None:
 def test_two_columns_that_do_not_fit_are_named() -> None:
     with pytest.raises(CastError, match=r"b\.json has string in column 'a', where the rows before it have int8"):
         merge_schemas(pa.schema({"a": pa.int8()}), pa.schema({"a": pa.string()}), what="b.json")
-    with pytest.raises(CastError, match="'a' is there twice"):
+    with pytest.raises(CastError, match="Duplicate column 'a'"):
         merge_schemas(pa.schema([("a", pa.int8()), ("a", pa.int8())]), pa.schema({"a": pa.string()}))
 
 
@@ -243,8 +243,8 @@ def test_an_element_belongs_to_the_row_that_holds_it() -> None:
 
 def test_a_reason_ends_with_the_other_row_in_the_numbers_of_the_level_above() -> None:
     misfit = Misfit(3, "3 does not fit 'a'", other=1)
-    assert misfit.at(rows_of(np.array([2, 2]))).reason == "3 does not fit 'a' of row 0"
-    assert misfit.at(rows_of(np.array([4]))).reason == "3 does not fit 'a' of the same row"
+    assert misfit.at(rows_of(np.array([2, 2]))).reason == "3 does not fit 'a' in row 0"
+    assert misfit.at(rows_of(np.array([4]))).reason == "3 does not fit 'a' in the same row"
 
 
 # Columns of plain values, made without pandas: they are what `pa.array` makes of them, errors included.

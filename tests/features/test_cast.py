@@ -159,14 +159,14 @@ def test_columns_are_reordered_and_what_is_missing_is_null() -> None:
     done = cast_table(batch, features)
     assert isinstance(done, pa.RecordBatch)
     assert done.to_pylist() == [{"a": 1, "b": "x", "c": None}]
-    with pytest.raises(CastError, match=r"no columns \['c'\]"):
+    with pytest.raises(CastError, match=r"missing columns \['c'\]"):
         cast_table(batch, features, fill_missing=False)
 
 
 def test_columns_that_are_unknown_or_double_are_refused() -> None:
-    with pytest.raises(CastError, match=r"X has the unknown columns \['b'\]"):
+    with pytest.raises(CastError, match=r"X has unknown columns \['b'\]"):
         cast_table(pa.table({"a": [1], "b": [1]}), Features({"a": Value("int8")}), what="x")
-    with pytest.raises(CastError, match="more than once"):
+    with pytest.raises(CastError, match="duplicate columns"):
         cast_table(pa.table([[1], [2]], ["a", "a"]), Features({"a": Value("int8")}))
 
 

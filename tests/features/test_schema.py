@@ -274,7 +274,7 @@ def test_what_is_no_row_is_refused_with_its_number(encoder_features: Features | 
 
 @pytest.mark.parametrize("row", [{"a": 1, "b": 2}, {"b": 2}, {"a": 1, 5: 2}], ids=repr)
 def test_a_key_that_is_no_column_is_refused_with_its_row(row: dict[Any, Any]) -> None:
-    with pytest.raises(CellCastError, match="no such column, only 'a'") as caught:
+    with pytest.raises(CellCastError, match="not have this column, only 'a'") as caught:
         RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, row])
     assert (caught.value.row, caught.value.column) == (1, str(next(key for key in row if key != "a")))
 
@@ -283,7 +283,7 @@ def test_an_error_names_column_row_value_and_type() -> None:
     with pytest.raises(CellCastError) as caught:
         RowEncoder(Features({"a": {"b": [Value("int8")]}})).encode([{"a": None}, {"a": {"b": [1, 300]}}])
     assert str(caught.value) == (
-        "Row 1, column 'a.b[]': 300 does not fit int8, which holds -128 to 127. Mend the value, or the feature of the column."
+        "Row 1, column 'a.b[]': 300 does not fit int8, which holds -128 to 127. Fix the value, or the feature of the column."
     )
     assert isinstance(caught.value, ValueError)
 
@@ -295,7 +295,7 @@ def test_without_features_columns_and_types_come_from_the_rows() -> None:
 
 
 def test_without_features_what_does_not_fit_is_named_with_both_rows() -> None:
-    with pytest.raises(CellCastError, match=r"Row 2, column 'a': 'x' \(str, string\) does not fit 1 \(int, int64\) of row 0"):
+    with pytest.raises(CellCastError, match=r"Row 2, column 'a': 'x' \(str, string\) does not fit 1 \(int, int64\) in row 0"):
         RowEncoder(None).encode([{"a": 1}, {}, {"a": "x"}])
     with pytest.raises(CellCastError, match="not a string"):
         RowEncoder(None).encode([{"a": 1}, {7: 1}])

@@ -111,7 +111,7 @@ def test_values_have_one_type_whichever_comes_first(values: list[Any], arrow_typ
 
 
 def test_a_refusal_names_row_and_both_values() -> None:
-    with pytest.raises(CastError, match=r"(?s)'a\.b'.*'x' \(str, string\) does not fit 1 \(int, int64\) of row 0"):
+    with pytest.raises(CastError, match=r"(?s)'a\.b'.*'x' \(str, string\) does not fit 1 \(int, int64\) in row 0"):
         OrderFreeEncoder().encode([{"a": {"b": 1}}, {"a": {"b": "x"}}])
 
 

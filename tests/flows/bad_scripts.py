@@ -216,7 +216,9 @@ BAD: dict[str, Bad] = {
     ),
     # -- splits --------------------------------------------------------------------------------------------------------
     "splits raise": Bad(
-        script(splits="raise RuntimeError('oh')  # HERE"), "DatasetGenerationError", ("naming its splits", "RuntimeError: oh")
+        script(splits="raise RuntimeError('oh')  # HERE"),
+        "DatasetGenerationError",
+        ("returning its splits", "RuntimeError: oh"),
     ),
     "splits exit": Bad(script(splits="raise SystemExit(1)  # HERE"), "DatasetGenerationError", ("SystemExit: 1",)),
     "splits are None": Bad(

@@ -142,7 +142,7 @@ def test_another_process_reads_it_once_it_knows_the_kind(tmp_path: Path, places:
     known = subprocess.run([sys.executable, "-c", read.format("import places_of_earth")], capture_output=True, text=True)
     assert known.stdout == "Point(1.12, 0.5)\n", known.stderr
     unknown = subprocess.run([sys.executable, "-c", read.format("")], capture_output=True, text=True)
-    assert "has the type 'Place', which this version does not know" in unknown.stderr
+    assert "has the type 'Place', which is unknown in this version" in unknown.stderr
 
 
 def test_an_entry_point_imports_the_package_when_metadata_names_its_kind(tmp_path: Path, places: Any, towns: Dataset) -> None:

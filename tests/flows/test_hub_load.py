@@ -22,7 +22,7 @@ def shaped_hub(shared_hub: Any, hub_shapes: ModuleType) -> Any:
     return shared_hub
 
 
-@pytest.mark.filterwarnings("ignore:.*left out:UserWarning")
+@pytest.mark.filterwarnings("ignore::datasets_core.errors.DataFilesWarning")
 @pytest.mark.parametrize("title", GOLDEN)
 def test_a_call_gives_what_users_expect(title: str, shaped_hub: Any, hub_shapes: ModuleType, hub_calls: ModuleType) -> None:
     call = next(call for call in hub_shapes.CALLS if hub_shapes.title(call) == title)

@@ -67,7 +67,7 @@ def test_another_machine_loads_by_the_lock(hub: Any, tmp_path: Path) -> None:
         assert load_dataset("org/birds", split="train", data_files="data/*.csv", lock=True)["a"][:] == [1, 2]
         with pytest.raises(LockDriftError) as caught:
             load_dataset("org/birds", data_files="a.*", lock=True)
-    assert any("data/train.csv is gone" in line for line in caught.value.moved)
+    assert any("data/train.csv was removed" in line for line in caught.value.moved)
 
 
 def test_drift_is_refused_and_named(hub: Any) -> None:
@@ -76,9 +76,9 @@ def test_drift_is_refused_and_named(hub: Any) -> None:
     hub.repo("org/others", OLD)
     lock_dataset("org/birds")
     hub.forget()
-    with pytest.raises(LockDriftError, match="the repository was 'org/birds' and is 'org/others'"):
+    with pytest.raises(LockDriftError, match="the repository was 'org/birds' and is now 'org/others'"):
         load_dataset("org/others", lock=True)
-    with pytest.raises(LockDriftError, match=r"the revision was 'main' \(commit .*\) and is 'v2'"):
+    with pytest.raises(LockDriftError, match=r"the revision was 'main' \(commit .*\) and is now 'v2'"):
         load_dataset("org/birds", revision="v2", lock=True)
     with pytest.raises(LockDriftError, match="the revision was 'main'"):
         load_dataset("org/birds", revision="a" * 40, lock=True)
@@ -86,7 +86,7 @@ def test_drift_is_refused_and_named(hub: Any) -> None:
     repo.commit(NEW)
     with pytest.raises(LockDriftError) as caught:
         lock_dataset("org/birds")
-    assert caught.value.moved[0] == f"the commit was {first!r} and is {repo.sha!r}"
+    assert caught.value.moved[0] == f"the commit was {first!r} and is now {repo.sha!r}"
     assert caught.value.moved[1].startswith("data/train.csv changed (6 bytes, sha256 ")
     assert lock_dataset("org/birds", update=True).is_written
     assert load_dataset("org/birds", split="train", lock=True)["a"][:] == [7]
@@ -98,9 +98,9 @@ def test_a_lock_of_local_files_is_none_of_a_repository(hub: Any, tmp_path: Path)
     (tmp_path / "data" / "train.csv").write_text(OLD["data/train.csv"])
     lock_dataset(str(tmp_path / "data"), lock="local.lock")
     lock_dataset("org/birds", lock="hub.lock")
-    with pytest.raises(LockDriftError, match="the repository was None and is 'org/birds'"):
+    with pytest.raises(LockDriftError, match="the repository was None and is now 'org/birds'"):
         load_dataset("org/birds", lock="local.lock")
-    with pytest.raises(LockDriftError, match="the repository was 'org/birds' and is None"):
+    with pytest.raises(LockDriftError, match="the repository was 'org/birds' and is now None"):
         load_dataset(str(tmp_path / "data"), lock="hub.lock")
 
 
@@ -109,8 +109,8 @@ def test_a_lock_of_local_files_is_none_of_a_repository(hub: Any, tmp_path: Path)
     [
         ("commit", "main", "must be a commit"),
         ("commit", None, "must be a commit"),
-        ("repository", "../x", "should be the id of a repository"),
-        ("repository", 5, "should be the id of a repository"),
+        ("repository", "../x", "must be the id of a repository"),
+        ("repository", 5, "must be the id of a repository"),
         ("files", [{"path": "../x", "size": 1, "sha256": None}], "below the folder"),
     ],
 )
@@ -183,9 +183,9 @@ def test_what_only_a_build_compares_is_not_streamed(hub: Any, tmp_path: Path) ->
     lock_dataset("org/birds")
     text = Path("dataset.lock").read_text().replace('"path": "data/train.csv"', '"url": "https://example.org/a.csv"')
     Path("dataset.lock").write_text(text)
-    with pytest.raises(ConfigurationError, match=r"holds 'https://example.org/a.csv'.*only a build compares"):
+    with pytest.raises(ConfigurationError, match=r"has 'https://example.org/a.csv'.*only a build compares"):
         load_dataset("org/birds", lock=True, streaming=True)
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "a.csv").write_text("a\n1\n")
-    with pytest.raises(ConfigurationError, match="lock=True is for datasets that are built"):
+    with pytest.raises(ConfigurationError, match="lock=True is not supported with streaming=True"):
         load_dataset(str(tmp_path / "here"), lock=True, streaming=True)

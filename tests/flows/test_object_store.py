@@ -172,11 +172,11 @@ def test_the_manifest_is_put_last(store: Store, file_format: str) -> None:
 
 
 _PUTS = {  # three parts, one part, and the manifest: how what stands before each of them is refused
-    0: "holds no data file",
-    1: "holds 1 of the 3 shards",
-    2: "holds 2 of the 3 shards",
-    3: "a build there did not end",
-    4: "a build there did not end",
+    0: "No data file found",
+    1: "contains 1 of the 3 shards",
+    2: "contains 2 of the 3 shards",
+    3: "a build was interrupted",
+    4: "a build was interrupted",
 }
 
 

@@ -55,7 +55,7 @@ HOW = {
 PHASES = {
     "top": "importing it",
     "info": "creating its builder",
-    "splits": "naming its splits",
+    "splits": "returning its splits",
     "rows": "making the rows of split 'train'",
 }
 

@@ -47,6 +47,13 @@ OPTIONAL = {
     ),
     "",
 )
+# Defaults that are texts of messages, whose words changed.
+OPTIONAL |= {
+    "str='Fix or delete that file'": "str='Mend or delete that file'",
+    "str='Fix the query; refer to the dataset as ds'": "str='Mend the query; the dataset is called ds in it'",
+    "str='Fix the script'": "str='Mend the script'",
+    "str='does not exist'": "str='leads to no file'",
+}
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 

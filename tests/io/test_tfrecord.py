@@ -312,8 +312,8 @@ def test_files_of_media_are_read(tmp_path: Path) -> None:
     ("columns", "error", "said"),
     [
         ({"a": [1.0, 2.0, 1e300]}, CellCastError, "Row 2, column 'a': 1e+300 is beyond float32"),
-        ({"a": [[1], [None]]}, CellCastError, "Row 1, column 'a': a list or array holds None"),
-        ({"a": [[[[1]]]]}, CastError, "Column 'a': TFRecord files have no form of lists of any size within"),
+        ({"a": [[1], [None]]}, CellCastError, "Row 1, column 'a': a list or array contains None"),
+        ({"a": [[[[1]]]]}, CastError, "Column 'a': TFRecord files cannot store lists of any size within"),
         ({"a": [{"b": 1}], "a/b": [1]}, ConfigurationError, "would both be the feature 'a/b'"),
     ],
     ids=["float", "none", "depth", "key"],
@@ -371,7 +371,7 @@ def test_rounding_is_said_once(num_proc: int | None, tmp_path: Path, caplog: pyt
         (
             lambda path: ROWS.to_iterable_dataset().to_tfrecord(path, max_shard_size="1MB"),
             ConfigurationError,
-            "names no numbered",
+            "does not contain",
         ),
     ],
 )
@@ -427,7 +427,7 @@ def test_compressions_tfrecord_places(path: str, given: str | None, found: str) 
 
 @pytest.mark.parametrize("given", ["bz2", "zip", True, 5])
 def test_other_compressions_are_refused(given: str) -> None:
-    with pytest.raises(ConfigurationError, match="none of TFRecord files"):
+    with pytest.raises(ConfigurationError, match="is not supported"):
         compression_for("a", given)
 
 

@@ -102,11 +102,11 @@ def test_what_a_field_has_wrong_waits_until_it_is_read() -> None:
     [
         ("{", "is not valid JSON"),
         ("[]", "is not an object"),
-        ("{}", "and not sc:Dataset"),
+        ("{}", "expected sc:Dataset"),
         ("[" * 100_000, "is not valid JSON"),
         ('{"@type": "sc:Dataset", "distribution": [1]}', "'distribution' is '1'"),
         ('{"@type": "sc:Dataset", "distribution": [{"@id": "f", "@type": "sc:Thing"}]}', "'f' has the type 'sc:Thing'"),
-        ('{"@type": "sc:Dataset", "recordSet": [{"@id": "r"}, {"@id": "r"}]}', "'r' stands twice"),
+        ('{"@type": "sc:Dataset", "recordSet": [{"@id": "r"}, {"@id": "r"}]}', "'r' appears twice"),
         ('{"@type": "sc:Dataset", "recordSet": [{"@id": "r", "data": "{"}]}', "'r' has data that is not valid JSON"),
         ('{"@type": "sc:Dataset", "recordSet": [{"@id": "r", "data": [1]}]}', "'r' has data that is not a list of objects"),
         ('{"@type": "sc:Dataset", "recordSet": [{"field": []}]}', "neither an @id nor a name"),

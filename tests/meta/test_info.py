@@ -161,8 +161,8 @@ BROKEN = {
     b'{"description": "\xff"}': "not UTF-8",
     b"[" * 100_000: "too deep",
     b"[" + b"9" * 5000 + b"]": "broken",
-    b"[]": "a list was found",
-    b"null": "null was found",
+    b"[]": "found a list",
+    b"null": "found null",
     b'{"features": 3}': "features is 3",
     b'{"features": {"a": {"_type": "Nothing"}}}': "Nothing",
     b'{"features": {"a": {"_type": ["x"]}}}': "info.json",
@@ -190,7 +190,7 @@ def test_a_broken_file_is_one_error_that_names_it(tmp_path: Path, data: bytes, r
 
 
 def test_the_place_in_a_file_is_named() -> None:
-    with pytest.raises(ManifestError, match="config 'x': a dataset's info is an object, and a number was found"):
+    with pytest.raises(ManifestError, match="config 'x': the info of a dataset must be an object, found a number"):
         info_of(3, path="f", place="config 'x'")
 
 

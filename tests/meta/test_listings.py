@@ -78,10 +78,10 @@ def test_a_local_folder_is_no_affair_of_the_listing(tmp_path: object) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("none.csv", r"no data file known://all/set@1/none\.csv.*there is: a\.csv, deep/c\.csv\."),
-        ("deep/none.csv", r"In known://all/set@1/deep there is: c\.csv\."),
+        ("none.csv", r"no data file known://all/set@1/none\.csv.*contains: a\.csv, deep/c\.csv\."),
+        ("deep/none.csv", r"known://all/set@1/deep contains: c\.csv\."),
         ("deep", r"is a folder, not a data file\. Write 'deep/\*\*'"),
-        ("*.parquet", r"'\*\.parquet' matches no file in known://all/set@1\. There is: a\.csv"),
+        ("*.parquet", r"'\*\.parquet' matches no file in known://all/set@1\. Found: a\.csv"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(name: str, words: str) -> None:
@@ -91,7 +91,7 @@ def test_what_is_not_there_is_told_with_what_is(name: str, words: str) -> None:
 
 def test_shards_that_are_missing_in_a_known_store_are_told_and_the_rest_is_read() -> None:
     known = Known("data/train-00000-of-00002.csv", "a.csv")
-    with pytest.warns(DataFilesWarning, match=r"1 of the 2 shards.*What is there is read\."):
+    with pytest.warns(DataFilesWarning, match=r"1 of the 2 shards.*The existing files are read\."):
         assert len(_found(known, "data/*")["train"]) == 1
     with pytest.warns(DataFilesWarning, match="1 of the 2 shards"):
         infer_data_files(known.list_folder(ROOT), ROOT, refuses_gaps=False)
@@ -188,11 +188,11 @@ def test_a_regular_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda path: os.mkfifo(path), "no regular file"),
-        (lambda path: path.symlink_to("/dev/zero"), "no regular file"),
-        (lambda path: path.mkdir(), "no regular file"),
-        (lambda path: path.write_bytes(b"abcd"), "4 bytes, where at most 3"),
-        (lambda path: path.symlink_to("../outside"), "a link that leads out of its folder"),
+        (lambda path: os.mkfifo(path), "not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "not a regular file"),
+        (lambda path: path.mkdir(), "not a regular file"),
+        (lambda path: path.write_bytes(b"abcd"), "4 bytes, more than the limit of 3"),
+        (lambda path: path.symlink_to("../outside"), "a link that leads outside its folder"),
     ],
 )
 def test_others_are_not_read(tmp_path: Path, make: object, words: str) -> None:
@@ -209,5 +209,5 @@ def test_a_folder_of_a_name_that_begins_so_is_another(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     (tmp_path / "ab" / "x").write_bytes(b"x")
     (tmp_path / "a" / "x").symlink_to(tmp_path / "ab" / "x")
-    with pytest.raises(UnfitFileError, match="out of its folder"):
+    with pytest.raises(UnfitFileError, match="outside its folder"):
         small_bytes(str(tmp_path / "a" / "x"), most_bytes=3, within=str(tmp_path / "a"))

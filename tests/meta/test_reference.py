@@ -169,11 +169,11 @@ def test_a_word_after_a_colon_is_a_name_in_a_namespace() -> None:
 
 
 def test_what_is_said_twice_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"'version' is said in 'ds:1.0.0' and as an argument"):
+    with pytest.raises(TypeError, match=r"'version' is given in 'ds:1.0.0' and as an argument"):
         parse_builder_name("ds:1.0.0", {"version": "1.0.0"})
     with pytest.raises(ArgumentTypeError, match="'config'"):
         parse_builder_name("ds/a", {"config": "b"})
-    with pytest.raises(ReferenceSyntaxError, match="says 'a' twice"):
+    with pytest.raises(ReferenceSyntaxError, match="gives 'a' twice"):
         parse_builder_name("ds/a=1,a=2")
 
 
@@ -183,7 +183,7 @@ def test_arguments_beside_the_text_are_kept() -> None:
 
 @pytest.mark.parametrize("value", [None, 1, "ds\n", "ds/", "a:b:c"])
 def test_what_is_no_name_is_refused(value: Any) -> None:
-    with pytest.raises(ReferenceSyntaxError, match="names no dataset"):
+    with pytest.raises(ReferenceSyntaxError, match="is not a valid dataset name"):
         parse_builder_name(value)
 
 

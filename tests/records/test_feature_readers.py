@@ -95,7 +95,7 @@ def test_each_feature_reads_its_key_and_none_where_it_is_missing(feature, stored
         (Value("string"), b"\xff", "cannot be cast to string without loss"),
         (Value("fixed_size_binary[2]"), b"abc", "fixed_size_binary"),
         (Value("date32"), 2**40, "cannot be cast to int32 without loss"),
-        (ClassLabel(names=["x"]), 1, "1 is the integer of no class"),
+        (ClassLabel(names=["x"]), 1, "1 is not the integer of one"),
         (ClassLabel(names=["x"]), "y", "Unknown class 'y'"),
         (Value("int64"), 1.5, "has float values, but int64 values are requested"),
         (Value("float32"), 1, "has int64 values, but float values are requested"),

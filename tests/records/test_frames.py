@@ -435,7 +435,7 @@ def test_an_error_says_what_where_and_what_to_do() -> None:
     _, error = read_record_frames(flipped(WRITTEN, 31, 0))
     assert str(error) == (
         "a.tfrecord: record 1 at byte 19 is damaged (data CRC): its data has the CRC 0xa282ead8, but 0xa282ead9 is recorded. "
-        "Fetch or write the file again; what stands before this record is good."
+        "Download or write the file again; the records before this one are valid."
     )
 
 

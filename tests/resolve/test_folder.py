@@ -181,7 +181,7 @@ def test_several_configs_without_a_default_ask_for_a_name(write: Callable[..., P
     folder = write(README_dot_md="---\nconfigs:\n- config_name: a\n- config_name: b\n---\n", train_dot_csv="a\n1\n")
     source = _source(folder)
     assert source.default_config_name is None
-    with pytest.raises(UnknownConfigError, match=r"several configs and none is the default\. Available configs: 'a', 'b'\."):
+    with pytest.raises(UnknownConfigError, match=r"several configs and no default config\. Available configs: 'a', 'b'\."):
         source.builder()
 
 
@@ -334,7 +334,7 @@ def test_a_finished_dataset_is_known_by_its_manifest(tmp_path: Path) -> None:
         assert found["a"][:] == [0, 1, 2, 3, 4]
     recorded = get_dataset_infos(folder)
     assert {split: info.num_examples for split, info in (recorded["en"].splits or {}).items()} == {"train": 5, "val": 2}
-    with pytest.raises(UnknownVersionError, match=r"Versions: '1\.2\.3'"):
+    with pytest.raises(UnknownVersionError, match=r"Available versions: '1\.2\.3'"):
         load_dataset(f"{folder}:2.0.0", cache_dir=cache)
     (folder / "README.md").write_text("---\nconfigs:\n- config_name: mine\n  data_files: '*train*'\n---\n")
     assert get_dataset_infos(folder).keys() == {"mine"}  # the card has the word
@@ -369,7 +369,7 @@ def test_a_pipe_in_place_of_a_card_is_an_error_and_no_wait(name, tmp_path):
     (tmp_path / "train.csv").write_text("a\n1\n")
     os.mkfifo(tmp_path / name)
 
-    with pytest.raises(ManifestError, match=f"{name}: no regular file but a pipe"):
+    with pytest.raises(ManifestError, match=f"{name}: not a regular file but a pipe"):
         load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))
 
 

@@ -155,7 +155,7 @@ def test_a_url_has_one_spelling_at_its_commit(commits: HubCommits, url: str, exp
 
 
 def test_a_url_that_leads_out_of_its_repository_is_refused(commits: HubCommits) -> None:
-    with pytest.raises(ConfigurationError, match="leads out of its repository"):
+    with pytest.raises(ConfigurationError, match="leads outside its repository"):
         commits.pinned("hf://datasets/org/name/data/../../x.csv")
 
 

@@ -91,9 +91,9 @@ def test_a_protocol_alone_is_no_dataset() -> None:
     [
         (
             "acme/reviews",
-            r"'acme/reviews' does not exist at http.*nor is there a folder, script or data file .*/acme/rev",
+            r"'acme/reviews' does not exist at http.*there is no folder, script or data file .*/acme/rev",
         ),
-        ("squad", r"'squad' does not exist at http.*nor is there a folder, script or data file .*/squad on"),
+        ("squad", r"'squad' does not exist at http.*there is no folder, script or data file .*/squad on"),
         ("squad.csv", r"no format 'squad\.csv' found \(formats: parquet, arrow, json, csv, imagefolder"),
         ("./here/or/there", r"No folder, script or data file.*Check the path\."),
         ("none.py", r"none\.py cannot be read"),
@@ -110,7 +110,7 @@ def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(DataFilesNotFoundError, match="holds no data file"):
+    with pytest.raises(DataFilesNotFoundError, match="No data file found"):
         resolve(Request(str(tmp_path)))
 
 

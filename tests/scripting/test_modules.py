@@ -180,7 +180,7 @@ def test_nothing_outside_its_folder_is_read_for_a_script_that_nobody_trusts(tmp_
     (folder / "inner" / "__init__.py").symlink_to("../../token")
     guarded = "try:\n    from . import creds\nexcept ImportError: 0"
     for text in ("from .creds import x", "from .pack import x", "from .inner import x", guarded):
-        _refused(_script(folder, text), r"a link that leads out of its folder")
+        _refused(_script(folder, text), r"a link that leads outside its folder")
     (folder / "main.py").unlink()
     (folder / "main.py").symlink_to("../token")
     _refused(folder / "main.py", r"main\.py: it is a link that leads out")
@@ -198,17 +198,17 @@ def test_a_collection_above_its_folder_is_none_of_a_script_that_nobody_trusts(tm
     path = _script(folder, "from tensorflow_datasets.other import x")
     (tmp_path / "tensorflow_datasets" / "other.py").write_text("x = 1")
     assert len(read_script(path).modules) == 2
-    _refused(path, "out of its folder")
+    _refused(path, "outside its folder")
 
 
 def test_texts_that_are_too_large_are_not_parsed(tmp_path: Path) -> None:
-    _refused(_script(tmp_path, "x;" * (1 << 20) + "x"), "2,097,153 bytes, where at most 2,097,152")
+    _refused(_script(tmp_path, "x;" * (1 << 20) + "x"), "2,097,153 bytes, more than the limit of 2,097,152")
     names = [f"m{number}" for number in range(5)]
     beside = dict.fromkeys(names, "#" * (2 << 20))
     _refused(_script(tmp_path, f"from . import {', '.join(names)}", **beside), "more than 8,388,608 bytes")
     with open(tmp_path / "main.py", "wb") as file:
         file.truncate((16 << 20) + 1)
-    with pytest.raises(ScriptError, match="where at most 16,777,216 are read"):
+    with pytest.raises(ScriptError, match="more than the limit of 16,777,216"):
         read_script(tmp_path / "main.py")
 
 

@@ -400,7 +400,7 @@ def test_an_interruption_passes(tmp_path):
 def test_code_that_hangs_is_told_by_the_line_where_it_does(tmp_path):
     script = _script(tmp_path, "def wait():\n    while True:\n        pass\n\nwait()\n")
 
-    with pytest.raises(ScriptTimeoutError, match=r"importing it was not done after 0\.05 seconds") as caught:
+    with pytest.raises(ScriptTimeoutError, match=r"importing it was not finished after 0\.05 seconds") as caught:
         ran(script, _run(script), doing="importing it", deadline=Deadline.of(0.05))
 
     assert caught.value.path == script.path

@@ -230,7 +230,7 @@ def test_the_end_comes_again_and_says_how_many_there_were():
     again = stream(["a-7"], epochs=2)
     given_by(again, 14)
     for _ in range(3):
-        with pytest.raises(OutOfRangeError, match="all its 14 samples"):
+        with pytest.raises(OutOfRangeError, match="after 14 samples"):
             again.next_chunk(4)
 
 

@@ -122,7 +122,7 @@ def test_a_shard_that_vanished_or_changed_is_named_before_the_commit(tmp_path: P
     path = os.path.join(staging.folder, manifest.shards[0].name)
     with open(path, "ab") as handle:
         handle.write(b"x")
-    with pytest.raises(DamagedShardError, match="bytes where"):
+    with pytest.raises(DamagedShardError, match="bytes, expected"):
         staging.commit(manifest)
     os.unlink(path)
     with pytest.raises(DamagedShardError, match="vanished"):
@@ -457,7 +457,7 @@ class _StoreError(Exception):
 
 @pytest.mark.parametrize(
     ("error", "advice", "tries"),
-    [(_StoreError("throttled"), "Run again", 5), (PermissionError("denied"), "Give the key the right", 1)],
+    [(_StoreError("throttled"), "Run again", 5), (PermissionError("denied"), "Grant the key write access", 1)],
 )
 def test_what_a_store_raises_becomes_one_error_with_advice(
     url: str, table: pa.Table, build: Build, monkeypatch: pytest.MonkeyPatch, error: Exception, advice: str, tries: int

@@ -84,14 +84,14 @@ def test_the_same_rows_in_other_shards_and_batches_are_a_patch(file_format: str,
     old = prepare("a", {"train": COLUMNS})
     found = compare(old, prepare("b", {"train": COLUMNS}, shard_rows=7, batch_rows=3, file_format=file_format))
     assert found.level == "patch"
-    assert found.summary == ("train: 3 shards, then 4; slices by shard, and orders that interleave shards, give other rows",)
+    assert found.summary == ("train: 3 shards, then 4; slices by shard and interleaved orders return different rows",)
     assert not found.first_differences
 
 
 def test_more_columns_are_a_minor_change(prepare: Prepare) -> None:
     found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": {**COLUMNS, "mass": [1.5] * 25}}))
     assert found.level == "minor"
-    assert "column 'mass' is new: Value('float64')" in found.summary
+    assert "column 'mass' was added: Value('float64')" in found.summary
 
 
 def test_more_fields_in_a_column_are_a_minor_change(prepare: Prepare) -> None:
@@ -99,7 +99,7 @@ def test_more_fields_in_a_column_are_a_minor_change(prepare: Prepare) -> None:
     new = prepare("b", {"train": {"place": [{"lat": 1, "lon": 2}], "seen": [[{"by": "x", "at": 3}]]}})
     found = compare(old, new)
     assert found.level == "minor"
-    assert found.summary[:2] == ("field 'place.lon' is new: Value('int64')", "field 'seen.at' is new: Value('int64')")
+    assert found.summary[:2] == ("field 'place.lon' was added: Value('int64')", "field 'seen.at' was added: Value('int64')")
 
 
 def test_a_changed_value_is_a_major_change_that_is_named(prepare: Prepare) -> None:
@@ -146,14 +146,14 @@ def test_splits_that_come_go_or_change_places_are_major_changes(prepare: Prepare
 def test_a_renamed_column_is_a_major_change(prepare: Prepare) -> None:
     found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": {"id": COLUMNS["id"], "words": COLUMNS["text"]}}))
     assert found.level == "major"
-    assert found.summary[:2] == ("column 'text' is gone: Value('string')", "column 'words' is new: Value('string')")
+    assert found.summary[:2] == ("column 'text' was removed: Value('string')", "column 'words' was added: Value('string')")
 
 
 def test_another_type_is_a_major_change(prepare: Prepare) -> None:
     small = Features({"id": Value("int32"), "text": Value("string")})
     found = compare(prepare("a", {"train": COLUMNS}), prepare("b", {"train": COLUMNS}, features=small))
     assert found.level == "major"
-    assert found.summary[0] == "column 'id' was Value('int64') and is Value('int32')"
+    assert found.summary[0] == "column 'id' was Value('int64') and is now Value('int32')"
 
 
 def test_other_names_of_classes_are_a_major_change(prepare: Prepare) -> None:
@@ -171,7 +171,7 @@ def test_columns_in_another_order_and_of_other_widths_are_a_patch(prepare: Prepa
         prepare("b", {"train": {"text": COLUMNS["text"], "id": COLUMNS["id"]}}, features=wide),
     )
     assert found.level == "patch"
-    assert found.summary[0] == "the columns stand in another order: 'text', 'id'"
+    assert found.summary[0] == "the columns are in another order: 'text', 'id'"
 
 
 def test_pictures_are_compared_by_their_bytes(prepare: Prepare) -> None:
@@ -224,7 +224,7 @@ def test_long_values_are_shown_where_they_differ(prepare: Prepare) -> None:
 
 def test_what_is_not_there_is_named(prepare: Prepare, tmp_path: Path) -> None:
     old = prepare("a", {"train": COLUMNS})
-    with pytest.raises(DatasetNotFoundError, match="holds no finished dataset"):
+    with pytest.raises(DatasetNotFoundError, match="does not contain a built dataset"):
         compare(old, str(tmp_path / "nobody"))
     with pytest.raises(ConfigurationError, match="limit=-1"):
         compare(old, old, limit=-1)
@@ -269,15 +269,18 @@ def test_values_are_compared_where_a_type_changed(prepare: Prepare) -> None:
 
 def test_equal_values_of_another_type_are_told_so(prepare: Prepare) -> None:
     lines, rows = _changed(prepare, {"a": pa.array([1, 2], pa.int32())}, {"a": pa.array([1.0, 2.0])})
-    assert lines == ["column 'a' was Value('int32') and is Value('float64')", "train: the same values in what both have of 'a'"]
+    assert lines == [
+        "column 'a' was Value('int32') and is now Value('float64')",
+        "train: the same values in the common part of 'a'",
+    ]
     assert rows == []
 
 
 def test_values_that_nobody_can_compare_are_shown(prepare: Prepare) -> None:
     lines, rows = _changed(prepare, {"id": [1], "a": [1.5]}, {"id": [1], "a": ["x"]})
     assert lines[1:] == [
-        "column 'a' is not compared: its values are of another kind",
-        "train: the same values in what both have of 'id'",
+        "column 'a' is not compared: its values have another type",
+        "train: the same values in the common part of 'id'",
     ]
     assert rows == ["train, row 0: {'id': 1, 'a': 1.5}, then {'id': 1, 'a': 'x'}"]
 
@@ -287,20 +290,20 @@ def test_a_column_of_another_name_is_compared(prepare: Prepare) -> None:
     assert lines[2:] == ["train: 1 of 2 rows differs ('x -> y' in 1)"]
     assert rows == ["train, row 1, column 'x -> y': 'b', then 'c'"]
     lines, rows = _changed(prepare, {"x": ["a"]}, {"y": ["a"]})
-    assert lines[2:] == ["train: the same values in what both have of 'x -> y'"]
+    assert lines[2:] == ["train: the same values in the common part of 'x -> y'"]
     assert rows == []
 
 
 def test_a_column_that_is_gone_is_shown_in_the_rows(prepare: Prepare) -> None:
     lines, rows = _changed(prepare, {"id": [1], "x": ["a"]}, {"id": [1]})
-    assert lines[1:] == ["train: the same values in what both have of 'id'"]
+    assert lines[1:] == ["train: the same values in the common part of 'id'"]
     assert rows == ["train, row 0: {'id': 1, 'x': 'a'}, then {'id': 1}"]
     assert _changed(prepare, {"x": ["a"]}, {"y": [1]})[0][2:] == []
 
 
 def test_a_new_column_beside_changed_rows_does_not_hide_them(prepare: Prepare) -> None:
     lines, rows = _changed(prepare, {"a": [1, 2]}, {"a": [1, 3], "b": [0, 0]})
-    assert lines == ["column 'b' is new: Value('int64')", "train: 1 of 2 rows differs ('a' in 1)"]
+    assert lines == ["column 'b' was added: Value('int64')", "train: 1 of 2 rows differs ('a' in 1)"]
     assert rows == ["train, row 1, column 'a': 2, then 3"]
 
 

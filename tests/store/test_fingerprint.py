@@ -488,11 +488,14 @@ def _closing_over(held: Any) -> Callable[[Any], Any]:
         (_calls, r"global '_asks' of function '_calls', global '_DB' of function '_asks'"),
         (_closing_over(threading.Lock()), r"a _thread\.lock .*variable 'held' of function '_closing_over\.<locals>\.function'"),
         (_Holder({"x": [sys.stdout]}).act, r"attribute 'held' of a .*_Holder, key 'x'"),
-        (_Holder(n for n in range(3)), r"a builtins\.generator is another one in every process, reached by attribute 'held'"),
+        (_Holder(n for n in range(3)), r"a builtins\.generator differs in every process, reached by attribute 'held'"),
         (threading.Lock().acquire, r"the method 'lock\.acquire'"),
         ((io.BytesIO(), {threading.Lock()}), r"a _thread\.lock"),
         (_Holder({"x": _Broken()}), r"a .*_Broken cannot be read \(.*\), reached by attribute 'held' of a .*_Holder, key 'x'"),
-        (_Holder(np.frompyfunc(_Holder, 1, 1)), r"the ufunc .* does not tell what it calls, reached by attribute 'held'"),
+        (
+            _Holder(np.frompyfunc(_Holder, 1, 1)),
+            r"the ufunc .* does not expose the function that it calls, reached by attribute 'held'",
+        ),
     ],
 )
 def test_what_has_no_lasting_identity_is_named_with_the_way_to_it(value: Any, way: str) -> None:

@@ -218,7 +218,7 @@ def test_streams_map_and_filter_the_same_rows_in_processes(
     kept = stream.filter(lambda row: helpers.by_class(row)["b"] > 2, num_workers=2, engine="processes")
     assert [row["b"] for row in found] == ([3, 6, 9] if is_set else [1, 2, 3])
     assert [row["a"] for row in kept] == ([1, 2, 3] if is_set else [3])
-    assert caplog.text.count("runs in this process alone") == 2 * is_set
+    assert caplog.text.count("runs in this process only") == 2 * is_set
 
 
 def test_rows_of_a_generator_are_the_same_in_processes(helpers: Any, tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_shard_that_is_cut_behind_the_plan_is_found_when_it_is_opened(
     folder, manifest = build(str(tmp_path / "d"), described)
     rows = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
     _damage(folder, manifest.shards[1].name, lambda content: content.pop())
-    with pytest.raises(DamagedShardError, match="bytes where"):
+    with pytest.raises(DamagedShardError, match="bytes, expected"):
         rows.to_table()
 
 
@@ -186,12 +186,12 @@ def test_a_dataset_without_shards_has_the_schema_of_its_features(tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda content: content.pop(), "bytes where"),
+        (lambda content: content.pop(), "bytes, expected"),
         (lambda content: content.clear(), "the shard has 0 bytes"),
-        (lambda content: content.append(0), "bytes where"),
+        (lambda content: content.append(0), "bytes, expected"),
         (lambda content: content.__setitem__(0, 0), "begins with"),
-        (lambda content: content.__setitem__(-1, 0), "mark .* at the end is missing"),
-        (lambda content: content.__setitem__(slice(-8, -4), b"\xff\xff\xff\x7f"), "footer of|mark .* is missing"),
+        (lambda content: content.__setitem__(-1, 0), "marker .* at the end is missing"),
+        (lambda content: content.__setitem__(slice(-8, -4), b"\xff\xff\xff\x7f"), "footer of|marker .* is missing"),
         (lambda content: content.__setitem__(slice(-10, -6), b"\xff\xff\xff\xff"), "footer of|cannot be read"),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_shard_of_another_dataset_is_found_when_it_is_touched(
     size = os.path.getsize(os.path.join(folder, manifest.shards[1].name))
     records = [record._replace(size=size) if k == 1 else record for k, record in enumerate(manifest.shards)]
     rows = open_rows(folder, replace(manifest, shards=tuple(records)), row_ranges("train", manifest.split_lengths()))
-    with pytest.raises(DamagedShardError, match="other columns"):
+    with pytest.raises(DamagedShardError, match="its columns differ"):
         rows.to_table()
 
 

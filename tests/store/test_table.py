@@ -95,7 +95,7 @@ def test_take_of_more_text_than_offsets_reach_stays_in_parts() -> None:
 
 @pytest.mark.parametrize("wanted", [[-1], [3], [0, 1, 3]])
 def test_take_of_a_row_that_is_not_there_is_an_index_error(wanted: list[int]) -> None:
-    with pytest.raises(IndexError, match="does not exist: there are 3 rows"):
+    with pytest.raises(IndexError, match="is out of range: there are 3 rows"):
         _pieces([2, 1]).take(np.array(wanted))
 
 
@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_refused() -> None:
         rows.select(["x"])
     with pytest.raises(CastError, match="1 names for 2 columns"):
         rows.rename(["x"])
-    with pytest.raises(CastError, match="Table 1 has the columns s: string, and the first n: int64, s: string"):
+    with pytest.raises(CastError, match="Table 1 has the columns s: string, but the first has n: int64, s: string"):
         RowTable.concat([rows, rows.select(["s"])])
     with pytest.raises(CastError, match="at least one table"):
         RowTable.concat([])

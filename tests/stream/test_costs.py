@@ -39,7 +39,7 @@ def test_rows_without_blocks_have_the_bytes_of_their_table() -> None:
 
 def test_what_is_not_known_is_said() -> None:
     text = str(Explanation("A stream"))
-    assert "only reading tells" in text and "not known" in text
+    assert "unknown before reading" in text and "not known" in text
 
 
 def test_sizes_have_units() -> None:

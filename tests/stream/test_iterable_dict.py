@@ -69,13 +69,13 @@ def test_an_error_says_in_which_split_it_arose(splits):
 
     with pytest.raises(UnknownColumnError) as told:
         splits.remove_columns("b")
-    assert told.value.__notes__ == ["This happened in split 'test'."]
+    assert told.value.__notes__ == ["The error occurred in split 'test'."]
 
 
 def test_what_is_no_stream_is_refused(splits):
     splits["test"] = [1]
 
-    with pytest.raises(ArgumentTypeError, match="Split 'test' of this IterableDatasetDict holds list"):
+    with pytest.raises(ArgumentTypeError, match="Split 'test' of this IterableDatasetDict is list"):
         splits.map(lambda row: row)
     del splits["test"]
     with pytest.raises(ArgumentTypeError, match="map\\(\\) takes a function"):

@@ -97,12 +97,13 @@ class Search(Rows):
             return index
         if index_name in self._indexes_before:
             raise MissingIndexError(
-                f"The index {index_name!r} was made for other rows: this dataset was selected, sorted or mapped since. "
-                "Add it to this dataset anew."
+                f"The index {index_name!r} was created for other rows: this dataset was selected, sorted or mapped afterwards. "
+                "Add an index to this dataset."
             )
         known = ", ".join(map(repr, self.list_indexes())) or "none"
         raise MissingIndexError(
-            f"There is no index {index_name!r}; there are: {known}. Call add_faiss_index() or add_elasticsearch_index() first."
+            f"Unknown index {index_name!r}. Available indexes: {known}. "
+            "Call add_faiss_index() or add_elasticsearch_index() first."
         )
 
     def drop_index(self, index_name: str) -> None:
@@ -165,7 +166,7 @@ class Search(Rows):
         self._check_columns([column])
         feature = self._features[column]
         if not isinstance(feature, (List, LargeList)) or not isinstance(feature.feature, Value):
-            raise CastError(f"Column {column!r} is {feature}, and vectors are lists of numbers. Name a column of those.")
+            raise CastError(f"Column {column!r} is {feature}, but vectors are lists of numbers. Name such a column.")
         index = VectorIndex(device, string_factory, metric_type, custom_index)
         size, table = checked_batch_size(batch_size), self._table.select([column])
         train = None
@@ -234,7 +235,9 @@ class Search(Rows):
         index = self.get_index(index_name)
         save = getattr(index, "save", None)
         if save is None:
-            raise ConfigurationError(f"The index {index_name!r} is one of texts, which stays on its server. Save others.")
+            raise ConfigurationError(
+                f"The text index {index_name!r} is stored on its server and cannot be saved. Save vector indexes only."
+            )
         save(file, storage_options)
 
     def load_faiss_index(
@@ -267,8 +270,8 @@ class Search(Rows):
         found: Any = index.faiss_index
         if found.ntotal > self.num_rows:
             raise ConfigurationError(
-                f"The index in {os.fspath(file)} holds {found.ntotal} vectors, and the dataset has {self.num_rows} rows. "
-                "Load it into the dataset that it was made of."
+                f"The index in {os.fspath(file)} has {found.ntotal} vectors, but the dataset has {self.num_rows} rows. "
+                "Load it into the dataset for which it was created."
             )
         self._with_index(index_name, index)
 
@@ -416,13 +419,13 @@ def _found(rows: Sequence[int]) -> list[int]:
 
 def _trained(train_size: int) -> int:
     if as_int("train_size", train_size) < 1:
-        raise ConfigurationError(f"train_size={train_size} vectors cannot train an index. Give 1 or more, or leave it out.")
+        raise ConfigurationError(f"Invalid train_size={train_size}. Give 1 or more, or remove it.")
     return train_size
 
 
 def _at_least_one(k: int) -> int:
     if as_int("k", k) < 1:
-        raise ConfigurationError(f"k={k} rows cannot be searched for. Give 1 or more.")
+        raise ConfigurationError(f"Invalid k={k}. Give 1 or more.")
     return k
 
 
@@ -466,7 +469,9 @@ class Queries(Rows):
         try:
             connection.register(name, _readable(self))
         except duckdb.Error as error:
-            raise ConfigurationError(f"duckdb makes no view {name!r} of the dataset: {error}. Give another name.") from error
+            raise ConfigurationError(
+                f"duckdb cannot create a view {name!r} of the dataset: {error}. Use another name."
+            ) from error
         return connection
 
     def sql(self, query: str, **others: Any) -> Self:
@@ -489,11 +494,11 @@ class Queries(Rows):
         {'word': ['a', 'b'], 'most': [3, 2]}
         """
         if not isinstance(query, str):
-            raise ArgumentTypeError(f"A query is a string, found {type(query).__name__}. Give SQL, as 'select * from ds'.")
+            raise ArgumentTypeError(f"A query is a string, found {type(query).__name__}. Give SQL such as 'select * from ds'.")
         for name, other in others.items():
             if name == "ds" or not isinstance(other, Rows):
-                what = "'ds' is this dataset itself" if name == "ds" else f"{name}= is {type(other).__name__}, no Dataset"
-                raise ArgumentTypeError(f"{what}. Give other datasets by other names.")
+                what = "'ds' is this dataset itself" if name == "ds" else f"{name}= is {type(other).__name__}, not a Dataset"
+                raise ArgumentTypeError(f"{what}. Give datasets, each with another name.")
         duckdb = _duckdb()
         datasets = {"ds": self, **others}
         try:
@@ -512,7 +517,7 @@ class Queries(Rows):
                 connection.register(name, _readable(dataset))
             found = connection.sql(query)
             if found is None:
-                raise QueryError(query, "it gives no rows", advice="Write a SELECT")
+                raise QueryError(query, "it returns no rows", advice="Write a SELECT")
             kinds = dict(zip(found.columns, map(str, found.types), strict=True))
             huge = [] if is_wide else [name for name, kind in kinds.items() if kind in _HUGE]
             read = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # its name before duckdb 2.0
@@ -563,7 +568,7 @@ def _features(schema: pa.Schema, sources: list[Rows], query: str, huge: list[str
     """The features of a result: of each column that of the first source which has it by that name and type."""
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
-        raise QueryError(query, f"two columns of its result are called {twice!r}", advice="Rename one with AS")
+        raise QueryError(query, f"two columns of its result have the name {twice!r}", advice="Rename one with AS")
     found = Features.from_arrow_schema(pa.schema([_common(field, huge) for field in schema]))
     for name in found:
         for source in sources:

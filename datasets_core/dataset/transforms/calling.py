@@ -134,7 +134,7 @@ class Caller:
             found.extend(made)
             if not _are_unchanged(kept, found, rows):
                 raise ConfigurationError(
-                    "The function changed what it had returned for another row. Return a new object each time."
+                    "The function modified an object that it had returned for another row. Return a new object for each row."
                 )
             return
         for value in made:
@@ -308,7 +308,7 @@ def number_of_parts(num_proc: int | None, rows: int) -> int | None:
     if num_proc is None or (count := as_int("num_proc", num_proc)) == 0:
         return None
     if count < 0:
-        raise ConfigurationError(f"num_proc={num_proc} makes no process. Give 1 or more, or None.")
+        raise ConfigurationError(f"Invalid num_proc={num_proc}. Give 1 or more, or None.")
     return max(1, min(count, rows))
 
 
@@ -350,7 +350,7 @@ def results(
         except WorkerDiedError as error:
             at = parts[error.job].rows if error.job is not None else "some rows"
             raise WorkerDiedError(
-                f"The worker process that ran {verb}() on {at} ended without a result: it was killed, perhaps for want of "
+                f"The worker process that ran {verb}() on {at} ended without a result: it was killed, perhaps for lack of "
                 "memory. Run again with a smaller num_proc or smaller batches.",
                 job=error.job,
             ) from error

@@ -217,8 +217,8 @@ def mask_of(found: Any, size: int) -> Any:
         found = found.to_list()
     if not hasattr(found, "__len__") or isinstance(found, (str, bytes, dict)):
         raise ArgumentTypeError(
-            f"The function that was given to filter() returned a {type(found).__name__} for a batch. "
-            "Return a list or an array, with a boolean for each row."
+            f"The function passed to filter() returned a {type(found).__name__} for a batch. "
+            "Return a list or an array with one boolean for each row."
         )
     if len(found) != size:
         raise MaskLengthError(len(found), size=size)
@@ -345,7 +345,7 @@ class Transforms(Rows):
         inputs, removed = self._named(input_columns), self._named(remove_columns)
         asked = None if features is None else as_features(features)
         if on_mixed_types not in (None, "use_json"):
-            raise ConfigurationError(f"on_mixed_types={on_mixed_types!r} has no meaning. Give 'use_json' or None.")
+            raise ConfigurationError(f"Invalid on_mixed_types={on_mixed_types!r}. Give 'use_json' or None.")
         size = as_size(batch_size)
         calls = self._calls("map", function or _same, fn_kwargs, with_indices, with_rank)
         _check_engine(engine)
@@ -486,7 +486,7 @@ class Transforms(Rows):
         number_of_parts(num_proc, 1)
         names = self._named(by_column)
         if names is None and batch_size is None:
-            raise ConfigurationError("batch() takes a batch_size or a by_column. Give one of them.")
+            raise ConfigurationError("batch() takes either batch_size or by_column. Give one of them.")
         size = as_size(batch_size) or max(self.num_rows, 1)
         features = batched_features(self._features)
         decisive = ("batch", checked_batch_size(size) if names is None else names, drop_last_batch)
@@ -526,7 +526,7 @@ class Transforms(Rows):
         if not callable(function):
             raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
         if fn_kwargs is not None and not isinstance(fn_kwargs, Mapping):
-            raise ArgumentTypeError(f"fn_kwargs={fn_kwargs!r} are not arguments by name. Give a dict.")
+            raise ArgumentTypeError(f"fn_kwargs={fn_kwargs!r} is not a dict. Give a dict of argument name to value.")
         return Calls(function, dict(fn_kwargs or {}), with_indices, with_rank, verb, self._split)
 
     def _seen(self) -> tuple[Any, ...]:
@@ -568,7 +568,7 @@ def _check_suffix(template: str) -> None:
     if fields != {"rank", "num_proc"}:
         found = ", ".join(sorted(fields)) or "none"
         raise ConfigurationError(
-            f"suffix_template={template!r} has the fields {found}, expected rank and num_proc. Leave it out: it has no effect."
+            f"suffix_template={template!r} has the fields {found}, expected rank and num_proc. Remove it: it has no effect."
         )
 
 

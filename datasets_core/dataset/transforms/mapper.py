@@ -105,8 +105,8 @@ class ColumnLengthError(CastError, pa.ArrowInvalid):  # type: ignore[misc]
         self.lengths = dict(lengths)
         told = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
         super().__init__(
-            f"The columns of a result have one expected length for all, and here different numbers of rows ({told}). "
-            "Return as many for each, and name in remove_columns= those of before that have others."
+            f"The columns of a result have different numbers of rows ({told}), and one expected length for all. "
+            "Return the same number for each, and list input columns of other lengths in remove_columns=."
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -477,7 +477,7 @@ class Mapper:
         odd = next((name for name in names if name not in features), None)
         if odd is not None:
             raise CastError(
-                f"The result of {self._plan.calls.verb}() has a column {odd!r}, and the features have none. "
+                f"The result of {self._plan.calls.verb}() has a column {odd!r}, which is not in the features. "
                 f"Add it to features=, or to remove_columns=."
             )
         return list(features)
@@ -515,14 +515,14 @@ class Mapper:
         for name, array in zip(names, arrays, strict=True):
             if array.null_count:
                 raise CellCastError(
-                    name, "the value is null, which disable_nullable=True refuses", advice="Return a value for every row"
+                    name, "the value is null, which disable_nullable=True forbids", advice="Return a value for every row"
                 )
 
     def _refused(self, value: Any) -> ArgumentTypeError:
         verb = self._plan.calls.verb
         return ArgumentTypeError(
-            f"The function that was given to {verb}() returned a {type(value).__name__}. "
-            "Return a dict of columns, a table or a data frame, or None to change nothing."
+            f"The function passed to {verb}() returned a {type(value).__name__}. "
+            "Return a dict of columns, a table or a data frame, or None to leave the rows unchanged."
         )
 
 
@@ -610,8 +610,8 @@ def _of_values(encoder: ColumnEncoder, values: Any, mapper: Mapper) -> Encoded:
     if hasattr(values, "__array__") and hasattr(values, "shape") and not isinstance(values, np.generic) and values.shape:
         return encoder.numbers(np.asarray(values))
     raise ArgumentTypeError(
-        f"The function that was given to {mapper._plan.calls.verb}() returned a {type(values).__name__} for column "
-        f"{encoder.name!r} of a batch. Return a list or an array, with a value for each row."
+        f"The function passed to {mapper._plan.calls.verb}() returned a {type(values).__name__} for column "
+        f"{encoder.name!r} of a batch. Return a list or an array with one value for each row."
     )
 
 

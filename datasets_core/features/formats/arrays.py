@@ -60,7 +60,7 @@ DEFAULT = Casting("int64", "float32")
 
 
 def shapes_of(feature: FeatureType | None) -> Shapes:
-    """Return where a feature has arrays of fixed shape, for `extractor`; None: nowhere."""
+    """Return the positions of fixed-shape arrays in a feature, for `extractor`; None if there are none."""
     if isinstance(feature, FixedShape):
         return ("array", feature.shape)
     if isinstance(feature, (List, LargeList)):
@@ -195,7 +195,9 @@ def _integers_with_nulls(values: Array, is_valid: npt.NDArray[np.bool_], casting
 def _nullable(wanted: str | None, stored: np.dtype[Any]) -> np.dtype[Any]:
     dtype = stored if wanted is None else np.dtype(wanted)
     if dtype.kind not in "fc":
-        raise CastError(f"There are nulls, for which dtype={dtype.name} has no value. Fill them, or take a float dtype.")
+        raise CastError(
+            f"The column contains nulls, which dtype={dtype.name} cannot represent. Fill them, or use a float dtype."
+        )
     return dtype
 
 

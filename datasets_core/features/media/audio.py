@@ -120,7 +120,7 @@ class Sound(dict[str, Any]):
     __reversed__ = None  # type: ignore[assignment]
 
     def _unchanged(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("A Sound cannot be changed. Change sound.copy(), which is a plain dict.")
+        raise TypeError("A Sound is immutable. Modify sound.copy(), which is a plain dict.")
 
     __setitem__ = __delitem__ = __ior__ = pop = popitem = clear = _unchanged
     update: Any = _unchanged
@@ -188,7 +188,7 @@ def _mixed(data: npt.NDArray[Any], channels: int | None) -> npt.NDArray[Any]:
         return mono
     if found == 1:
         return np.repeat(data, channels, axis=1)
-    raise CastError(f"A sound of {found} channels has no form of {channels}. Ask for num_channels=1, or for {found}.")
+    raise CastError(f"A sound of {found} channels cannot be converted to {channels} channels. Use num_channels=1 or {found}.")
 
 
 def _resampled(data: npt.NDArray[np.float32], rate: int, wanted: int) -> npt.NDArray[np.float32]:
@@ -251,7 +251,7 @@ class _SoundfileReader(_Reader):
             held += block.size
             left = None if left is None else left - len(block)
             if held > MAX_SAMPLES:
-                raise MediaDecodeError(self.name, f"it is longer than {MAX_SAMPLES:,} samples; take it in ranges of seconds")
+                raise MediaDecodeError(self.name, f"it is longer than {MAX_SAMPLES:,} samples; decode it in ranges of seconds")
             if len(block) < _BLOCK_FRAMES:
                 break
         if not blocks:
@@ -338,7 +338,7 @@ def import_decoders(needed_for: str) -> Any:
     except ImportError as error:
         raise MissingDependencyError("torchcodec", needed_for=needed_for, install="datasets_core[video]") from error
     except (RuntimeError, OSError) as error:
-        said = "torchcodec finds no libraries of FFmpeg, which the system's package manager installs"
+        said = "torchcodec does not find the FFmpeg libraries; install them with the package manager of the system"
         raise MissingDependencyError(None, needed_for=needed_for, said=said) from error
     return torchcodec.decoders
 
@@ -366,10 +366,10 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
     if subtype is None or samples.ndim not in (1, 2) or (samples.ndim == 2 and samples.shape[0] > 64):
         raise CastError(
             f"An array of {samples.dtype} and shape {samples.shape} is not audio. Give floats between -1 and 1, or int16, "
-            "of the shape (samples,) or (channels, samples)."
+            "with the shape (samples,) or (channels, samples)."
         )
     if isinstance(sampling_rate, bool) or not isinstance(sampling_rate, (int, np.integer)) or sampling_rate < 1:
-        raise CastError(f"A sound has the sampling rate {sampling_rate!r}. Give 'sampling_rate' as samples in a second.")
+        raise CastError(f"Invalid sampling rate {sampling_rate!r} of a sound. Give 'sampling_rate' in samples per second.")
     frames = samples.reshape(1, -1).T if samples.ndim == 1 else samples.T
     frames = _mixed(frames, num_channels)
     buffer = io.BytesIO()

@@ -108,7 +108,7 @@ class MediaPaths:
             place = self.fetch(place)
         try:
             if not files.is_url(place) and not stat.S_ISREG(os.stat(place).st_mode):  # a pipe would wait for ever
-                raise MediaNotFoundError(path, "leads to a folder, a pipe or a device, not to a file")
+                raise MediaNotFoundError(path, "is a folder, a pipe or a device, not a file")
             return opener(place)
         except DatasetsCoreError:
             raise
@@ -412,9 +412,11 @@ class Media(Feature):
             data = bytes(data)
         if not isinstance(data, (bytes, type(None))) or not isinstance(path, (str, type(None))):
             kinds = f"{type(data).__name__} and {type(path).__name__}"
-            raise CastError(f"The 'bytes' and 'path' of this {self.noun} are {kinds}. Give bytes and a text.")
+            raise CastError(f"The 'bytes' and 'path' of this {self.noun} are {kinds}. Give bytes and a string.")
         if data is None and path is None:
-            raise CastError(f"This {self.noun} has neither 'bytes' nor 'path' but {sorted(map(str, value))}. Give one of them.")
+            raise CastError(
+                f"This {self.noun} has neither 'bytes' nor 'path', only {sorted(map(str, value))}. Give one of the two."
+            )
         return {"bytes": data, "path": path}
 
     def _encode_object(self, value: Any) -> dict[str, Any] | None:
@@ -438,7 +440,7 @@ class Media(Feature):
         """
         if not self.decode:
             kind = type(self).__name__
-            raise DecodingDisabledError(f"{kind}(decode=False) shows what is stored. Decode with {kind}(decode=True).")
+            raise DecodingDisabledError(f"{kind}(decode=False) does not decode. Decode with {kind}(decode=True).")
         if isinstance(value, str):
             value = {"bytes": None, "path": value}
         if value is None or not isinstance(value, Mapping):
@@ -487,7 +489,7 @@ class Media(Feature):
         if types.is_null(array.type):
             return pa.nulls(length, STORAGE)
         index = 0 if valid is None else int(np.argmax(valid))
-        raise Misfit(index, f"{array.type} holds no {self.noun}")
+        raise Misfit(index, f"{array.type} does not contain a valid {self.noun}")
 
     def _cast_objects(self, array: pa.Array) -> pa.Array:
         """An array whose values, as Python has them, are objects of this kind."""
@@ -502,7 +504,7 @@ class Media(Feature):
     def _from_fields(self, array: pa.Array, valid: Any, fields: dict[str, pa.Array]) -> pa.Array:
         if not fields.keys() & {"bytes", "path"}:
             index = 0 if valid is None else int(np.argmax(valid))
-            raise Misfit(index, f"it has the fields {list(fields)}, and a {self.noun} is stored as 'bytes' and 'path'")
+            raise Misfit(index, f"it has the fields {list(fields)}, but a {self.noun} is stored as 'bytes' and 'path'")
         children = []
         for name, wanted in (("bytes", pa.binary()), ("path", pa.string())):
             child = fields.get(name)

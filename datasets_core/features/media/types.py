@@ -71,7 +71,7 @@ class Image(Media):
         image = _opened(pillow, io.BytesIO(data) if data is not None else paths.source(str(path)))
         if image.format in PROGRAM_FORMATS:
             image.close()
-            raise ValueError(f"{image.format} is a format for which Pillow starts another program, which is not done")
+            raise ValueError(f"Pillow decodes {image.format} with an external program, which is not supported")
         image.load()  # which closes the file, where it holds one picture
         if data is not None and path is not None and os.path.isabs(path):
             image.filename = _NameOfBytes(path)
@@ -147,7 +147,7 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
     pixels = array.astype(wanted)
     if wanted.kind in "ui" and not np.array_equal(pixels, array):
         raise CastError(
-            f"An array of {array.dtype} has values that {wanted} cannot hold, so it is not an image. Scale it first."
+            f"An array of {array.dtype} has values outside the range of {wanted}, so it is not an image. Scale it first."
         )
     if wanted.itemsize < array.dtype.itemsize:
         text = f"Downcasting array dtype {array.dtype} to {wanted} to be compatible with 'Pillow'"
@@ -272,7 +272,7 @@ class Mesh(Media):
         trimesh = needed("trimesh", "Decoding meshes", _EXTRA)
         kind = os.path.splitext(base_name(path or ""))[1].lower().lstrip(".")
         if kind not in _MESHES:
-            raise MediaDecodeError(f"mesh {path!r}", f"its path ends in none of {', '.join(sorted(_MESHES))}")
+            raise MediaDecodeError(f"mesh {path!r}", f"its extension is not one of {', '.join(sorted(_MESHES))}")
         return trimesh.load(io.BytesIO(_read(data, path, paths)), file_type=kind)
 
 
@@ -303,7 +303,7 @@ class BioSequence(Media):
         sequences = needed("Bio.SeqIO", "Decoding sequences", _EXTRA)
         record = next(iter(sequences.parse(_text(data, path, paths), self.format)), None)
         if record is None:
-            raise MediaDecodeError(f"sequence {path!r}" if path else "sequence", f"it has no record of {self.format}")
+            raise MediaDecodeError(f"sequence {path!r}" if path else "sequence", f"it contains no {self.format} record")
         return record
 
 

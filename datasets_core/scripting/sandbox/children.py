@@ -144,7 +144,7 @@ class Children:
         """
         self.splits = None
         with self.one(deadline) as child:
-            found = self._ask(child, request, deadline, answer=answer, doing="naming its splits").head
+            found = self._ask(child, request, deadline, answer=answer, doing="returning its splits").head
         kept, self._idle = self._idle[-1:], self._idle[:-1]
         self.close()  # processes in an earlier state
         self._idle, self.splits, self.token = kept, (request, replay), os.urandom(16).hex()
@@ -166,7 +166,7 @@ class Children:
                 self._ask(child, self.make, deadline, doing="creating its builder")
             if self.splits is not None:
                 request, replay = self.splits
-                self._ask(child, request, deadline, answer=replay, doing="naming its splits")
+                self._ask(child, request, deadline, answer=replay, doing="returning its splits")
             yield child
 
     @contextlib.contextmanager

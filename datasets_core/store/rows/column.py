@@ -63,7 +63,9 @@ class Column(Sequence[Any]):
     def __init__(self, source: Any, column_name: str) -> None:
         found = source[column_name]
         if not isinstance(found, Column):
-            raise ArgumentTypeError(f"{type(source).__name__} has no column {column_name!r}. Give a dataset and a name.")
+            raise ArgumentTypeError(
+                f"{type(source).__name__} has no column {column_name!r}. Give a dataset and one of its columns."
+            )
         self._view, self._path, self._feature = found._view, found._path, found._feature
 
     @classmethod
@@ -143,8 +145,10 @@ class Column(Sequence[Any]):
         """
         values = self[:]
         if copy is False and not (isinstance(values, np.ndarray) and dtype in (None, values.dtype)):
-            advice = "Leave copy=False out, or use with_format('numpy')"
-            raise ConfigurationError(f"Column {self.column_name!r} is not an array of that type without a copy. {advice}.")
+            advice = "Remove copy=False, or use with_format('numpy')"
+            raise ConfigurationError(
+                f"Column {self.column_name!r} cannot be converted to an array of that type without a copy. {advice}."
+            )
         return np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
 
     def __eq__(self, other: object) -> bool:

@@ -61,7 +61,7 @@ def columns_table(
         first = next(iter(lengths))
         odd = next(name for name in lengths if lengths[name] != lengths[first])
         raise CastError(
-            f"Column {odd!r} has {lengths[odd]} values, and column {first!r} has {lengths[first]}. "
+            f"Column {odd!r} has {lengths[odd]} values, but column {first!r} has {lengths[first]}. "
             "Give columns of the same length."
         )
     schema = pa.schema([table.schema.field(0) for table in tables.values()])
@@ -152,7 +152,7 @@ def check_mixed(on_mixed_types: str | None) -> None:
         ConfigurationError: neither None nor 'use_json'.
     """
     if on_mixed_types not in (None, "use_json"):
-        raise ConfigurationError(f"on_mixed_types={on_mixed_types!r} is unknown. Give None (an error) or 'use_json'.")
+        raise ConfigurationError(f"Invalid on_mixed_types={on_mixed_types!r}. Give None (raise an error) or 'use_json'.")
 
 
 def buffer_table(buffer: Any) -> pa.Table:
@@ -168,8 +168,8 @@ def buffer_table(buffer: Any) -> pa.Table:
         table = reader.read_all()
         table.validate(full=True)
     except _DAMAGE as error:
-        advice = "Give the bytes of an Arrow file or of an Arrow stream"
-        raise DamagedShardError("The buffer", f"it holds no Arrow table ({error})", advice=advice) from error
+        advice = "Pass the bytes of an Arrow file or an Arrow stream"
+        raise DamagedShardError("The buffer", f"it does not contain an Arrow table ({error})", advice=advice) from error
     return table
 
 
@@ -191,7 +191,7 @@ def check_callable(generator: object) -> None:
     if not callable(generator):
         raise ArgumentTypeError(
             f"generator must be callable: a function that yields dicts, found {type(generator).__name__}. "
-            "Give the function itself."
+            "Pass the function itself, not its result."
         )
 
 
@@ -211,7 +211,7 @@ def named_arguments(gen_kwargs: object) -> dict[str, Any]:
 def failed_at(row: int, error: Exception) -> DatasetGenerationError:
     """The error of a generator that failed while it made a row."""
     return DatasetGenerationError(
-        f"The generator failed at row {row}: {type(error).__name__}: {error}. Mend the generator, or the data it reads.",
+        f"The generator failed at row {row}: {type(error).__name__}: {error}. Fix the generator, or the data that it reads.",
         row=row,
     )
 
@@ -237,7 +237,9 @@ class Recipe:
         check_callable(self.generator)
         made = self.generator(**self.kwargs)
         if not isinstance(made, Iterable):
-            raise ArgumentTypeError(f"The generator gave {type(made).__name__}, which holds no rows. Let it yield dicts.")
+            raise ArgumentTypeError(
+                f"The generator returned {type(made).__name__}, which is not iterable. Yield dicts from it."
+            )
         return iter(made)
 
 
@@ -258,7 +260,7 @@ def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
         shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
         raise ConfigurationError(
             f"The lists in gen_kwargs have different lengths ({shown}), so num_proc cannot divide them. "
-            "Give lists of one length; use tuples for what is not to be divided."
+            "Give lists of one length; use tuples for values that must not be divided."
         )
     total = next(iter(lengths.values()))
     count = max(1, min(num_parts, total))
@@ -358,7 +360,7 @@ class _Rows:
             self._first = copied(found, with_objects=False)
         elif not unchanged(self._first, found):
             raise DatasetGenerationError(
-                "The generator changes rows after it has yielded them, and a second run does not begin with the same row. "
+                "The generator modifies rows after yielding them, and a second run does not start with the same row. "
                 "Yield a new dict with new values for every row."
             )
 
@@ -374,9 +376,9 @@ def _advice(column: str, recipe: Recipe) -> str | None:
     if recipe.features is not None:
         return None
     if not recipe.as_json:
-        return "Yield values of one kind, or pass on_mixed_types='use_json'"
+        return "Yield values of one type, or pass on_mixed_types='use_json'"
     name = column.partition(".")[0].removesuffix("[]")
-    return f"Yield values of one kind, or give the column a feature, such as Features({{{name!r}: Json()}})"
+    return f"Yield values of one type, or give the column a feature, such as Features({{{name!r}: Json()}})"
 
 
 def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], first: int) -> pa.Schema:
@@ -390,7 +392,7 @@ def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], 
             except CastError as cause:
                 raise CastError(
                     f"Row {number} of the generator does not fit the rows before it. {cause} "
-                    "Yield values of one kind, or pass on_mixed_types='use_json'."
+                    "Yield values of one type, or pass on_mixed_types='use_json'."
                 ) from error
         raise
 
@@ -477,7 +479,7 @@ def filled(table: RowTable, schema: pa.Schema) -> RowTable:
 
 def _check(name: str, found: pa.DataType, wanted: pa.DataType) -> None:
     if not _is_narrower(found, wanted):
-        raise CastError(f"Column {name!r} is {found}, which is not a part of {wanted}. Cast it first.")
+        raise CastError(f"Column {name!r} is {found}, which does not match {wanted}. Cast it first.")
 
 
 def _is_narrower(found: pa.DataType, wanted: pa.DataType) -> bool:

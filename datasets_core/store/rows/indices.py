@@ -27,7 +27,7 @@ def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[Dataset
     features = as_features(features)
     if info is not None and info.features is not None:
         if features is not None and features != info.features:
-            raise ConfigurationError("features and info.features differ. Give one of them.")
+            raise ConfigurationError("features= and info.features differ. Pass one of them.")
         return info, info.features
     return info, features
 
@@ -37,7 +37,7 @@ def as_features(given: Any) -> Features | None:
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"features={given!r} are not features. Give a Features, or a dict of them by column.")
+        raise ArgumentTypeError(f"features={given!r} is not a schema. Give Features, or a dict of column to feature.")
     return given.copy() if isinstance(given, Features) else Features(given).copy()
 
 
@@ -45,7 +45,7 @@ def names_of(columnnames_of: str | Sequence[str]) -> list[str]:
     if isinstance(columnnames_of, str):
         return [columnnames_of]
     if not isinstance(columnnames_of, Iterable):
-        raise ArgumentTypeError(f"{columnnames_of!r} names no columns. Give a name or a list of names.")
+        raise ArgumentTypeError(f"{columnnames_of!r} is not a valid list of columns. Give a name or a list of names.")
     return list(dict.fromkeys(columnnames_of))
 
 
@@ -59,14 +59,14 @@ def as_int(argument: str, given: Any) -> int:
 def row_count(verb: str, n: int) -> int:
     count = as_int("n", n)
     if count < 0:
-        raise ConfigurationError(f"Cannot {verb} {n} rows. Give a number that is not negative.")
+        raise ConfigurationError(f"Cannot {verb} {n} rows. Give a non-negative number.")
     return count
 
 
 def checked_batch_size(batch_size: int) -> int:
     size = as_int("batch_size", batch_size)
     if size < 1:
-        raise ConfigurationError(f"A batch of {batch_size} rows has no meaning. Give a batch_size of 1 or more.")
+        raise ConfigurationError(f"Invalid batch_size={batch_size}. Give 1 or more.")
     return size
 
 
@@ -108,7 +108,7 @@ def at_least(argument: str, given: Any, least: int) -> int:
     """
     number = whole_number(argument, given)
     if number < least:
-        raise ConfigurationError(f"{argument}={number} has no meaning. Give {least} or more.")
+        raise ConfigurationError(f"Invalid {argument}={number}. Give {least} or more.")
     return number
 
 
@@ -150,7 +150,7 @@ def ints_of(column: pa.ChunkedArray) -> Ints:
     kind = column.type
     if not pa.types.is_integer(kind) or column.null_count:
         what = "nulls" if column.null_count else f"values of type {kind}"
-        raise ArgumentTypeError(f"Row numbers are ints, and the column holds {what}. Give a column of ints.")
+        raise ArgumentTypeError(f"Row numbers must be ints, but the column contains {what}. Give a column of ints.")
     if kind.bit_width != 64:
         column = column.cast(pa.int64())
     # `to_numpy` would import pandas where it is installed: 0.3 s
@@ -174,7 +174,7 @@ def row_number(key: Any, size: int) -> int | None:
         RowIndexError: no such row.
     """
     if isinstance(key, (bool, np.bool_)):
-        raise ArgumentTypeError(f"{key!r} names no row. {_ADVICE}.")
+        raise ArgumentTypeError(f"{key!r} is not a valid row index. {_ADVICE}.")
     try:
         number = operator.index(key)
     except TypeError:
@@ -217,9 +217,9 @@ def _sliced(keys: slice, size: int) -> range:
     try:
         return range(*keys.indices(size))
     except TypeError:
-        raise ArgumentTypeError(f"{keys!r} holds bounds that are not integers. {_ADVICE}.") from None
+        raise ArgumentTypeError(f"{keys!r} has non-integer bounds. {_ADVICE}.") from None
     except ValueError:
-        raise ArgumentTypeError(f"{keys!r} has a step of 0. Give a step that is not 0.") from None
+        raise ArgumentTypeError(f"{keys!r} has a step of 0. Give another step.") from None
 
 
 def _ranged(keys: range, size: int) -> range | Ints:
@@ -243,7 +243,7 @@ def _as_array(keys: Any, size: int) -> npt.NDArray[Any]:
     if not isinstance(keys, np.ndarray):
         return _listed(keys, size)
     if keys.ndim != 1:
-        raise ArgumentTypeError(f"An array of shape {keys.shape} names no rows. Give one of a single dimension.")
+        raise ArgumentTypeError(f"An array of shape {keys.shape} is not a valid row index. Give a one-dimensional array.")
     if hasattr(keys, "mask"):  # a masked array: hidden values select nothing
         return _listed(keys.tolist(), size)
     if keys.dtype.kind in "biu":
@@ -254,12 +254,12 @@ def _as_array(keys: Any, size: int) -> npt.NDArray[Any]:
             return whole
     elif keys.dtype.kind == "O":
         return _listed(keys.tolist(), size)
-    raise ArgumentTypeError(f"An array of {keys.dtype} names no rows. {_ADVICE}.")
+    raise ArgumentTypeError(f"An array of {keys.dtype} is not a valid row index. {_ADVICE}.")
 
 
 def _listed(keys: Any, size: int) -> npt.NDArray[Any]:
     if isinstance(keys, (str, bytes, bytearray, Mapping)) or not isinstance(keys, Iterable):
-        raise ArgumentTypeError(f"{keys!r} of type {type(keys).__name__} names no rows. {_ADVICE}.")
+        raise ArgumentTypeError(f"{keys!r} of type {type(keys).__name__} is not a valid row index. {_ADVICE}.")
     listed = list(keys)
     kinds = set(map(type, listed))
     if kinds == {int} or not kinds:
@@ -272,7 +272,7 @@ def _listed(keys: Any, size: int) -> npt.NDArray[Any]:
     except TypeError:
         pass
     odd = next(value for value in listed if not _is_int(value))
-    raise ArgumentTypeError(f"{odd!r} of type {type(odd).__name__}, in a list of rows, names no row. {_ADVICE}.")
+    raise ArgumentTypeError(f"{odd!r} of type {type(odd).__name__}, in a list of rows, is not a valid row index. {_ADVICE}.")
 
 
 def _from_ints(values: list[int], size: int) -> Ints:

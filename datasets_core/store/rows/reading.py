@@ -60,7 +60,9 @@ class DatasetFacts:
             raise ArgumentTypeError(f"The info of a dataset is a DatasetInfo, found {type(info).__name__}. Give a DatasetInfo.")
         own, features = info.copy(), self._info.features
         if own.features is not None and own.features != features:
-            raise ConfigurationError("info.features are not those of the dataset. Cast the dataset to give it other features.")
+            raise ConfigurationError(
+                "info.features differ from the features of the dataset. Cast the dataset to change its features."
+            )
         own.features, own.files_origin = features, self._info.files_origin
         self._info = own
 
@@ -224,16 +226,18 @@ class CustomRows:
         batch = self._transform(self._view.columns_at(rows))
         if not isinstance(batch, Mapping):
             raise ArgumentTypeError(
-                f"The transform gave {type(batch).__name__}, not a dict. Return a dict of columns, each of {len(rows)} values."
+                f"The transform returned {type(batch).__name__}, not a dict. "
+                f"Return a dict of columns, each of {len(rows)} values."
             )
         for name, values in batch.items():
             if not hasattr(values, "__len__") or isinstance(values, (str, bytes)):
                 raise ArgumentTypeError(
-                    f"The transform gave {type(values).__name__} for column {name!r}. Return a list of {len(rows)} values."
+                    f"The transform returned {type(values).__name__} for column {name!r}. Return a list of {len(rows)} values."
                 )
             if len(values) != len(rows):
                 raise CastError(
-                    f"The transform gave {len(values)} values for column {name!r} of {len(rows)} rows. Return one for each row."
+                    f"The transform returned {len(values)} values for column {name!r} of {len(rows)} rows. "
+                    "Return one for each row."
                 )
         return batch
 

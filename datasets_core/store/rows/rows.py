@@ -289,7 +289,7 @@ def _row_table(given: pa.Table | pa.RecordBatch | RowTable) -> RowTable:
     if isinstance(getattr(given, "table", None), pa.Table):  # as `data` is under the name of `datasets`
         return RowTable.from_table(given.table)
     raise ArgumentTypeError(
-        f"A Dataset is made of an Arrow table, found {type(given).__name__}. Use Dataset.from_dict or from_list."
+        f"A Dataset takes an Arrow table, found {type(given).__name__}. Use Dataset.from_dict or from_list."
     )
 
 
@@ -304,7 +304,7 @@ def _fitting_features(table: RowTable, features: Features | None) -> Features:
     schema = table.schema
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
-        raise CastError(f"Two columns are called {twice!r}. Rename one of them.")
+        raise CastError(f"Two columns have the name {twice!r}. Rename one of them.")
     try:
         found = Features.from_arrow_schema(schema)
     except ConfigurationError:
@@ -322,7 +322,7 @@ def _fitting_features(table: RowTable, features: Features | None) -> Features:
         wanted, stored = feature_to_arrow(feature), feature_to_arrow(found[name])
         if storage_type(wanted) != storage_type(stored):
             raise CastError(
-                f"Column {name!r} is stored as {stored}, and its feature {feature} is {wanted}. Cast the table first."
+                f"Column {name!r} is stored as {stored}, but its feature {feature} needs {wanted}. Cast the table first."
             )
     return features
 
@@ -392,13 +392,13 @@ class FileNames:
         """Why `name` means no one file.
 
         >>> FileNames(["/c/1.0.0/a.arrow", "/c/2.0.0/a.arrow"]).reason("a.arrow")
-        "they stand in 2 files of that name, '1.0.0/a.arrow', '2.0.0/a.arrow'"
+        "they are in 2 files of that name, '1.0.0/a.arrow', '2.0.0/a.arrow'"
         """
         alike = self._alike(name)
         named = ", ".join(repr(self.names[number]) for number in alike[:_MOST_NAMED])
         if len(alike) > 1:
-            return f"they stand in {len(alike)} files of that name, {named}"
-        return f"they stand in no file called {name!r}" + (f", but in {named}" if alike else "")
+            return f"they are in {len(alike)} files of that name, {named}"
+        return f"they are in no file called {name!r}" + (f", but in {named}" if alike else "")
 
     def _alike(self, name: str) -> list[int]:
         """The files whose paths end in `name`."""
@@ -453,7 +453,7 @@ class Identified(Rows):
         """
         number = row_number(index, self.num_rows)
         if number is None:
-            raise ArgumentTypeError(f"{index!r} of type {type(index).__name__} is the number of no row. Give an int.")
+            raise ArgumentTypeError(f"{index!r} of type {type(index).__name__} is not a row number. Give an int.")
         return self._ids(np.array([number], np.int64))[0]
 
     def row_ids(self, rows: Any = None) -> list[str]:
@@ -527,7 +527,7 @@ class Identified(Rows):
         else:
             found = self._in_inverse(places, keys)
         if len(found) and int(found.min()) < 0:
-            raise RowIdError(ids[int(found.argmin())], "it names a row that is not among them", dataset=self._title())
+            raise RowIdError(ids[int(found.argmin())], "the dataset does not contain that row", dataset=self._title())
         numbers: list[int] = found.tolist()
         return numbers
 

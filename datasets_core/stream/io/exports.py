@@ -36,7 +36,7 @@ def _written(
 class StreamExports(StreamPushing):
     """Methods of a stream that write it to files.
 
-    Each method writes from the current position of the stream on, into a hidden folder beside the target, `.<name>.writing`
+    Each method writes from the current position of the stream, into a hidden folder next to the target, `.<name>.writing`
     (for a URL, into the cache), with a journal of finished files.  The same call for the same rows resumes a write that a
     crash or an error interrupted, and produces the same bytes; for other rows or options it starts again.  The target
     appears when all rows are written.
@@ -57,7 +57,7 @@ class StreamExports(StreamPushing):
     ) -> int:
         """Write the rows as Parquet, with the features in the files: the bytes of the rows in Arrow's layout.
 
-        A single file cannot be appended to: until it is finished, its rows are stored beside it as Arrow.
+        A single file cannot be appended to: until it is finished, its rows are stored next to it as Arrow.
 
         Args:
             path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.

@@ -94,7 +94,7 @@ class Target:
         if fields or is_sharded:
             name = f"out/part-{{index:05d}}{suffix}"
             raise ConfigurationError(
-                f"{redact(path)} names no numbered files. Name a folder, as 'out/', or put {{index}} into it, as in {name!r}."
+                f"{redact(path)} does not contain {{index}}. Name a folder such as 'out/', or a pattern such as {name!r}."
             )
         return cls(os.path.realpath(local) if local is not None else path, False, storage_options)
 
@@ -122,7 +122,7 @@ class Target:
         """
         if self.is_sharded and files.entry(self.path(0), self.storage_options) is not None:
             raise ConfigurationError(
-                f"{redact(self.path(0))} stands there already, from another write. Remove its files, or choose another folder."
+                f"{redact(self.path(0))} already exists from another write. Remove its files, or choose another folder."
             )
 
     def put(self, local: str, number: int) -> None:
@@ -160,8 +160,8 @@ class FileForm:
     Attributes:
         name: of the form.
         options: the options of the user.
-        is_growing: True if a single file is appended to when resumed; else its parts are stored beside it.
-        sink: opens a file: arguments are the file, a function that returns the path of the n-th part beside it (or None),
+        is_growing: True if a single file is appended to when resumed; else its parts are stored next to it.
+        sink: opens a file: arguments are the file, a function that returns the path of the n-th part next to it (or None),
             and the positions at which it may be resumed.
     """
 
@@ -231,8 +231,8 @@ def write_json(stream: Streamed, request: WriteRequest) -> int:
     form = json_form(batches.sample, options)
     if form.is_whole:
         raise ConfigurationError(
-            "A JSON text of all rows at once, as lines=False with these options asks for, is not possible for a stream. "
-            "Leave lines=False or the other options out, or load the rows without streaming."
+            "A stream cannot be written as one JSON document, as lines=False with these options requires. "
+            "Remove lines=False or the other options, or load the rows without streaming."
         )
     return _write(stream, batches, _text_form("JSON", form, batches, packer, request), request, place)
 

@@ -62,7 +62,7 @@ _HEAD_ROWS, _MOST_HEAD_ROWS = 1000, 10_000  # for the types of columns: more whe
 _HEAD_BYTES, _MOST_HEAD_BYTES = 32 << 20, 256 << 20  # or fewer rows, that take so much
 _DEALT_BYTES = 512 << 20  # of rows that wait in memory where several files are written at once
 _EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20
-_GIVE_TYPES = "The types are those of the first rows; give features, by map(features=…) or cast(…)"
+_GIVE_TYPES = "The types were inferred from the first rows; give features with map(features=…) or cast(…)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class StreamRows:
         """
         count = plan.num_rows
         if count is not None and count >= ENDLESS:
-            raise ConfigurationError(f"The rows of split {split!r} have no end. Take as many as you want: take(n).")
+            raise ConfigurationError(f"Split {split!r} is infinite. Limit it with take(n).")
         told = plan.features or features
         found = told or _features_of_head(plan, epoch, split)
         return cls(plan, epoch, found, split, embeds and any(map(has_media, found.values())), told is not None)
@@ -171,7 +171,9 @@ def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
                 enough *= 2
         if rows:
             return _features_of(blocks)
-    raise ConfigurationError(f"Split {split!r} has no rows, and so no types of columns. Give features, or leave the split out.")
+    raise ConfigurationError(
+        f"Split {split!r} has no rows, so its column types are unknown. Give features, or remove the split."
+    )
 
 
 def _size(block: Block) -> int:
@@ -203,7 +205,7 @@ def _naming(split: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        error.add_note(f"This happened in split {split!r}.")
+        error.add_note(f"The error occurred in split {split!r}.")
         raise
 
 

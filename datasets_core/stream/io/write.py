@@ -177,8 +177,8 @@ def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamB
     plan = stream._plan
     if not plan.divides(number):
         raise ConfigurationError(
-            f"num_shards={number} parts cannot be cut before the rows are counted. Give max_shard_size= instead, or a stream "
-            "whose rows are known: before filter() and the like."
+            f"num_shards={number} needs the number of rows, which is unknown. Use max_shard_size= instead, or a stream "
+            "whose number of rows is known, without filter() and similar steps."
         )
     if number == 1:
         return [whole]
@@ -208,7 +208,7 @@ class StreamWrite:
         journal: of the write, with the folder of its files.
         opened: opens a file of its form; see `FileForm.sink`.
         tell: called with the number of rows written.
-        is_growing: True if a file is appended to from its last recorded position; else parts beside it hold its rows.
+        is_growing: True if a file is appended to from its last recorded position; else its rows are stored in parts next to it.
         has_parts: True if a file can be resumed; else it is written again from its beginning.
     """
 
@@ -433,7 +433,9 @@ class WriteJournal(Journal[dict[str, Any]]):
             held.enter_context(files.locked(self.path(_LOCK)))
             os.makedirs(self.folder, exist_ok=True)  # the previous owner of the lock may have finished
             if not self.read():
-                logger.warning("%s: an earlier write of other rows or options is dropped, and it is written anew.", self._label)
+                logger.warning(
+                    "%s: an earlier write with other rows or options is discarded; everything is written again.", self._label
+                )
             if not self.entries:
                 for name in set(os.listdir(self.folder)) - {_LOCK}:
                     os.unlink(self.path(name))
@@ -461,7 +463,7 @@ def header_of(folder: str) -> dict[str, Any]:
 
 
 def writing_folder(target: str) -> str:
-    """Return the folder of files while they are written: hidden beside a local path; for a URL in the cache.
+    """Return the folder of files while they are written: hidden, next to a local path; for a URL in the cache.
 
     >>> writing_folder("/data/rows.csv")
     '/data/.rows.csv.writing'

@@ -196,7 +196,7 @@ class Renamed(ColumnChange):
         after = [self.names.get(name, name) for name in before]
         for name in after:
             if after.count(name) > 1:
-                raise ConfigurationError(f"Two columns would be called {name!r}. Give names that differ.")
+                raise ConfigurationError(f"Two columns would have the name {name!r}. Give different names.")
         return Features(dict(zip(after, before.values(), strict=True)))
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
@@ -246,7 +246,7 @@ class Added(_KeepsColumns):
         rows = np.asarray(numbers, np.int64)
         if len(rows) and int(rows.max()) >= len(self.values):
             raise ConfigurationError(
-                f"The column {self.name!r} has {len(self.values)} values, and row {len(self.values)} has none. "
+                f"The column {self.name!r} has {len(self.values)} values, so row {len(self.values)} has none. "
                 "Give a value for each row."
             )
         alone = Kinds(Features({self.name: self.feature}))
@@ -263,7 +263,7 @@ class Added(_KeepsColumns):
             ConfigurationError: there is a column of that name.
         """
         if self.name in before:
-            raise ConfigurationError(f"There is a column {self.name!r} already. Give another name, or remove it first.")
+            raise ConfigurationError(f"Column {self.name!r} already exists. Use another name, or remove it first.")
         return Features({**before, self.name: self.feature})
 
 
@@ -324,7 +324,7 @@ class Cast(_KeepsColumns):
             return Features({name: self.wanted.get(name, feature) for name, feature in before.items()})
         odd = next((name for name in before if name not in self.wanted), None)
         if odd is not None:
-            raise ConfigurationError(f"Column {odd!r} has no feature to cast to. Give features for all columns.")
+            raise ConfigurationError(f"Column {odd!r} has no feature. Give features for all columns.")
         return self.wanted
 
     def without(self, gone: Mapping[str, str]) -> Cast:
@@ -362,7 +362,7 @@ class Decoding(_KeepsColumns):
         return ArrowBlock(_with_schema(block.batch.columns, kinds), kinds)
 
     def features(self, before: Features) -> Features:
-        """The features that say so."""
+        """The features with the change."""
         return Features({name: _decoding(feature, self.is_on) for name, feature in before.items()})
 
 

@@ -56,7 +56,7 @@ class Quarantine:
     """Bad rows, as JSON lines or (`.parquet`) as a Parquet file.
 
     Each block with bad rows rewrites a whole Parquet file, so it holds some thousands of rows at most; further rows become
-    JSON lines in a file beside it, with the same name and `.jsonl` appended.  A process remembers a
+    JSON lines in a file next to it, with the same name and `.jsonl` appended.  A process remembers a
     million failures: those behind them may be written twice, if rows are read again.
 
     Args:
@@ -77,11 +77,9 @@ class Quarantine:
             ConfigurationError: another kind of file, or one that is not on this machine.
         """
         if is_url(self.path):
-            raise ConfigurationError(f"quarantine={redact(self.path)!r} is not on this machine. Give the path of a local file.")
+            raise ConfigurationError(f"quarantine={redact(self.path)!r} is not a local file. Give the path of a local file.")
         if not self.path.endswith((".jsonl", ".json", ".ndjson", ".parquet")):
-            raise ConfigurationError(
-                f"quarantine={self.path!r} is not a file of a known kind. Give a .jsonl or a .parquet file."
-            )
+            raise ConfigurationError(f"quarantine={self.path!r} has an unknown extension. Give a .jsonl or a .parquet file.")
 
     def write(self, delivery: Delivery, failed: Mapping[int, Exception], step: str) -> None:
         """Write rows that failed, except those in the file already.
@@ -144,7 +142,7 @@ class Quarantine:
 
     def _foreign(self, what: str) -> ConfigurationError:
         return ConfigurationError(
-            f"quarantine={self.path!r} is there already and holds no rows that failed: {what}. Give the path of a new file."
+            f"quarantine={self.path!r} already exists and does not contain failed rows: {what}. Give the path of a new file."
         )
 
     def _add_to_parquet(self, records: list[dict[str, Any]]) -> None:
@@ -171,7 +169,7 @@ class Quarantine:
         if count >= MOST_IN_PARQUET:  # each time such a file is written again as a whole
             if self._rest is None:
                 self._rest = Quarantine(f"{self.path}.jsonl")
-                logger.warning("%s has %d rows: further ones are written to %s.", self.path, count, self._rest.path)
+                logger.warning("%s already has %d rows; further rows are written to %s.", self.path, count, self._rest.path)
             self._rest._add_lines([{**record, "values": json.loads(record["values"])} for record in new])
             return
         if count:

@@ -318,7 +318,8 @@ class RowsMade(RowChange):
             odd = next((name for name in kept if lengths[name] != lengths[list(columns)[-1]]), kept[0] if kept else None)
             raise ConfigurationError(
                 f"Column lengths mismatch after {self.function.verb}() of a batch: {lengths}. "
-                f"Return lists of one length, or give remove_columns={odd!r} and the others that do not fit."
+                f"Return lists of the same length, or remove {odd!r} and other columns of different length with "
+                "remove_columns=."
             )
         if not columns and not self.removed:
             return block
@@ -426,7 +427,7 @@ def in_process(
         found, failed, raised = _worked(work, block, numbers, tolerates)
     except WorkerDiedError as error:
         if numbers is not None and len(numbers):
-            error.add_note(f"It was given rows {numbers[0]} to {numbers[-1]} of the stream.")
+            error.add_note(f"It was called with rows {numbers[0]} to {numbers[-1]} of the stream.")
         raise
     if failures is not None:
         failures.rows.update({row: failure.error() for row, failure in failed.items()})

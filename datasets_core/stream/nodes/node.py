@@ -29,7 +29,7 @@ State: TypeAlias = Any
 """Position of a node behind a row: small and plain JSON."""
 Numbers: TypeAlias = "Sequence[int] | Ints | None"
 """The number of each row among all rows that come to a step; None where they must be counted."""
-ADVICE = "Give what state_dict() returned, unaltered."
+ADVICE = "Pass the unmodified result of state_dict()."
 
 
 def nowhere() -> None:
@@ -489,7 +489,7 @@ def note_origin(error: Exception, origins: Origins | None, row: int | None) -> N
         return
     first, last = (0, len(origins.rows) - 1) if row is None else (row, row)
     texts = [f"row {origins.rows[each]} of {redact(origins.names[int(origins.files[each])])}" for each in (first, last)]
-    error.add_note(f"That is {texts[0]}." if first == last else f"These are {texts[0]} to {texts[1]}.")
+    error.add_note(f"The row is {texts[0]}." if first == last else f"The rows are {texts[0]} to {texts[1]}.")
 
 
 def counted(state: State, count: int) -> State:
@@ -534,7 +534,7 @@ def is_listed(given: Any, count: int) -> bool:
 
 def no_place(at: Any, start: State) -> StreamStateError:
     """The error for a state of another form."""
-    return StreamStateError(f"The state says that it stands at {at!r}, where {start!r} is the beginning. {ADVICE}")
+    return StreamStateError(f"The state has the invalid position {at!r}; positions start at {start!r}. {ADVICE}")
 
 
 def check_reach(at: int, reach: int, what: str) -> None:
@@ -544,7 +544,7 @@ def check_reach(at: int, reach: int, what: str) -> None:
         StreamStateError: there are fewer.
     """
     if at > reach:
-        raise StreamStateError(f"The state stands behind {what} {at}, and there are {reach} {what}s. {ADVICE}")
+        raise StreamStateError(f"The state has the position {what} {at}, but there are only {reach} {what}s. {ADVICE}")
 
 
 def seed_of(seed: int, number: int) -> int:

@@ -392,8 +392,8 @@ class ShardsInTurn(Shards):
 
 
 def _behind_shard(shard: int, given: list[Any], limit: int | None) -> StreamStateError:
-    has = "" if limit is None else f", and it has {limit} rows"
-    return StreamStateError(f"The state says that lane {shard} stands at {given}{has}. {ADVICE}")
+    has = "" if limit is None else f", but the lane has {limit} rows"
+    return StreamStateError(f"The state has the invalid position {given} for lane {shard}{has}. {ADVICE}")
 
 
 class _Clock:

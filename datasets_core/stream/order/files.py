@@ -118,17 +118,19 @@ class ReadConfig:
         for name in ("interleave_cycle_length", "interleave_block_length"):
             given = getattr(self, name)
             if given is not None and _whole(name, given) < 1:
-                raise ConfigurationError(f"{name}={given} has no meaning. Give 1 or more, or None for {_LENGTH}.")
+                raise ConfigurationError(f"Invalid {name}={given}. Give 1 or more, or None for {_LENGTH}.")
         if self.shuffle_seed is not None:
             _whole("shuffle_seed", self.shuffle_seed)
         for name in ("interleave_sort_fn", "experimental_interleave_sort_fn"):
             function = getattr(self, name)
             if function is not None and not callable(function):
-                raise ArgumentTypeError(f"{name}={function!r} cannot be called. Give a function of a list of FileInstructions.")
+                raise ArgumentTypeError(
+                    f"{name}={function!r} is not callable. Give a function that takes a list of FileInstructions."
+                )
         functions = {self.interleave_sort_fn, self.experimental_interleave_sort_fn} - {None}
         if len(functions) > 1:
             raise ConfigurationError(
-                "interleave_sort_fn and experimental_interleave_sort_fn are two names of one option. Give one function."
+                "interleave_sort_fn and experimental_interleave_sort_fn are two names of the same option. Give one of them."
             )
         if self.input_context is not None:
             self._check_context()
@@ -138,7 +140,7 @@ class ReadConfig:
             count, index = _whole("num_input_pipelines", self.input_context.num_input_pipelines), self.pipeline[1]
         except AttributeError:
             raise ArgumentTypeError(
-                f"input_context={self.input_context!r} does not say which files are meant. "
+                f"input_context={self.input_context!r} does not select files. "
                 "Give an object with the attributes num_input_pipelines and input_pipeline_id."
             ) from None
         if not 0 <= index < count:
@@ -218,8 +220,8 @@ def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping
     count, index = config.pipeline
     if count > max(1, len(found)):
         raise ConfigurationError(
-            f"input_context divides {len(found)} files among {count} pipelines, of which some get none. "
-            "Divide the rows instead, by even_splits() or shard()."
+            f"input_context divides {len(found)} files among {count} pipelines, so some of them get no files. "
+            "Divide the rows instead with even_splits() or shard()."
         )
     return found[index::count]
 
@@ -229,7 +231,7 @@ def _sorted(files: Sequence[FileRows], function: SortFunction, lengths: Mapping[
     try:
         found = list(given)
     except TypeError:
-        raise ArgumentTypeError(f"The sort function gave {given!r}. Give the list of FileInstructions to read.") from None
+        raise ArgumentTypeError(f"The sort function returned {given!r}. Return the list of FileInstructions to read.") from None
     named = {file.name for file in files}
     return [_rows(file, named, lengths) for file in found]
 
@@ -242,16 +244,18 @@ def _instruction(file: FileRows, length: int) -> FileInstruction:
 def _rows(file: object, named: Set[str], lengths: Mapping[str, int]) -> FileRows:
     """Return the rows of an instruction, which the user may have changed or made."""
     if not isinstance(file, FileInstruction):
-        raise ArgumentTypeError(f"The sort function gave {file!r} as what to read. Give FileInstructions.")
+        raise ArgumentTypeError(f"The sort function returned {file!r} in its list. Return FileInstructions.")
     if file.filename not in named:
-        reason = "which the split does not read" if file.filename in lengths else "which the dataset does not have"
-        raise ConfigurationError(f"The sort function gave the file {file.filename!r}, {reason}. Give files of its list.")
+        reason = "which is not part of the split" if file.filename in lengths else "which is not part of the dataset"
+        raise ConfigurationError(
+            f"The sort function returned the file {file.filename!r}, {reason}. Return files of its argument."
+        )
     length = lengths[file.filename]
     stop = length if file.take < 0 else file.skip + file.take
     if not 0 <= file.skip <= stop <= length:
         raise ConfigurationError(
-            f"The sort function asks for skip={file.skip}, take={file.take} of {file.filename!r}, which has {length} rows. "
-            "Give rows that exist, or take=-1 for all to the end."
+            f"The sort function returned skip={file.skip}, take={file.take} for {file.filename!r}, which has {length} rows. "
+            "Return rows that exist, or take=-1 for all rows to the end."
         )
     return FileRows(file.filename, file.skip, stop - file.skip)
 
@@ -261,7 +265,7 @@ def shuffled_files(count: int, seed: int, epoch: int) -> Ints:
 
     It differs from the order of the epoch before, and from that of the files themselves: in even epochs the first file comes
     right after the second, in odd epochs right before it, and the unshuffled order among these is replaced.  Two files
-    have only these two orders, whatever the seed.
+    have only these two orders, regardless of the seed.
 
     >>> [shuffled_files(2, seed, epoch).tolist() for seed in range(2) for epoch in range(2)]
     [[1, 0], [0, 1], [1, 0], [0, 1]]

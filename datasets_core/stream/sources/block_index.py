@@ -208,7 +208,7 @@ class BlockIndex:
                 self._grow(self.num_known_rows + 1)
 
     def name_of(self, schema: pa.Schema | None) -> str:
-        """The name of the first file of which that is the schema."""
+        """The name of the first file with that schema."""
         return next(file.name for file, index in zip(self.files, self._found, strict=False) if index.schema is schema)
 
     def _grow(self, count: int | None) -> None:
@@ -370,7 +370,7 @@ class BlockIndex:
             if not any(file.is_remembered for file in changed):
                 return False
             self._drop_saved()
-            logger.warning("%s has changed since its index was saved, which is dropped.", name)
+            logger.warning("%s has changed since its index was saved; the index is discarded.", name)
             if self.is_shown:
                 return False
             for file in self.files:
@@ -410,7 +410,7 @@ class BlockIndex:
         try:
             return BlockPositions(blocks, rows - (self.ends[blocks] - self._rows[blocks]))
         except IndexError as error:  # they were reached by an index that is not theirs any more
-            reason = f"there are {self.ends[-1]:,} rows up to its end, and more when its index was saved"
+            reason = f"it has {self.ends[-1]:,} rows up to its end, fewer than when its index was saved"
             raise FileChangedError(self.files[-1].name, reason) from error
 
     def owner_of(self, block: int) -> int:

@@ -406,7 +406,7 @@ class BlockReader:
             if number == len(held.ends) or number not in held.pieces:
                 self._decode(key, held, number)
                 if number == len(held.ends):
-                    raise AssertionError(f"row {last} of a block that ends before")
+                    raise AssertionError(f"row {last} is after the end of the block")
             begin = held.ends[number - 1] if number else 0
             if first < held.ends[number] and last >= begin:
                 found[number] = held.pieces[number]

@@ -88,7 +88,7 @@ class BlockFit:
         missing = [] if self._is_fixed else [each for each in self._all if each not in names]
         if unknown or missing:
             facts = [f"new columns {unknown}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
-            advice = "Put files of different columns into different configs, or pass features= that name all columns"
+            advice = "Put files with different columns into different configs, or pass features= with all columns"
             raise DatasetGenerationCastError(f"{name} does not fit {self._label}: {' and '.join(facts)}. {advice}.")
         features = self._all if self._is_fixed else self._widened(schema, name)
         shown = self._shown(features)
@@ -108,8 +108,8 @@ class BlockFit:
             return self._all
         for column in known:
             if not is_held(column.type, wider.field(column.name).type):
-                kinds = f"column {column.name!r} is {found.field(column.name).type}, and {column.type} in the first file"
-                raise self._misfit(name, f"{kinds}. Give features= with the types of all columns, or leave streaming=True out.")
+                kinds = f"column {column.name!r} is {found.field(column.name).type}, but {column.type} in the first file"
+                raise self._misfit(name, f"{kinds}. Pass features= with the types of all columns, or remove streaming=True.")
         return Features.from_arrow_schema(wider)
 
     def _misfit(self, name: str, reason: str) -> DatasetGenerationCastError:

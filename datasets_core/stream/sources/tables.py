@@ -456,7 +456,7 @@ class GeneratorJob(RowJob):
             for row, found in enumerate(self.recipe.started()):
                 if not isinstance(found, Mapping):
                     raise DatasetGenerationError(
-                        f"The generator yielded {type(found).__name__} as row {row}, which is not a row. Let it yield dicts.",
+                        f"The generator yielded {type(found).__name__} as row {row}, which is not a dict. Yield dicts.",
                         row=row,
                     )
                 if row >= skip:

@@ -82,7 +82,7 @@ SPLITS = {
     "splits of no text": [[3, {"d": {}}]],
     "splits of nothing": [],
     "split of all": [["all", {"d": {}}]],
-    "no list": 3,
+    "not a list": 3,
     "kwargs of no dict": [["train", [1, 2]]],
     "kwargs of no form": [["train", {"d": {"a": {"x": 1}}}]],
     "kwargs held": [["train", {"d": {"a": {"held": {"number": -1, "kind": "value", "identity": None}}}}]],

@@ -897,7 +897,7 @@ def test_all_engines_give_the_rows_of_all_parts(tmp_path, engine):
     assert builder.info.splits["train"].num_examples == 2
 
 
-@pytest.mark.parametrize(("kind", "how"), [(KilledPart, "SIGKILL"), (LeavingPart, "exit code")])
+@pytest.mark.parametrize(("kind", "how"), [(KilledPart, "SIGKILL"), (LeavingPart, "exited with code")])
 def test_a_worker_that_dies_names_the_part_and_the_dataset(tmp_path, kind, how):
     builder = kind(cache_dir=tmp_path)
 

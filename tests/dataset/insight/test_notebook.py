@@ -130,7 +130,7 @@ def test_unknown_columns_and_no_bins_are_errors() -> None:
 
     with pytest.raises(UnknownColumnError):
         dataset.describe(["b"])
-    with pytest.raises(ConfigurationError, match="0 bins"):
+    with pytest.raises(ConfigurationError, match="number of bins 0"):
         dataset.describe(bins=0)
 
 

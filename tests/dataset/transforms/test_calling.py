@@ -137,7 +137,7 @@ def test_a_result_that_is_changed_much_later_is_an_error() -> None:
         held[0] = int(row["n"] > 6)
         return {"held": held}
 
-    with caller(late) as calls, pytest.raises(ConfigurationError, match="changed what it had returned"):
+    with caller(late) as calls, pytest.raises(ConfigurationError, match="modified an object that it had returned"):
         calls.on_rows([[{"n": number} for number in range(9)]], range(9), are_kept=True)
     with caller(lambda row: {"held": held}) as calls:
         assert len(calls.on_rows([[{"n": 1}] * 9], range(9), are_kept=True)) == 9

@@ -268,7 +268,7 @@ def test_given_features_decide_columns_order_and_types() -> None:
     mapped = small().map(lambda row: {"n": 1}, features=asked, remove_columns=["b", "c"])
 
     assert (mapped.features, mapped[0]) == (asked, {"n": 1, "m": None, "a": 1})
-    with pytest.raises(CastError, match="has a column 'b', and the features have none"):
+    with pytest.raises(CastError, match="has a column 'b', which is not in the features"):
         small().map(lambda row: {"n": 1}, features=asked)
     with pytest.raises(CastError, match="disable_nullable"):
         small().map(lambda row: {"n": None}, disable_nullable=True)
@@ -361,7 +361,7 @@ def test_cleaning_up_keeps_what_is_in_use(tmp_path: Path) -> None:
 def test_what_cannot_be_hashed_is_named_once_and_made_anew(tmp_path: Path) -> None:
     rows, generator = built(tmp_path, 3), (number for number in range(100))
 
-    with pytest.warns(UserWarning, match="generator is another one in every process") as told:
+    with pytest.warns(UserWarning, match="generator differs in every process") as told:
         first = rows.map(lambda row: {"n": next(generator)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -394,7 +394,7 @@ def test_a_named_file_holds_the_result_of_its_own_function_only(tmp_path: Path) 
 
     assert (first["n"][:], second["n"][:]) == ([1] * 3, [2] * 3)
     assert os.listdir(tmp_path / "x") == ["mapped.arrow"]
-    with pytest.raises(ConfigurationError, match="exclude each other"):
+    with pytest.raises(ConfigurationError, match="mutually exclusive"):
         small().map(lambda row: row, cache_file_name=path, keep_in_memory=True)
 
 

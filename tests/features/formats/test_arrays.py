@@ -186,7 +186,7 @@ def test_unsigned_integers_beyond_int64_are_not_wrapped() -> None:
 
 
 def test_nulls_do_not_become_integers() -> None:
-    with pytest.raises(CastError, match="nulls, for which dtype=int32 has no value"):
+    with pytest.raises(CastError, match="nulls, which dtype=int32 cannot represent"):
         extractor(pa.int64(), None, Casting("int32", "int32", "int32"))(pa.array([1, None]))
 
 

@@ -136,7 +136,7 @@ def test_only_true_texts_become_code() -> None:
         def __repr__(self) -> str:
             return "__import__('os').abort()"
 
-    with pytest.raises(CastError, match="is to be a text"):
+    with pytest.raises(CastError, match="must be strings"):
         literal(Odd("a"))
 
 
@@ -304,12 +304,12 @@ def test_rows_share_no_objects() -> None:
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
-    with pytest.raises(CastError, match="Two columns are called 'a'"):
+    with pytest.raises(CastError, match="Two columns have the name 'a'"):
         RowReader(pa.schema([("a", pa.int8()), ("a", pa.int8())]))
 
 
 def test_two_struct_fields_of_one_name_are_refused() -> None:
-    with pytest.raises(CastError, match="two fields of one name"):
+    with pytest.raises(CastError, match="duplicate fields"):
         RowReader(pa.schema([("s", pa.struct([("a", pa.list_(pa.int8())), ("a", pa.int8())]))]))
 
 
@@ -318,9 +318,9 @@ def test_a_date_beyond_python_is_an_error_that_says_so(type_: pa.DataType) -> No
     stored = pa.array([2**31 - 1], pa.int32()) if type_ == pa.date32() else pa.array([2**60], pa.int64())
     batch = pa.record_batch([stored.view(type_)], names=["t"])
 
-    with pytest.raises(CastError, match="beyond the years"):
+    with pytest.raises(CastError, match="outside the years"):
         RowReader(batch.schema).dicts(batch)
-    with pytest.raises(CastError, match="beyond the years"):
+    with pytest.raises(CastError, match="outside the years"):
         RowReader(batch.schema).opener(batch)(0)
 
 

@@ -169,7 +169,7 @@ def test_pictures_are_decoded_for_frames_that_hold_objects() -> None:
 
 
 def test_what_cannot_be_registered_or_asked_for() -> None:
-    with pytest.raises(ConfigurationError, match="is the format 'numpy' already"):
+    with pytest.raises(ConfigurationError, match="is already a name of the format 'numpy'"):
         register_tabular(TabularFormat("mine", pa.Table, pa.Table, "mine", aliases=("np",)))
     assert "mine" not in TABULAR
     register_tabular(TabularFormat("absent", pa.Table, pa.Table, "no_such_package"))

@@ -51,7 +51,7 @@ def test_numbers_that_fit_are_narrowed_and_others_are_refused() -> None:
         back = np.asarray(image.decode_example(image.encode_example([[[1, 2, 3]], [[4, 5, 255]]])))
     assert (back.dtype, back.tolist()) == (np.uint8, [[[1, 2, 3]], [[4, 5, 255]]])
     for wrong in (np.full((2, 2, 3), 256), np.full((2, 2, 3), -1), np.full((2, 2), 1 << 40)):
-        with pytest.raises(CastError, match="cannot hold"):
+        with pytest.raises(CastError, match="outside the range"):
             image.encode_example(wrong)
 
 
@@ -145,7 +145,7 @@ def test_no_program_is_started_to_decode(monkeypatch: pytest.MonkeyPatch, tmp_pa
     value = str(tmp_path / "a.eps") if by_path else data
     rows = Dataset.from_dict({"image": [value]}, Features({"image": Image()}))
 
-    with pytest.raises(MediaDecodeError, match=f"Row 0, column 'image': .*{kind} is a format for which Pillow starts another"):
+    with pytest.raises(MediaDecodeError, match=f"Row 0, column 'image': .*{kind} with an external program"):
         rows[0]
     assert started == []
     assert rows.cast_column("image", Image(decode=False))[0]["image"]["path" if by_path else "bytes"] == value

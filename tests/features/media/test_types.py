@@ -69,7 +69,7 @@ def test_the_first_record_of_a_sequence_file_is_decoded() -> None:
     pytest.importorskip("Bio")
     record = BioSequence().decode_example({"bytes": b">a\nACGT\n>b\nA\n", "path": None})
     assert (record.id, str(record.seq)) == ("a", "ACGT")
-    with pytest.raises(MediaDecodeError, match="no record of fasta"):
+    with pytest.raises(MediaDecodeError, match="no fasta record"):
         BioSequence().decode_example({"bytes": b"", "path": None})
 
 

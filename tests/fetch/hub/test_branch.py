@@ -231,7 +231,7 @@ def error_of(status: int, *, token_sent: bool = True, message: str | None = None
         (403, True, PushError, "cannot be written to by this user"),
         (404, True, PushError, "Check the name"),
         (413, True, PushError, "smaller shards"),
-        (400, True, PushError, "the Hub answers 400"),
+        (400, True, PushError, "the Hub returned 400"),
     ],
 )
 def test_each_refusal_says_what_to_do(status: int, token_sent: bool, kind: type[Exception], words: str) -> None:

@@ -149,7 +149,7 @@ def test_the_client_reads_the_refs_that_we_write(hub: Any) -> None:
 def test_a_repository_that_is_missing_says_whether_somebody_asked(hub: Any, asking: Callable[..., Hub]) -> None:
     with pytest.raises(RepositoryNotFoundError, match="no token was sent"):
         asking().commit("org/none")
-    with pytest.raises(RepositoryNotFoundError, match="your token may not see it"):
+    with pytest.raises(RepositoryNotFoundError, match="your token has no access to it"):
         asking(hub.token).commit("org/none")
 
 
@@ -189,7 +189,7 @@ def test_a_revision_that_is_missing_is_told_and_no_other_is_taken(hub: Any, aski
     assert (caught.value.repo_id, caught.value.revision) == ("org/name", revision)
     if hub.of("info")[1:]:  # the Hub was asked
         assert caught.value.known == ("main",)
-        assert "(known here: 'main')" in str(caught.value)
+        assert "(available: 'main')" in str(caught.value)
     assert HubCache(str(hub.cache_dir)).refs("org/name") == ["main"]
 
 
@@ -573,7 +573,7 @@ def test_each_refusal_is_an_error_of_its_own_that_names_the_repository(
 
 def test_it_is_said_whether_a_token_was_sent() -> None:
     assert "no token was sent" in str(refused(401, "RepoNotFound"))
-    assert "your token may not see it" in str(refused(404, "RepoNotFound", token=TOKEN))
+    assert "your token has no access to it" in str(refused(404, "RepoNotFound", token=TOKEN))
     assert "no token was sent" in str(refused(401, "GatedRepo"))
     assert "your token has no access" in str(refused(403, "GatedRepo", token=TOKEN))
 

@@ -233,7 +233,7 @@ def test_no_wait_is_for_ever(file, range_server, kind):
     range_server.fail("a.bin", kind, after=100, pause=0.05, times=None)
     with (
         config.using(stream_timeout_seconds=0.3),
-        pytest.raises(DownloadError, match=r"a\.bin: \d+ of 200,000 bytes came in \d+ seconds"),
+        pytest.raises(DownloadError, match=r"a\.bin: \d+ of 200,000 bytes arrived in \d+ seconds"),
     ):
         file().read([(0, 200_000)])
 

@@ -125,7 +125,7 @@ def test_packed_and_single_numbers_stand_in_the_order_of_the_features() -> None:
 
 ODD = {
     "two kinds": forms.ints(1) + forms.floats(1.0),
-    "no list": b"\x22\x01x",
+    "not a list": b"\x22\x01x",
     "a list that is cut": forms.ints(1, 2)[:-1],
     "more behind": forms.ints(1) + b"\x38\x01",
     "two pieces of ints": forms.field(3, forms.field(1, b"\x01") * 2),

@@ -243,10 +243,10 @@ def test_errors_are_told_in_the_same_words(name: str, written: Written, tmp_path
 
 HANGS = "while True:\n            try: time.sleep(10**6)\n            except BaseException: pass"
 HANGING: dict[str, tuple[dict[str, str], str]] = {
-    "import": ({"top": "time.sleep(10**6)\n"}, "importing it was not done"),
-    "info": ({"info": HANGS}, "creating its builder was not done"),
-    "splits": ({"before": HANGS}, "naming its splits was not done"),
-    "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "making the rows of split 'train' was not done"),
+    "import": ({"top": "time.sleep(10**6)\n"}, "importing it was not finished"),
+    "info": ({"info": HANGS}, "creating its builder was not finished"),
+    "splits": ({"before": HANGS}, "returning its splits was not finished"),
+    "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "making the rows of split 'train' was not finished"),
 }
 
 
@@ -418,7 +418,7 @@ def test_a_server_that_drips_takes_no_longer_than_the_time(written: Written, tmp
             options = {"cache_dir": str(tmp_path / "c"), "trust_remote_code": "sandbox"}
             return load_dataset(script, streaming=True, timeout=seconds, **options)["train"]
 
-        stopped_in(load, "naming its splits")
+        stopped_in(load, "returning its splits")
     finally:
         release.set()
         server.shutdown()

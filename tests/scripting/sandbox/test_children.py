@@ -98,7 +98,7 @@ def test_a_timeout_says_how_much_time_there_was() -> None:
     def late() -> Any:
         raise ScriptTimeoutError("words.py", "its answer", seconds=0.7)
 
-    words = "importing it was not done after 5 seconds"
+    words = "importing it was not finished after 5 seconds"
     with pytest.raises(ScriptTimeoutError, match=words), in_time("words.py", Deadline(5.0, time.monotonic()), "importing it"):
         late()
 

@@ -246,7 +246,7 @@ def test_packages_of_data_work_confined(run: Run, confined: SandboxedProcess, pa
 def test_memory_is_limited(tmp_path: Path, text: str) -> None:
     with (
         SandboxedProcess.start(_cage(tmp_path, memory_bytes=300 << 20), serve=TRIAL) as confined,
-        pytest.raises(ScriptMemoryError, match=r"script\.py needs more memory than the 314,572,800 bytes"),
+        pytest.raises(ScriptMemoryError, match=r"script\.py needs more memory than its limit of 314,572,800 bytes"),
     ):
         confined.ask({"text": text})
 

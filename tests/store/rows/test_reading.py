@@ -446,9 +446,9 @@ def test_a_transform_that_gives_no_columns_of_as_many_rows_is_an_error(
 ) -> None:
     formatted = small_formatted.with_transform(lambda batch: given)
 
-    with pytest.raises(error, match="The transform gave"):
+    with pytest.raises(error, match="The transform returned"):
         formatted[0]
-    with pytest.raises(error, match="The transform gave"):
+    with pytest.raises(error, match="The transform returned"):
         formatted[:2]
 
 

@@ -211,7 +211,7 @@ def test_arrays_of_fixed_shape_and_lists_are_stacked() -> None:
 
 
 def test_an_error_of_a_value_names_the_column() -> None:
-    with pytest.raises(CastError, match="Column 'a': There are nulls"):
+    with pytest.raises(CastError, match="Column 'a': The column contains nulls"):
         Dataset.from_dict({"a": [1, None]}).with_format("numpy", dtype="int32")[:]
 
 

@@ -121,6 +121,6 @@ def test_a_table_without_rows_is_made_all_the_same() -> None:
 def test_rows_without_end_are_no_table() -> None:
     connection = sqlite3.connect(":memory:")
 
-    with pytest.raises(ConfigurationError, match="have no end"):
+    with pytest.raises(ConfigurationError, match="is infinite"):
         IterableDataset.from_dict({"a": [1]}).repeat(None).to_sql("endless", connection)
     connection.close()

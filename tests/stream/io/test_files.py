@@ -231,12 +231,12 @@ def test_a_stream_with_a_loaded_state_is_written_from_there() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda stream, path: stream.to_json(path, max_shard_size="1MB"), "names no numbered files"),
-        (lambda stream, path: stream.to_json(path + "-{name}"), "names no numbered files"),
+        (lambda stream, path: stream.to_json(path, max_shard_size="1MB"), "does not contain {index}"),
+        (lambda stream, path: stream.to_json(path + "-{name}"), "does not contain {index}"),
         (lambda stream, path: stream.to_json(path + "/", max_shard_size=5, num_shards=2), "not both"),
-        (lambda stream, path: stream.to_json(path, orient="split"), "all rows at once"),
+        (lambda stream, path: stream.to_json(path, orient="split"), "one JSON document"),
         (lambda stream, path: stream.to_json(path, mode="a"), "mode='a'"),
-        (lambda stream, path: stream.repeat(None).to_json(path), "no end"),
+        (lambda stream, path: stream.repeat(None).to_json(path), "infinite"),
         (lambda stream, path: stream.filter(lambda row: True).take(9).to_csv(path + "/", num_shards=2), "num_shards=2"),
         (lambda stream, path: stream.to_parquet(path, colour="red"), "colour"),
     ],
@@ -252,7 +252,7 @@ def test_wrong_arguments_are_told(call: Callable[[IterableDataset, str], int], m
 def test_files_of_another_write_are_not_mixed_with(tmp_path: Path) -> None:
     stream = IterableDataset.from_dict(ROWS)
     stream.to_json(f"{tmp_path}/", max_shard_size=30_000)
-    with pytest.raises(ConfigurationError, match=r"data-00000\.jsonl stands there already"):
+    with pytest.raises(ConfigurationError, match=r"data-00000\.jsonl already exists"):
         stream.to_json(f"{tmp_path}/", max_shard_size=50_000)
 
 
@@ -283,7 +283,7 @@ def test_a_slow_function_is_not_called_again_for_rows_that_are_written(
 @pytest.mark.usefixtures("_breaking")
 def test_a_wrong_target_is_told_before_a_row_is_made(tmp_path: Path) -> None:
     Breaking.at(0)
-    with pytest.raises(ConfigurationError, match="names no numbered files"):
+    with pytest.raises(ConfigurationError, match=r"does not contain \{index\}"):
         IterableDataset.from_dict({"a": [0]}).map(see).to_json(tmp_path / "out", max_shard_size="1MB")
 
 

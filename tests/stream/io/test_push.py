@@ -218,7 +218,7 @@ def test_large_shards_are_divided(folder: Path) -> None:
 
 
 def test_rows_without_end_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"'train' have no end.*take"):
+    with pytest.raises(ConfigurationError, match=r"'train' is infinite.*take"):
         counts(NUMBERS.to_iterable_dataset().repeat(None), Path())
 
 

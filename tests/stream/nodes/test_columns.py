@@ -97,14 +97,14 @@ def test_an_unknown_column_is_refused_in_advance_and_while_reading(block: Block,
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="Two columns would be called 'b'"):
+    with pytest.raises(ConfigurationError, match="Two columns would have the name 'b'"):
         Renamed({"a": "b"}).features(FEATURES)
-    with pytest.raises(ConfigurationError, match="There is a column 'a' already"):
+    with pytest.raises(ConfigurationError, match="Column 'a' already exists"):
         Added("a", pa.array([1]), Value("int64")).features(FEATURES)
 
 
 def test_a_column_that_is_too_short_is_refused(block: Block) -> None:
-    with pytest.raises(ConfigurationError, match="has 1 values, and row 1 has none"):
+    with pytest.raises(ConfigurationError, match="has 1 values, so row 1 has none"):
         Added("c", pa.array([1]), Value("int64")).changed(block, [0, 1])
 
 

@@ -80,7 +80,7 @@ def test_features_make_arrow_rows() -> None:
 
 
 def test_columns_that_do_not_fit_those_that_stay_are_refused_with_advice() -> None:
-    with pytest.raises(ConfigurationError, match="give remove_columns='a'"):
+    with pytest.raises(ConfigurationError, match="remove 'a' and other columns"):
         _made(lambda batch: {"c": [1, 2, 3]}).on_batch(BLOCK, None)
 
 

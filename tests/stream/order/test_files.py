@@ -74,12 +74,15 @@ def test_a_function_orders_drops_trims_and_repeats(function: Callable[[Any], Any
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda files: None, "gave None. Give the list"),
-        (lambda files: ["a"], "gave 'a' as what to read"),
-        (lambda files: [files[0].replace(filename="d")], "the file 'd', which the dataset does not have"),
-        (lambda files: [files[0].replace(filename="e")], "the file 'e', which the split does not read. Give files of its list"),
-        (lambda files: [files[1].replace(skip=5)], "skip=5, take=-1 of 'b', which has 4 rows"),
-        (lambda files: [files[1].replace(skip=2, take=3)], "skip=2, take=3 of 'b', which has 4 rows"),
+        (lambda files: None, "returned None. Return the list"),
+        (lambda files: ["a"], "returned 'a' in its list"),
+        (lambda files: [files[0].replace(filename="d")], "the file 'd', which is not part of the dataset"),
+        (
+            lambda files: [files[0].replace(filename="e")],
+            "the file 'e', which is not part of the split. Return files of its argument",
+        ),
+        (lambda files: [files[1].replace(skip=5)], "skip=5, take=-1 for 'b', which has 4 rows"),
+        (lambda files: [files[1].replace(skip=2, take=3)], "skip=2, take=3 for 'b', which has 4 rows"),
     ],
 )
 def test_what_a_function_may_not_give_is_refused_by_name(function: Callable[[Any], Any], message: str) -> None:
@@ -380,7 +383,7 @@ def test_what_means_nothing_is_refused_by_name(name: str, value: Any) -> None:
 def test_both_names_of_the_sort_function_mean_one() -> None:
     assert ReadConfig(interleave_sort_fn=sorted, experimental_interleave_sort_fn=sorted).sort_function is sorted
     assert ReadConfig(experimental_interleave_sort_fn=list).sort_function is list
-    with pytest.raises(ConfigurationError, match="two names of one option"):
+    with pytest.raises(ConfigurationError, match="two names of the same option"):
         ReadConfig(interleave_sort_fn=sorted, experimental_interleave_sort_fn=list)
 
 

@@ -101,13 +101,13 @@ def test_turns_are_as_large_as_their_weights_when_they_are_sent() -> None:
     [
         ([0.5], "first_exhausted", "1 probabilities for 2 datasets"),
         ([0.5, 0.6], "first_exhausted", r"sum up to 1\.1"),
-        ([1.5, -0.5], "first_exhausted", "one below 0"),
-        ([float("nan"), 1.0], "first_exhausted", "one below 0"),
-        ([1.0, 0.0], "all_exhausted", "Dataset 1 has the probability 0"),
-        ({5: [0.5, 0.5]}, "first_exhausted", "begin with row 0"),
-        ({0: [0.5, 0.5], -3: [0.5, 0.5]}, "first_exhausted", "-3, which is not a number of a row"),
+        ([1.5, -0.5], "first_exhausted", "outside 0 to 1"),
+        ([float("nan"), 1.0], "first_exhausted", "outside 0 to 1"),
+        ([1.0, 0.0], "all_exhausted", "Dataset 1 has probability 0"),
+        ({5: [0.5, 0.5]}, "first_exhausted", "must start with row 0"),
+        ({0: [0.5, 0.5], -3: [0.5, 0.5]}, "first_exhausted", "the key -3, which is not a row number"),
         ({0: [0.5, 0.5], 9: [0.5]}, "first_exhausted", "1 probabilities for 2 datasets"),
-        ({0: [0.5, 0.5], 9: [0, 1]}, "all_exhausted", "Dataset 0 has the probability 0"),
+        ({0: [0.5, 0.5], 9: [0, 1]}, "all_exhausted", "Dataset 0 has probability 0"),
     ],
 )
 def test_weights_without_meaning_are_named(weights: Any, strategy: str, message: str) -> None:
@@ -121,7 +121,7 @@ def test_weights_that_are_no_numbers_are_refused() -> None:
 
 
 def test_a_weight_that_is_nothing_in_a_million_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="Dataset 1 has the probability 1e-09"):
+    with pytest.raises(ConfigurationError, match="Dataset 1 has probability 1e-09"):
         mixture_schedule((1 - 1e-9, 1e-9), 2, 0, 0)
 
 

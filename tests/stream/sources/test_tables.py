@@ -384,7 +384,8 @@ def test_a_state_is_the_number_of_the_job_and_that_of_the_row():
 
 
 @pytest.mark.parametrize(
-    ("at", "words"), [([9, 0], "behind part 9, and there are 4 parts"), (5, "where"), ([0, -1], "where"), ([0], "where")]
+    ("at", "words"),
+    [([9, 0], "position part 9, but there are only 4 parts"), (5, "position"), ([0, -1], "position"), ([0], "position")],
 )
 def test_a_state_that_was_altered_is_refused(at, words):
     rows = stream(*COUNTS)
