@@ -56,14 +56,16 @@ class Features(dict[str, FeatureType]):
     StructType(struct<text: string, tags: list<item: int8>>)
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """The features; their JSON form for `dataclasses.asdict`, which calls the class of each dict in a dataclass.
+    if not TYPE_CHECKING:  # type checkers would take its result for the result of every call
 
-        It passes a generator of names and of dicts without the names of the kinds, over the items of the features.
-        """
-        if args and isinstance(args[0], GeneratorType) and args[0].gi_code.co_filename == dataclasses.__file__:
-            return Features(dict(inspect.getgeneratorlocals(args[0])[".0"])).to_dict()
-        return super().__new__(cls)
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            """The features; their JSON form for `dataclasses.asdict`, which calls the class of each dict in a dataclass.
+
+            It passes a generator of names and of dicts without the names of the kinds, over the items of the features.
+            """
+            if args and isinstance(args[0], GeneratorType) and args[0].gi_code.co_filename == dataclasses.__file__:
+                return Features(dict(inspect.getgeneratorlocals(args[0])[".0"])).to_dict()
+            return super().__new__(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
