@@ -542,7 +542,7 @@ class CsvForm:
         nulls: texts that mean null; a dict by column.
         null_numbers: numbers that mean null in a column of floats, likewise.
         bad_rows: action for a row of the wrong length: "error", "warn" or "skip".
-        fills_short_rows: True if a row that is too short ends with nulls, whatever `bad_rows` says.
+        fills_short_rows: True if a row that is too short ends with nulls, for any value of `bad_rows`.
         by_python: True if Python's csv module splits the fields, for options unknown to pyarrow's parser.
     """
 

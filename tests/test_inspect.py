@@ -172,7 +172,7 @@ def test_a_misspelt_option_is_refused(folder: str) -> None:
 def test_an_argument_that_means_nothing_is_refused_as_in_loading(
     ask: Callable[..., object], argument: str, value: object, folder: str
 ) -> None:
-    with pytest.raises(ConfigurationError, match=f"{argument} "):
+    with pytest.raises(ConfigurationError, match=rf"\b{argument}\b"):
         ask(folder, **{argument: value})
 
 

@@ -330,7 +330,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
         return Place("", None, None, _ENDLESS, False)
     key, lasts = lineage.fingerprint, lineage.lasts
     if not re.fullmatch(r"\w[\w.-]*", key):
-        raise ConfigurationError(f"new_fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
+        raise ConfigurationError(f"new_fingerprint={key!r} is not a valid folder name. Use letters, digits, '-', '_' and '.'.")
     if cache_file_name is not None:
         path = os.path.abspath(os.fspath(cache_file_name))
         if not os.path.splitext(path)[1]:

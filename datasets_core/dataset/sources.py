@@ -73,7 +73,7 @@ def generated(
     if num_proc is not None and (not isinstance(num_proc, int) or num_proc < 1):
         raise ConfigurationError(f"Invalid num_proc={num_proc!r}. Give 1 or more, or None.")
     if key is not None and not re.fullmatch(r"\w[\w.-]*", key):
-        raise ConfigurationError(f"fingerprint={key!r} cannot name a folder. Use letters, digits, '-', '_' and '.'.")
+        raise ConfigurationError(f"fingerprint={key!r} is not a valid folder name. Use letters, digits, '-', '_' and '.'.")
     if keep_in_memory:
         held = made_of_batches(recipe, partial(_write_batches, recipe, _no_folder, "", most_bytes=sys.maxsize))
         schema = _joined(held, recipe)

@@ -162,7 +162,7 @@ def save_group(
         storage_options: for the file system of a URL.
 
     Raises:
-        ConfigurationError: a split cannot name a folder, or the keys of `num_shards` are not the splits.
+        ConfigurationError: a split is not a valid folder name, or the keys of `num_shards` are not the splits.
         DatasetDiskError, DownloadError: the disk or the store raises an error; the old copy stays.
 
     >>> import os, tempfile

@@ -419,7 +419,7 @@ def way_out(path: str) -> str | None:
     """Why a path of a card may lead out of its repository; None for a path that stays inside.
 
     >>> way_out("data/*.csv"), way_out("../x"), way_out("s3://bucket/x")
-    (None, "goes up by '..'", 'has a scheme')
+    (None, "contains '..'", 'has a scheme')
     """
     for text in (path, unquote(path)):
         steps = re.split(r"[/\\]", text)

@@ -36,7 +36,7 @@ def even_splits(split: Any, n: int, drop_remainder: bool = False) -> list[Any]:
         drop_remainder: True to drop the remaining rows, for equal sizes.
 
     Raises:
-        ConfigurationError: `n` is not an integer from 1 on, or `split` is not a split.
+        ConfigurationError: `n` is not an integer of at least 1, or `split` is not a split.
         SplitSyntaxError: a text that does not parse.
 
     >>> [part.to_absolute({"train": 11})[0][1:] for part in even_splits("train", 3)]

@@ -181,10 +181,10 @@ def asked_revision(request: Request) -> str:
 
 def _check(locked: DatasetLock, place: HubPath, path: str) -> None:
     if place.repo_id.lower() != str(locked.repository).lower():
-        raise LockDriftError(path, [f"the repository was {locked.repository!r} and is {place.repo_id!r}"])
+        raise LockDriftError(path, [f"the repository was {locked.repository!r} and is now {place.repo_id!r}"])
     if place.revision not in (None, locked.revision, locked.commit):
         was = locked.revision or DEFAULT_REVISION
-        raise LockDriftError(path, [f"the revision was {was!r} (commit {locked.commit}) and is {place.revision!r}"])
+        raise LockDriftError(path, [f"the revision was {was!r} (commit {locked.commit}) and is now {place.revision!r}"])
 
 
 def _named(request: Request) -> HubPath | None:

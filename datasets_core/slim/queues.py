@@ -121,10 +121,10 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
     >>> whole_number("capacity", 0, 1)
     Traceback (most recent call last):
       ...
-    datasets_core.errors.ConfigurationError: capacity is a whole number from 1 on, not 0. Give one.
+    datasets_core.errors.ConfigurationError: capacity must be an integer of at least 1, not 0. Give one.
     """
     if not is_whole(value, least):
-        bound = "" if least is None else f" from {least} on"
+        bound = "" if least is None else f" of at least {least}"
         raise ConfigurationError(f"{name} must be an integer{bound}, not {value!r}. {advice}.")
     return operator.index(value)
 

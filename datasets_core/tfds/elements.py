@@ -423,7 +423,7 @@ def row_change(features: Mapping[str, FeatureType]) -> Change:
     {'x': [0, 1, 2], 'y': 'a'}
     >>> change({"x": [1]})
     Traceback (most recent call last):
-    datasets_core.errors.CellCastError: Column 'y': the row has no such value. Yield it, or make the feature Optional.
+    datasets_core.errors.CellCastError: Column 'y': the row has no value. Yield a value, or make the feature Optional.
     """
     plan = [(name, _change(each), is_optional(each), _missing(each)) for name, each in features.items()]
 

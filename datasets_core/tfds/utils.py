@@ -81,7 +81,7 @@ class NotHere:
     ...     SPLITS = {"train": 3}
     >>> NotHere("test_main")()
     Traceback (most recent call last):
-    datasets_core.errors.ConfigurationError: tfds.testing has no 'test_main' here. Load the dataset, and compare its rows.
+    datasets_core.errors.ConfigurationError: 'test_main' of tfds.testing is not supported. Load the dataset, and compare its rows.
     """
 
     def __init__(self, name: str) -> None:

@@ -142,7 +142,7 @@ def test_what_is_not_kept_goes_with_its_process(tmp_path: Path) -> None:
 def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
     dataset = built(tmp_path)
 
-    with pytest.raises(ConfigurationError, match="cannot name a folder"):
+    with pytest.raises(ConfigurationError, match="not a valid folder name"):
         place_of(dataset, dataset._lineage.then("copy", new_fingerprint="../up"))
 
 

@@ -269,7 +269,7 @@ def test_numbers_of_numpy_are_numbers(value):
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, 2.0, "1", None, True, np.bool_(True), np.float32(2)])
 def test_what_is_none_is_refused(value):
-    with pytest.raises(ConfigurationError, match="the size must be an integer from 1 on"):
+    with pytest.raises(ConfigurationError, match="the size must be an integer of at least 1"):
         whole_number("the size", value, 1)
 
 

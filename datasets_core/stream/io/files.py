@@ -353,7 +353,7 @@ def save_streams(
         group: they are the splits of a dictionary.
 
     Raises:
-        ConfigurationError: both sizes are given, or a split cannot name a folder; as for `IterableDataset.save_to_disk`.
+        ConfigurationError: both sizes are given, or a split is not a valid folder name; as for `IterableDataset.save_to_disk`.
     """
     if max_shard_size is not None and any(count is not None for count in num_shards.values()):
         raise ConfigurationError("Give either max_shard_size or num_shards, not both.")
