@@ -275,6 +275,17 @@ def test_optional_packages_are_imported_in_the_function_that_needs_them(name: st
     assert top & OPTIONAL == SUBCLASSES_OF.get(name, set())
 
 
+def test_no_test_asserts_a_time() -> None:
+    clocks = re.compile(r"time\.(monotonic|perf_counter|process_time|time)(_ns)?\(\)")
+    asserted = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assert) and clocks.search(text := ast.unparse(node.test)) and "done_by" not in text
+    ]
+    assert [place.partition(":")[0] for place in asserted] == ["tests/conftest.py"], "use `hand_clock` or `until`"
+
+
 def test_few_places_catch_what_may_pass_and_one_follows_redirects() -> None:
     handlers = [
         name

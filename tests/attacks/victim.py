@@ -10,7 +10,6 @@ import os
 import resource
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 
@@ -82,7 +81,6 @@ def told_of(asked):
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     os.ftruncate(PRINTED, 0)
-    began = time.monotonic()
     answer = {"error": None}
     with warnings.catch_warnings(record=True) as warned, using(**asked.get("settings", {})):
         warnings.simplefilter("always")
@@ -99,7 +97,6 @@ def told_of(asked):
     logger.removeHandler(handler)
     sys.stdout.flush()
     sys.stderr.flush()
-    answer["seconds"] = time.monotonic() - began
     answer["warnings"] = [f"{each.category.__name__}: {each.message}" for each in warned]
     answer["log"] = log.getvalue()
     answer["printed"] = os.pread(PRINTED, 1 << 20, 0).decode(errors="replace")

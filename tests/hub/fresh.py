@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,6 @@ class Outcome:
     code: int = 0
     stdout: str = ""
     stderr: str = ""
-    seconds: float = 0.0
 
     @property
     def value(self) -> Any:
@@ -80,7 +78,6 @@ class Fresh:
         self, code: str, *, token: str | None = None, python: str = sys.executable, seconds: float = 60, **env: str | None
     ) -> Outcome:
         """Run code to its end; it gives its values to `say`."""
-        start = time.perf_counter()
         done = subprocess.run(
             [python, "-c", _PRELUDE],
             input=code,
@@ -90,7 +87,7 @@ class Fresh:
             timeout=seconds,
             cwd=self.home.parent,
         )
-        outcome = Outcome(code=done.returncode, stderr=done.stderr, seconds=time.perf_counter() - start)
+        outcome = Outcome(code=done.returncode, stderr=done.stderr)
         for line in re.findall(r".*\n|.+", done.stdout):
             if line.startswith("\x1e"):
                 outcome.said.append(json.loads(line[1:]))
