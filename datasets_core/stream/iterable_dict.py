@@ -140,7 +140,8 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
             storage_options: for the file system of a URL.
 
         Raises:
-            ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split; as for `IterableDataset.save_to_disk`.
+            ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split;
+                as for `IterableDataset.save_to_disk`.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -79,9 +79,9 @@ class NotHere:
 
     >>> class MyTest(NotHere("DatasetBuilderTestCase")):
     ...     SPLITS = {"train": 3}
-    >>> NotHere("test_main")()
+    >>> NotHere("test_main")()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    datasets_core.errors.ConfigurationError: 'test_main' of tfds.testing is not supported. Load the dataset, and compare its rows.
+    datasets_core.errors.ConfigurationError: 'test_main' of tfds.testing is not supported. Load the dataset, ...
     """
 
     def __init__(self, name: str) -> None:
