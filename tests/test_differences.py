@@ -207,6 +207,7 @@ def test_columns_of_different_lengths_are_an_error_of_arrow_too() -> None:
     assert (error.value.lengths, pickle.loads(pickle.dumps(error.value)).lengths) == ({"a": 1, "b": 2}, {"a": 1, "b": 2})
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
 def test_what_torch_compiles_is_known_by_its_content() -> None:
     torch = pytest.importorskip("torch")
 

@@ -209,6 +209,13 @@ def uncompiled(value: Any) -> Any:
     return value._orig_mod if kind.__name__ == "OptimizedModule" and kind.__module__.startswith("torch._dynamo") else value
 
 
+def unmarked(state: Any) -> Any:
+    """Return the state of a value without the mark that `torch.compile` leaves on a module; `{}` for no state."""
+    if isinstance(state, dict) and "_is_torch_compile" in state:
+        return {name: part for name, part in state.items() if name != "_is_torch_compile"}
+    return {} if state is None else state
+
+
 def _is_dataset(kind: type) -> bool:
     return any(base.__module__.partition(".")[0] in ("datasets", "datasets_core") for base in kind.__mro__)
 

@@ -40,6 +40,7 @@ from datasets_core.store.code import (
     module_name,
     reach_of,
     uncompiled,
+    unmarked,
 )
 from datasets_core.store.recorded_names import recorded_function, recorded_module, recorded_name
 
@@ -449,9 +450,8 @@ class ValueWriter:
                 )
                 self.write(getattr(value, "__dict__", None))
             return
-        make, arguments, *rest = reduced
-        state, items, pairs = (*rest, None, None, None)[:3]
-        state = {} if state is None else state
+        make, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
+        state = unmarked(state)
         self._put("object", _recorded(kind).encode())
         if make is not _NEWOBJ:
             self.write(make)
